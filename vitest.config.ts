@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/support/longest-first.ts'
+import { LongestFirstSequencer } from './test/support/longest-first.ts'
 
 export default defineConfig({
   test: {
@@ -11,7 +11,7 @@ export default defineConfig({
     // a kernel, a tenant or a content. What a test has replaced is put back before the next one.
     isolate: false,
     restoreMocks: true,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongestFirstSequencer },
     // What hangs is found, and what waits for a busy machine is not taken for it.
     testTimeout: 240_000,
     hookTimeout: 240_000,

@@ -3,9 +3,9 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import pg from 'pg'
-import { announce, readOrder } from './child.ts'
+import { readStartOptions, reportReady } from './child.ts'
 
-export interface BareOrder {
+export interface BareServerOptions {
   readonly server: 'http' | 'fastify' | 'insert' | 'document'
   /** The answer of the product, to be given byte for byte. */
   readonly headers: Readonly<Record<string, string>>
@@ -15,7 +15,7 @@ export interface BareOrder {
   readonly document: string
 }
 
-const order = readOrder<BareOrder>()
+const options = readStartOptions<BareServerOptions>()
 
 const insertUser = `insert into app.user_account
   (tenant_id, user_id, issuer, subject, email, name, roles, origin, state, created_by)
@@ -25,7 +25,7 @@ const insertDocument = `insert into bench.document (tenant_id, document_id, docu
 
 function listenHttp(): Promise<number> {
   const server = http.createServer((_request, response) => {
-    response.writeHead(200, order.headers).end(order.body)
+    response.writeHead(200, options.headers).end(options.body)
   })
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
@@ -34,7 +34,7 @@ function listenHttp(): Promise<number> {
 
 async function listenFastify(): Promise<number> {
   const app = Fastify()
-  app.get('/*', (_request, reply) => reply.headers(order.headers).send(order.body))
+  app.get('/*', (_request, reply) => reply.headers(options.headers).send(options.body))
   await app.listen({ port: 0, host: '127.0.0.1' })
   return (app.server.address() as AddressInfo).port
 }
@@ -43,7 +43,7 @@ function listenInsert(): Promise<number> {
   return listenWrites('insert', insertUser, ({ tenant_id, email, name, roles }) => [tenant_id, email, name, roles])
 }
 
-const listenDocument = (): Promise<number> => listenWrites('document', insertDocument, () => [order.document])
+const listenDocument = (): Promise<number> => listenWrites('document', insertDocument, () => [options.document])
 
 /** What one writes by hand: one transaction around one insert, on a pool of the same size. */
 async function listenWrites(
@@ -51,7 +51,7 @@ async function listenWrites(
   text: string,
   valuesOf: (body: Record<string, string>) => unknown[],
 ): Promise<number> {
-  const pool = new pg.Pool({ ...order.database, max: 10 })
+  const pool = new pg.Pool({ ...options.database, max: 10 })
   const app = Fastify()
   app.post('/*', async (request, reply) => {
     const values = valuesOf(request.body as Record<string, string>)
@@ -73,6 +73,6 @@ async function listenWrites(
 }
 
 const listen = { http: listenHttp, fastify: listenFastify, insert: listenInsert, document: listenDocument }[
-  order.server
+  options.server
 ]
-announce({ port: await listen() })
+reportReady({ port: await listen() })

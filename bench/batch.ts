@@ -9,7 +9,7 @@ import { roles } from '../src/kernel/auth/roles.ts'
 import { copyIn } from '../src/kernel/database/copy.ts'
 import { newPolicy } from '../test/support/evaluation-fixtures.ts'
 import type { ExampleTenant } from '../test/support/example-tenant.ts'
-import { benchRuntime } from './bench-runtime.ts'
+import { createBenchRuntime } from './bench-runtime.ts'
 import { type BenchDatabases, MASTER_KEY_HEX } from './database.ts'
 import type { Comparison } from './registry-bench.ts'
 
@@ -17,7 +17,7 @@ const PLAIN = 'bench_batch.item'
 /** One row in four is about a subject that is known, and is rated. */
 const KNOWN_EVERY = 4
 const MILLION = 1_000_000
-const whole = (value: number): string => Math.round(value).toLocaleString('en')
+const formatInteger = (value: number): string => Math.round(value).toLocaleString('en')
 
 interface Bench {
   readonly runtime: Runtime
@@ -31,10 +31,10 @@ export async function measureBatches(
   databases: BenchDatabases,
   tenant_id: string,
   sizes: readonly number[],
-  say: (text: string) => void,
+  log: (text: string) => void,
 ): Promise<Comparison[]> {
-  const order = { app: databases.walled('app'), worker: databases.walled('worker'), master_key_hex: MASTER_KEY_HEX }
-  const runtime = await benchRuntime(order)
+  const options = { app: databases.walled('app'), worker: databases.walled('worker'), master_key_hex: MASTER_KEY_HEX }
+  const runtime = await createBenchRuntime(options)
   const server = await runtime.createServer()
   const { token } = await runtime.kernel.issuer.mint({
     tenant_id,
@@ -63,16 +63,19 @@ export async function measureBatches(
   const runner = runtime.createRunner(1)
   runner.start()
   try {
-    await databases.administer(`create schema bench_batch; create table ${PLAIN} (like app.batch_item including defaults);
+    await databases.runAsAdmin(`create schema bench_batch; create table ${PLAIN} (like app.batch_item including defaults);
       alter table ${PLAIN} add primary key (tenant_id, batch_id, seq);
       grant usage on schema bench_batch to app; grant insert on ${PLAIN} to app`)
     const { matrix_key } = await newPolicy({ make } as unknown as ExampleTenant)
     const bench: Bench = { runtime, plain, tenant_id, matrix_key, make }
-    await ended(bench, await make('POST /subjects/bulk', { body: await bulkOrder(bench, Math.max(...sizes)) }))
+    await waitForJob(
+      bench,
+      await make('POST /subjects/bulk', { body: await buildBulkRequest(bench, Math.max(...sizes)) }),
+    )
     const comparisons: Comparison[] = []
     for (const items of sizes) {
-      say(`batch: ${items} items`)
-      comparisons.push(...(await measureOne(bench, databases, items)))
+      log(`batch: ${items} items`)
+      comparisons.push(...(await measureBatch(bench, databases, items)))
     }
     return comparisons
   } finally {
@@ -86,7 +89,7 @@ export async function measureBatches(
 const upload = async ({ make }: Bench, payload: string) =>
   (await make('POST /uploads?file_name=bench.csv', { payload }))['upload_id']
 
-async function bulkOrder(bench: Bench, items: number) {
+async function buildBulkRequest(bench: Bench, items: number) {
   const lines = Array.from(
     { length: Math.ceil(items / KNOWN_EVERY) },
     (_, n) => `person,bench-${n * KNOWN_EVERY},Person ${n},branch`,
@@ -95,7 +98,7 @@ async function bulkOrder(bench: Bench, items: number) {
   return { format: 'csv', upload_id: await upload(bench, text) }
 }
 
-async function ended({ make }: Bench, job: Record<string, unknown>): Promise<void> {
+async function waitForJob({ make }: Bench, job: Record<string, unknown>): Promise<void> {
   for (let now = job; ; now = await make(`GET /jobs/${job['job_id']}`)) {
     if (now['state'] === 'succeeded') return
     if (now['state'] !== 'queued' && now['state'] !== 'running') throw new Error(JSON.stringify(now))
@@ -103,48 +106,48 @@ async function ended({ make }: Bench, job: Record<string, unknown>): Promise<voi
   }
 }
 
-async function measureOne(bench: Bench, databases: BenchDatabases, items: number): Promise<Comparison[]> {
+async function measureBatch(bench: Bench, databases: BenchDatabases, items: number): Promise<Comparison[]> {
   const countries = ['CH', 'DE', 'IR']
   const lines = Array.from({ length: items }, (_, n) => `bench-${n},${countries[n % 3]},${n % 7 === 0}`)
   const upload_id = await upload(bench, `external_id,country,pep\n${lines.join('\n')}\n`)
-  await databases.administer('checkpoint')
+  await databases.runAsAdmin('checkpoint')
   const before = process.cpuUsage()
   const from_ms = performance.now()
   const job = await bench.make('POST /batch-evaluations', { body: { matrix_key: bench.matrix_key, upload_id } })
-  await ended(bench, job)
+  await waitForJob(bench, job)
   const ours_ms = performance.now() - from_ms
   const { user, system } = process.cpuUsage(before)
   const batch_id = String(job['resource']).split('/').at(-1) as string
-  const copy_ms = await plainCopy(bench, databases, batch_id, items)
+  const copy_ms = await measureCopy(bench, databases, batch_id, items)
   const per_s = (items / ours_ms) * 1000
   const entries = items
   return [
     {
-      what: 'batch, from the order to the last rating',
+      label: 'batch, from the order to the last rating',
       entries,
-      ours: `${whole(per_s)} items/s`,
-      beside: `COPY ${whole((items / copy_ms) * 1000)} rows/s`,
+      ours: `${formatInteger(per_s)} items/s`,
+      baseline: `COPY ${formatInteger((items / copy_ms) * 1000)} rows/s`,
       ratio: copy_ms / ours_ms,
     },
     {
-      what: 'a million at this rate, extrapolated',
+      label: 'a million at this rate, extrapolated',
       entries: MILLION,
-      ours: `${whole(MILLION / per_s)} s`,
-      beside: '',
+      ours: `${formatInteger(MILLION / per_s)} s`,
+      baseline: '',
       ratio: null,
     },
     {
-      what: 'processor time of the service for an item',
+      label: 'processor time of the service for an item',
       entries,
-      ours: `${whole((user + system) / items)} µs`,
-      beside: '',
+      ours: `${formatInteger((user + system) / items)} µs`,
+      baseline: '',
       ratio: null,
     },
   ]
 }
 
 /** The very rows, as text, into a table with the same columns and primary key and nothing else. */
-async function plainCopy(
+async function measureCopy(
   { plain }: Bench,
   databases: BenchDatabases,
   batch_id: string,
@@ -168,13 +171,13 @@ async function plainCopy(
       ),
     )
   }
-  await databases.administer('checkpoint')
+  await databases.runAsAdmin('checkpoint')
   const from_ms = performance.now()
-  const copied = await copyIn(plain, `copy ${PLAIN} from stdin`, sourceOf(pieces))
+  const copied = await copyIn(plain, `copy ${PLAIN} from stdin`, toAsyncIterable(pieces))
   if (copied !== items) throw new Error(`${copied} rows were copied instead of ${items}`)
   return performance.now() - from_ms
 }
 
-async function* sourceOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+async function* toAsyncIterable(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* pieces
 }

@@ -1,17 +1,17 @@
 /** The product as it runs in production, built from its own assembly: strictness off, logs written to /dev/null, metrics on. */
 import type pg from 'pg'
 import { createRuntime, type Runtime } from '../src/app/runtime.ts'
+import { createKeyring } from '../src/kernel/encryption.ts'
 import type { JobKind } from '../src/kernel/job/kind.ts'
 import { createLog } from '../src/kernel/log.ts'
-import { createKeyring } from '../src/kernel/seal.ts'
 
-export interface RuntimeOrder {
+export interface BenchRuntimeOptions {
   readonly app: pg.PoolConfig
   readonly worker: pg.PoolConfig
   readonly master_key_hex: string
 }
 
-export const benchRuntime = (order: RuntimeOrder, extra_jobs: readonly JobKind[] = []): Promise<Runtime> =>
+export const createBenchRuntime = (order: BenchRuntimeOptions, extra_jobs: readonly JobKind[] = []): Promise<Runtime> =>
   createRuntime({
     connections: { app: order.app, worker: order.worker },
     keyring: createKeyring(Buffer.from(order.master_key_hex, 'hex')),

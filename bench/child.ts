@@ -3,10 +3,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 
 /** In the child: what it was started with. */
-export const readOrder = <T>(): T => JSON.parse(process.argv[2] as string) as T
+export const readStartOptions = <T>(): T => JSON.parse(process.argv[2] as string) as T
 
 /** In the child: it is ready, and from now on tells its processor time when asked. It ends with its parent. */
-export function announce(facts: object): void {
+export function reportReady(facts: object): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
     process.send?.({ cpu_us: user + system })
@@ -16,7 +16,7 @@ export function announce(facts: object): void {
 }
 
 /** In the child: something happened that the parent waits for. */
-export const report = (event: object): void => void process.send?.({ event })
+export const sendEvent = (event: object): void => void process.send?.({ event })
 
 export interface Child<F> {
   readonly facts: F
@@ -33,10 +33,14 @@ export interface ChildOptions {
   readonly onEvent?: (event: unknown) => void
 }
 
-const READY_WITHIN_MS = 60_000
+const READY_TIMEOUT_MS = 60_000
 
-export async function startChild<F>(script: string, order: object, options: ChildOptions = {}): Promise<Child<F>> {
-  const child = fork(script, [JSON.stringify(order)], {
+export async function startChild<F>(
+  script: string,
+  start_options: object,
+  options: ChildOptions = {},
+): Promise<Child<F>> {
+  const child = fork(script, [JSON.stringify(start_options)], {
     execPath: options.node ?? process.execPath,
     execArgv: options.profile_to ? ['--cpu-prof', `--cpu-prof-dir=${options.profile_to}`] : [],
     cwd: options.cwd ?? process.cwd(),
@@ -47,7 +51,7 @@ export async function startChild<F>(script: string, order: object, options: Chil
     if ('event' in message) options.onEvent?.(message.event)
   })
   const facts = await new Promise<F>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`${script} was not ready in time`)), READY_WITHIN_MS)
+    const timer = setTimeout(() => reject(new Error(`${script} was not ready in time`)), READY_TIMEOUT_MS)
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code} before it was ready`)))
     child.on('message', (message: { ready?: F }) => {
       if (!message.ready) return

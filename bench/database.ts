@@ -8,11 +8,11 @@ import { modules } from '../src/app/modules.ts'
 import { demoTenants, seed } from '../src/app/seed.ts'
 import { migrate, readMigrations } from '../src/kernel/database/migrations.ts'
 import { Database } from '../src/kernel/database/tx.ts'
-import { createKeyring } from '../src/kernel/seal.ts'
+import { createKeyring } from '../src/kernel/encryption.ts'
 
 export const MASTER_KEY_HEX = '07'.repeat(32)
-const WALLED = 'probity'
-const OPEN = 'probity_open'
+const RLS_DATABASE = 'probity'
+const NO_RLS_DATABASE = 'probity_open'
 
 export type RoleName = 'app' | 'worker'
 export interface BenchDatabases {
@@ -21,12 +21,12 @@ export interface BenchDatabases {
   /** Walls do not hold for it. */
   readonly superuser: pg.PoolConfig
   /** Runs statements in the walled database as its administrator. */
-  administer(sql: string): Promise<void>
+  runAsAdmin(sql: string): Promise<void>
   stop(): Promise<void>
 }
 
 /** Far above what one machine can send: a refused request would be measured as a fast one. */
-const raiseLimits = `
+const raiseLimitsSql = `
   insert into app.tenant_limit (tenant_id, bucket, per_second, burst)
   select tenant_id, bucket, 1000000, 10000000 from unnest($1::uuid[]) as t (tenant_id),
          unnest(array['principal', 'tenant', 'in_flight', 'heavy']) as b (bucket)
@@ -34,13 +34,13 @@ const raiseLimits = `
 
 /** Enough rows that every plan uses the index it would use in production, before and after the writes of a run. */
 const USERS_PER_TENANT = 20_000
-const addUsers = `
+const addUsersSql = `
   insert into app.user_account (tenant_id, user_id, issuer, subject, email, name, roles, origin, state, created_by)
   select tenant_id, gen_random_uuid(), 'probity', 'filler ' || n, 'filler' || n || '@bench.example', 'Filler ' || n,
          array['viewer'], 'built_in', 'active', 'operator:bench'
     from unnest($1::uuid[]) as t (tenant_id), generate_series(1, ${USERS_PER_TENANT}) as n`
 
-const openEverything = `
+const disableRlsSql = `
   do $$ declare name text; begin
     for name in select format('%I.%I', schemaname, tablename) from pg_tables where schemaname = 'app' loop
       execute 'alter table ' || name || ' no force row level security, disable row level security, disable trigger user';
@@ -52,7 +52,7 @@ export async function startDatabases(projectRoot: string): Promise<BenchDatabase
   const embedded = await startEmbedded({ dataDir, projectRoot, maxConnections: 200 })
   const as = (role: RoleName | 'steward' | 'migrator' | 'postgres', database: string) =>
     ({ ...embedded.url(role, database) }) as pg.PoolConfig
-  const asAdministrator = async (database: string, sql: string, values: unknown[] = []) => {
+  const executeAsAdmin = async (database: string, sql: string, values: unknown[] = []) => {
     const client = new pg.Client(as('postgres', database))
     await client.connect()
     await client.query("select set_config('app.actor', 'operator:bench', false)")
@@ -64,29 +64,29 @@ export async function startDatabases(projectRoot: string): Promise<BenchDatabase
     fs.rmSync(dataDir, { recursive: true, force: true })
   }
   try {
-    await migrate(as('migrator', WALLED), readMigrations(path.join(projectRoot, 'db/migrations')))
-    await plant((role) => as(role, WALLED), projectRoot)
+    await migrate(as('migrator', RLS_DATABASE), readMigrations(path.join(projectRoot, 'db/migrations')))
+    await seedDemoData((role) => as(role, RLS_DATABASE), projectRoot)
     const tenant_ids = demoTenants.map((tenant) => tenant.tenant_id)
-    await asAdministrator(WALLED, raiseLimits, [tenant_ids])
-    await asAdministrator(WALLED, addUsers, [tenant_ids])
-    await asAdministrator('postgres', `create database ${OPEN} template ${WALLED}`)
-    await asAdministrator('postgres', `grant connect on database ${OPEN} to app, worker`)
-    await asAdministrator(OPEN, openEverything)
-    for (const database of [WALLED, OPEN]) await asAdministrator(database, 'vacuum analyze')
+    await executeAsAdmin(RLS_DATABASE, raiseLimitsSql, [tenant_ids])
+    await executeAsAdmin(RLS_DATABASE, addUsersSql, [tenant_ids])
+    await executeAsAdmin('postgres', `create database ${NO_RLS_DATABASE} template ${RLS_DATABASE}`)
+    await executeAsAdmin('postgres', `grant connect on database ${NO_RLS_DATABASE} to app, worker`)
+    await executeAsAdmin(NO_RLS_DATABASE, disableRlsSql)
+    for (const database of [RLS_DATABASE, NO_RLS_DATABASE]) await executeAsAdmin(database, 'vacuum analyze')
   } catch (error) {
     await stop()
     throw error
   }
   return {
-    walled: (role) => as(role, WALLED),
-    open: (role) => as(role, OPEN),
-    superuser: as('postgres', WALLED),
-    administer: (sql) => asAdministrator(WALLED, sql),
+    walled: (role) => as(role, RLS_DATABASE),
+    open: (role) => as(role, NO_RLS_DATABASE),
+    superuser: as('postgres', RLS_DATABASE),
+    runAsAdmin: (sql) => executeAsAdmin(RLS_DATABASE, sql),
     stop,
   }
 }
 
-async function plant(as: (role: 'app' | 'steward') => pg.PoolConfig, project_root: string): Promise<void> {
+async function seedDemoData(as: (role: 'app' | 'steward') => pg.PoolConfig, project_root: string): Promise<void> {
   const connect = (role: 'app' | 'steward') =>
     new Database({ connection: as(role), max: 2, prepared: false, statement_timeout_ms: 15_000, wait_ms: 2000 })
   const app = connect('app')

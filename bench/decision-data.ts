@@ -2,7 +2,7 @@
  * One decision table of twenty rows, written once and said in three languages: as a matrix, as a GoRules decision and as rules of
  * json-rules-engine; and inputs that reach every row.
  */
-import type { BoundList, Definition, Lists } from '../src/decision/model.ts'
+import type { BoundList, BoundLists, Definition } from '../src/decision/model.ts'
 
 export interface Applicant {
   readonly country: string
@@ -51,7 +51,7 @@ export const applicants: readonly Applicant[] = countries.flatMap((country) =>
 )
 
 /** The naive reading, which all three must agree with. */
-export const scoreOf = ({ country, amount, channel, exposed }: Applicant): number =>
+export const expectedScore = ({ country, amount, channel, exposed }: Applicant): number =>
   rows.find(
     (row) =>
       (row.country ?? country) === country &&
@@ -66,11 +66,11 @@ const amountTest = ({ from, to }: Row): string => {
   if (from !== undefined) return `>= ${from}`
   return to === undefined ? '' : `<= ${to}`
 }
-const quoted = (text: string | undefined): string => (text === undefined ? '' : JSON.stringify(text))
-const cells = (row: Row): [string, string, string, string] => [
-  quoted(row.country),
+const quote = (text: string | undefined): string => (text === undefined ? '' : JSON.stringify(text))
+const toCells = (row: Row): [string, string, string, string] => [
+  quote(row.country),
   amountTest(row),
-  quoted(row.channel),
+  quote(row.channel),
   row.exposed === undefined ? '' : String(row.exposed),
 ]
 
@@ -93,7 +93,7 @@ export const matrix: Definition = {
         outputs: [{ name: 'score' }],
         rows: rows.map((row, n) => ({
           key: `row-${n + 1}`,
-          when: cells(row).map((cell) => cell || '-'),
+          when: toCells(row).map((cell) => cell || '-'),
           then: [row.score],
           reason: `${n + 1}: {country} by {channel} with {amount} gives {score_bps}.`,
           reason_code: `R${n + 1}`,
@@ -119,7 +119,7 @@ const list: BoundList = {
   get: (key) => bands.find((band) => band.key === key),
   all: bands,
 }
-export const lists: Lists = new Map([['bands', list]])
+export const lists: BoundLists = new Map([['bands', list]])
 
 /** As the GoRules editor stores it. */
 export const goRules = {
@@ -134,7 +134,7 @@ export const goRules = {
         inputs: ['country', 'amount', 'channel', 'exposed'].map((field) => ({ id: field, name: field, field })),
         outputs: [{ id: 'score', name: 'score', field: 'score' }],
         rules: rows.map((row, n) => {
-          const [country, amount, channel, exposed] = cells(row)
+          const [country, amount, channel, exposed] = toCells(row)
           return { _id: `row-${n + 1}`, country, amount, channel, exposed, score: String(row.score) }
         }),
       },

@@ -7,8 +7,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { CURRENT_ENGINE, engineOf } from '../src/decision/engines.ts'
-import { applicants, goRules, jsonRules, lists, matrix, rows, scoreOf } from './decision-data.ts'
+import { CURRENT_ENGINE, getEngine } from '../src/decision/engines.ts'
+import { applicants, expectedScore, goRules, jsonRules, lists, matrix, rows } from './decision-data.ts'
 import { median } from './median.ts'
 import type { Comparison } from './registry-bench.ts'
 
@@ -16,22 +16,22 @@ const ROUNDS = 7
 const OWN_PASSES = 200
 const LIBRARY_PASSES = 5
 const what = 'one decision with its explanation, in process'
-const scores = applicants.map(scoreOf)
+const scores = applicants.map(expectedScore)
 const libraryFolder = path.join(os.tmpdir(), 'decision-bench')
 const libraryVersions = { '@gorules/zen-engine': '0.52.1', 'json-rules-engine': '7.3.1' }
-const wanted: Readonly<Record<string, { aim: number; floor: number }>> = {
+const targets: Readonly<Record<string, { aim: number; floor: number }>> = {
   '@gorules/zen-engine': { aim: 20, floor: 20 },
   'json-rules-engine': { aim: 80, floor: 80 },
 }
 
 /** Ours and the libraries in the same rounds; a ratio is the median of those of the single rounds. */
 export async function measureDecisions(): Promise<Comparison[]> {
-  const own = ownEngine()
+  const own = createOwnEngineTimer()
   const child = await startLibraries().catch((error: Error) => error)
   if (child instanceof Error) {
-    const beside = `libraries not measured: ${child.message.split('\n')[0]?.slice(0, 100)}`
+    const baseline = `libraries not measured: ${child.message.split('\n')[0]?.slice(0, 100)}`
     own()
-    return [{ what, entries: rows.length, ours: `${own().toFixed(2)} µs`, beside, ratio: null }]
+    return [{ label: what, entries: rows.length, ours: `${own().toFixed(2)} µs`, baseline, ratio: null }]
   }
   try {
     const { names } = (await message(child)) as { names: string[] }
@@ -49,12 +49,12 @@ export async function measureDecisions(): Promise<Comparison[]> {
     return names.map((name, n) => {
       const of = rounds.map((measured) => measured[n] as { own_us: number; other_us: number })
       return {
-        what,
+        label: what,
         entries: rows.length,
         ours: `${median(of.map(({ own_us }) => own_us)).toFixed(2)} µs`,
-        beside: `${name} ${median(of.map(({ other_us }) => other_us)).toFixed(1)} µs`,
+        baseline: `${name} ${median(of.map(({ other_us }) => other_us)).toFixed(1)} µs`,
         ratio: median(of.map(({ own_us, other_us }) => other_us / own_us)),
-        ...wanted[name],
+        ...targets[name],
       }
     })
   } finally {
@@ -63,8 +63,8 @@ export async function measureDecisions(): Promise<Comparison[]> {
 }
 
 /** Measures one round: microseconds of one decision. */
-export function ownEngine(): () => number {
-  const bound = engineOf(CURRENT_ENGINE).compile(matrix).bind(lists)
+export function createOwnEngineTimer(): () => number {
+  const bound = getEngine(CURRENT_ENGINE).compile(matrix).bind(lists)
   if (!('decide' in bound)) throw new Error(JSON.stringify(bound))
   return () => {
     const from_ms = performance.now()

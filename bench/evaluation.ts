@@ -4,7 +4,7 @@ import pg from 'pg'
 const MATRIX = 'customer-risk-person'
 
 /** A resident with a salary: every factor of the seeded matrix is met, none by its default. */
-export const evaluationOrder = JSON.stringify({
+export const evaluationRequestBody = JSON.stringify({
   matrix_key: MATRIX,
   inputs: {
     residence_country: 'DE',
@@ -20,18 +20,18 @@ export const evaluationOrder = JSON.stringify({
 })
 
 /** Beside the product's tables and without any wall: one key, one text. */
-export const bareDocuments = `
+export const createDocumentTableSql = `
   create schema if not exists bench;
   create table bench.document (tenant_id uuid, document_id uuid, document text, primary key (tenant_id, document_id));
   grant usage on schema bench to app;
   grant select, insert on bench.document to app`
 
 /** Decides once on the running product and gives the document that it kept. */
-export async function sampleDocument(port: number, token: string, database: pg.PoolConfig): Promise<string> {
+export async function fetchSampleDocument(port: number, token: string, database: pg.PoolConfig): Promise<string> {
   const reply = await fetch(`http://127.0.0.1:${port}/api/evaluations`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: evaluationOrder,
+    body: evaluationRequestBody,
   })
   if (reply.status !== 201) throw new Error(`the product answered ${reply.status}: ${await reply.text()}`)
   const client = new pg.Client(database)

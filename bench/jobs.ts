@@ -5,10 +5,10 @@
 import { Type } from 'typebox'
 import { defineJob } from '../src/kernel/job/kind.ts'
 import { uuidv7 } from '../src/kernel/uuid.ts'
-import { benchRuntime, type RuntimeOrder } from './bench-runtime.ts'
-import { announce, readOrder, report } from './child.ts'
+import { type BenchRuntimeOptions, createBenchRuntime } from './bench-runtime.ts'
+import { readStartOptions, reportReady, sendEvent } from './child.ts'
 
-export interface JobsOrder extends RuntimeOrder {
+export interface JobWorkerOptions extends BenchRuntimeOptions {
   readonly tenant_ids: readonly string[]
   readonly slots: number
   /** How many to enqueue before starting. */
@@ -21,8 +21,8 @@ export interface JobEvent {
   readonly attempt: number
 }
 
-const tell = (kind: JobEvent['kind'], job_id: string, attempt: number) =>
-  report({ kind, job_id, attempt } satisfies JobEvent)
+const reportStart = (kind: JobEvent['kind'], job_id: string, attempt: number) =>
+  sendEvent({ kind, job_id, attempt } satisfies JobEvent)
 
 const small = defineJob({
   kind: 'bench_small',
@@ -30,7 +30,7 @@ const small = defineJob({
   payload: Type.Object({}),
   resumes: 'restart',
   run: async ({ job_id, attempt }) => {
-    tell('small', job_id, attempt)
+    reportStart('small', job_id, attempt)
     return { done: true }
   },
 })
@@ -40,25 +40,25 @@ const long = defineJob({
   payload: Type.Object({}),
   resumes: 'restart',
   run: async ({ job_id, attempt, signal }) => {
-    tell('long', job_id, attempt)
+    reportStart('long', job_id, attempt)
     await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     return null
   },
 })
 
-const order = readOrder<JobsOrder>()
-const { kernel, createRunner } = await benchRuntime(order, [small, long])
+const options = readStartOptions<JobWorkerOptions>()
+const { kernel, createRunner } = await createBenchRuntime(options, [small, long])
 
 async function enqueue(kind: string, count: number): Promise<void> {
-  for (const [index, tenant_id] of order.tenant_ids.entries()) {
-    const share = Math.floor((count + index) / order.tenant_ids.length)
+  for (const [index, tenant_id] of options.tenant_ids.entries()) {
+    const share = Math.floor((count + index) / options.tenant_ids.length)
     await kernel.transactions.write({ tenant_id, actor: 'operator:bench' }, async (tx) => {
       for (let n = 0; n < share; n++) await kernel.jobs.enqueue(tx, { kind, payload: {}, job_id: uuidv7() })
     })
   }
 }
 
-await enqueue(small.kind, order.small)
-await enqueue(long.kind, order.long)
-announce({})
-createRunner(order.slots).start()
+await enqueue(small.kind, options.small)
+await enqueue(long.kind, options.long)
+reportReady({})
+createRunner(options.slots).start()

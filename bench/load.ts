@@ -4,16 +4,16 @@
  * servers only one is under load at a time, a slice of the whole each, in turns.
  */
 import net from 'node:net'
-import { type LoadOrder, type LoadResult, type LoadTarget, UNIQUE } from './request.ts'
+import { type LoadOptions, type LoadResult, type LoadTarget, UNIQUE_PLACEHOLDER } from './load-protocol.ts'
 
-const REST_MS = 50
+const PAUSE_MS = 50
 
 let sent = 0
 const prefix = `${Date.now().toString(36)}-${process.pid}-`
-const nextUnique = (): string => prefix + String(sent++).padStart(UNIQUE.length - prefix.length, '0')
+const nextUnique = (): string => prefix + String(sent++).padStart(UNIQUE_PLACEHOLDER.length - prefix.length, '0')
 
-function pen(request: string): () => string | Buffer {
-  const parts = request.split(UNIQUE)
+function createRequestWriter(request: string): () => string | Buffer {
+  const parts = request.split(UNIQUE_PLACEHOLDER)
   if (parts.length === 1) {
     const bytes = Buffer.from(request)
     return () => bytes
@@ -22,7 +22,7 @@ function pen(request: string): () => string | Buffer {
 }
 
 /** How many bytes the first answer in `bytes` has, or 0 while it is incomplete. */
-function answerLength(bytes: Buffer): number {
+function responseLength(bytes: Buffer): number {
   const head = bytes.indexOf('\r\n\r\n')
   if (head < 0) return 0
   const fields = bytes.toString('latin1', 0, head).toLowerCase()
@@ -37,7 +37,7 @@ function answerLength(bytes: Buffer): number {
 }
 
 /** The open connections to one server, and what came back over them. */
-class Crowd {
+class LoadConnections {
   readonly #ask: (() => void)[] = []
   readonly #sockets: net.Socket[] = []
   readonly #latencies_ms: number[] = []
@@ -58,7 +58,7 @@ class Crowd {
   }
 
   #open(target: LoadTarget, request: string): Promise<void> {
-    const write = pen(request)
+    const write = createRequestWriter(request)
     const status = Buffer.from(`HTTP/1.1 ${target.expected_status} `)
     const socket = net.connect(target.port, '127.0.0.1').setNoDelay(true)
     this.#sockets.push(socket)
@@ -71,7 +71,7 @@ class Crowd {
     this.#ask.push(ask)
     socket.on('data', (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
-      const length = answerLength(received)
+      const length = responseLength(received)
       if (length === 0) return
       const now_ms = performance.now()
       if (status.compare(received, 0, status.length) === 0) this.#latencies_ms.push(now_ms - asked_ms)
@@ -121,7 +121,7 @@ class Crowd {
       slices_per_second: this.#per_second,
       p50_ms: at(0.5),
       p99_ms: at(0.99),
-      answers: sorted.length,
+      responses: sorted.length,
       unexpected: this.#unexpected,
     }
   }
@@ -132,19 +132,19 @@ class Crowd {
   }
 }
 
-const { targets, connections, warmup_ms, duration_ms, slices } = JSON.parse(process.argv[2] as string) as LoadOrder
-const crowds = await Promise.all(targets.map((target) => new Crowd().connect(target, connections)))
-for (const crowd of crowds) {
-  if (warmup_ms > 0) await crowd.load(warmup_ms)
-  crowd.forget()
+const { targets, connections, warmup_ms, duration_ms, slices } = JSON.parse(process.argv[2] as string) as LoadOptions
+const pools = await Promise.all(targets.map((target) => new LoadConnections().connect(target, connections)))
+for (const pool of pools) {
+  if (warmup_ms > 0) await pool.load(warmup_ms)
+  pool.forget()
 }
 for (let slice = 0; slice < slices; slice++) {
   // There and back again, so that none of them is always the one after the other.
-  for (const crowd of slice % 2 === 0 ? crowds : crowds.toReversed()) {
+  for (const pool of slice % 2 === 0 ? pools : pools.toReversed()) {
     // What a server still does after its last answer, such as collecting garbage, is not for the other to carry.
-    if (crowds.length > 1) await new Promise((resolve) => setTimeout(resolve, REST_MS))
-    await crowd.load(duration_ms / slices)
+    if (pools.length > 1) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    await pool.load(duration_ms / slices)
   }
 }
-for (const crowd of crowds) crowd.close()
-process.stdout.write(JSON.stringify(crowds.map((crowd) => crowd.result)))
+for (const pool of pools) pool.close()
+process.stdout.write(JSON.stringify(pools.map((pool) => pool.result)))

@@ -10,16 +10,16 @@ import { parseArgs } from 'node:util'
 import { measureBatches } from './batch.ts'
 import { type BenchDatabases, startDatabases } from './database.ts'
 import { measureDecisions } from './decision.ts'
-import { measureJobs } from './job-measures.ts'
-import { comparedNode } from './postgraphile.ts'
+import { measureJobs } from './job-benchmarks.ts'
+import { installNode22 } from './postgraphile.ts'
 import { measureRegistry } from './registry.ts'
-import { type Comparison, comparisonTable } from './registry-bench.ts'
+import { type Comparison, renderComparisonTable } from './registry-bench.ts'
 import { measureResolution } from './resolution.ts'
-import { callers, startRows, wantedPairs } from './rows.ts'
-import { type Row, Servers, script } from './servers.ts'
-import { figures, plain, type Ratio, ratios } from './table.ts'
+import { type BenchTarget, Servers, scriptPath } from './servers.ts'
+import { type Ratio, renderFigures, renderRatios, renderTable } from './table.ts'
+import { callers, listPairs, startTargets } from './targets.ts'
 
-const { values: given } = parseArgs({
+const { values: args } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
@@ -35,10 +35,10 @@ const { values: given } = parseArgs({
     out: { type: 'string', default: 'bench/RESULTS.md' },
   },
 })
-const rounds = Number(given.rounds)
-const duration_ms = Number(given.seconds) * 1000
-const compared_ms = Number(given.compared) * 1000
-const connections = Number(given.connections)
+const rounds = Number(args.rounds)
+const duration_ms = Number(args.seconds) * 1000
+const compared_ms = Number(args.compared) * 1000
+const connections = Number(args.connections)
 const WARMUP_MS = 500
 /** Both of a pair stood still while others were measured. */
 const COMPARED_WARMUP_MS = 2_000
@@ -46,12 +46,12 @@ const COMPARED_WARMUP_MS = 2_000
 const FIRST_WARMUP_MS = 10_000
 
 const projectRoot = process.cwd()
-const say = (text: string) => process.stderr.write(`${text}\n`)
+const log = (text: string) => process.stderr.write(`${text}\n`)
 
-async function measureRows(servers: Servers, rows: readonly Row[]): Promise<void> {
+async function measureRows(servers: Servers, rows: readonly BenchTarget[]): Promise<void> {
   for (const row of rows) await servers.measure(row, FIRST_WARMUP_MS)
   for (let round = 0; round < rounds; round++) {
-    say(`round ${round + 1} of ${rounds}`)
+    log(`round ${round + 1} of ${rounds}`)
     // There and back again: what drifts during a run does not favour the same row every time.
     for (const row of round % 2 === 0 ? rows : rows.toReversed()) {
       const measured = await servers.measure(row, WARMUP_MS)
@@ -60,12 +60,12 @@ async function measureRows(servers: Servers, rows: readonly Row[]): Promise<void
   }
 }
 
-async function comparePairs(servers: Servers, rows: readonly Row[]): Promise<Ratio[]> {
+async function comparePairs(servers: Servers, rows: readonly BenchTarget[]): Promise<Ratio[]> {
   const compared: Ratio[] = []
-  for (const { of, ...wanted } of wantedPairs(rows)) {
+  for (const { of, ...wanted } of listPairs(rows)) {
     const [above, below] = of
     if (above?.server && below?.server) {
-      say(wanted.label)
+      log(wanted.label)
       compared.push({ ...wanted, slices: await servers.compare([above, below], compared_ms, COMPARED_WARMUP_MS) })
     } else compared.push({ ...wanted, slices: [] })
   }
@@ -73,30 +73,30 @@ async function comparePairs(servers: Servers, rows: readonly Row[]): Promise<Rat
 }
 
 /** Parts that need none of the servers above. */
-const OWN_PARTS = ['registry', 'jobs', 'decision', 'batch']
-const REGISTRY_SIZES = given.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_000]
+const SERVERLESS_PARTS = ['registry', 'jobs', 'decision', 'batch']
+const REGISTRY_SIZES = args.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_000]
 
 /** In the database first, then over HTTP. */
 async function measureRegistryRows(databases: BenchDatabases, servers: Servers): Promise<string> {
   const [caller] = callers as [(typeof callers)[number]]
-  const { comparisons, lists } = await measureRegistry(databases, caller.tenant_id, REGISTRY_SIZES, say)
+  const { comparisons, lists } = await measureRegistry(databases, caller.tenant_id, REGISTRY_SIZES, log)
   const resolution = await measureResolution(databases, servers, caller, lists)
-  return comparisonTable('registry', 'entries', [...comparisons, ...resolution], plain)
+  return renderComparisonTable('registry', 'entries', [...comparisons, ...resolution], renderTable)
 }
 
 const BATCH_SIZES = [10_000, 100_000]
 const measureBatchRows = (databases: BenchDatabases): Promise<Comparison[]> =>
-  measureBatches(databases, callers[0]?.tenant_id as string, BATCH_SIZES, say)
+  measureBatches(databases, callers[0]?.tenant_id as string, BATCH_SIZES, log)
 
-const node = await comparedNode()
+const node = await installNode22()
 const node_version = execFileSync(node ?? process.execPath, ['--version'], { encoding: 'utf8' }).trim()
-const servers = new Servers({ node, profile: given.profile, connections, duration_ms })
+const servers = new Servers({ node, profile: args.profile, connections, duration_ms })
 const databases = await startDatabases(projectRoot)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void databases.stop().finally(() => process.exit(1)))
 }
 try {
-  const chosen = given.only?.split(',')
+  const chosen = args.only?.split(',')
   const wants = (id: string) => !chosen || chosen.includes(id)
   const tables: string[] = []
   // Shown as they are made: should a later part fail, nothing of the earlier ones is lost.
@@ -104,21 +104,21 @@ try {
     tables.push(table)
     process.stdout.write(`${table}\n\n`)
   }
-  if (!chosen?.every((id) => OWN_PARTS.includes(id))) {
-    const rows = (await startRows(databases, servers, given.against)).filter(({ id }) => wants(id))
+  if (!chosen?.every((id) => SERVERLESS_PARTS.includes(id))) {
+    const rows = (await startTargets(databases, servers, args.against)).filter(({ id }) => wants(id))
     await measureRows(servers, rows)
-    add(figures(rows))
-    add(ratios(await comparePairs(servers, rows)))
+    add(renderFigures(rows))
+    add(renderRatios(await comparePairs(servers, rows)))
     await servers.stop()
   }
   if (wants('jobs')) {
     const tenant_ids = callers.map((caller) => caller.tenant_id)
-    add(await measureJobs(databases, script('jobs'), tenant_ids, say))
+    add(await measureJobs(databases, scriptPath('jobs'), tenant_ids, log))
   }
   if (wants('registry')) add(await measureRegistryRows(databases, servers))
-  if (wants('decision')) add(comparisonTable('decision', 'rows', await measureDecisions(), plain))
-  if (wants('batch')) add(comparisonTable('batch', 'items', await measureBatchRows(databases), plain))
-  if (!chosen) fs.writeFileSync(path.join(projectRoot, given.out), `${preamble()}\n\n${tables.join('\n\n')}\n`)
+  if (wants('decision')) add(renderComparisonTable('decision', 'rows', await measureDecisions(), renderTable))
+  if (wants('batch')) add(renderComparisonTable('batch', 'items', await measureBatchRows(databases), renderTable))
+  if (!chosen) fs.writeFileSync(path.join(projectRoot, args.out), `${preamble()}\n\n${tables.join('\n\n')}\n`)
 } finally {
   await servers.stop()
   await databases.stop()

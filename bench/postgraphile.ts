@@ -27,7 +27,7 @@ async function install(): Promise<void> {
 }
 
 /** The Node that PostGraphile needs: every server is measured on the same one. Undefined where it cannot be had. */
-export async function comparedNode(): Promise<string | undefined> {
+export async function installNode22(): Promise<string | undefined> {
   try {
     await install()
     return path.join(folder, 'node_modules/.bin/node')

@@ -6,19 +6,19 @@ import type { Database, Tx } from '../src/kernel/database/tx.ts'
 import { uuidv7 } from '../src/kernel/uuid.ts'
 import { type DatasetRow, insertDataset } from '../src/modules/reference-data/datasets/queries.ts'
 import { resolveDelta } from '../src/modules/reference-data/deltas/actions.ts'
-import { importRows, readSource } from '../src/modules/reference-data/imports/actions.ts'
-import { definitionOf } from '../src/modules/reference-data/types/actions.ts'
+import { importRows, readSource } from '../src/modules/reference-data/imports/import-source.ts'
+import { toTypeDefinition } from '../src/modules/reference-data/types/dataset-type.ts'
 import type { TypeRow } from '../src/modules/reference-data/types/queries.ts'
-import { publishStaged } from '../src/modules/reference-data/versions/actions.ts'
+import { publishStaged } from '../src/modules/reference-data/versions/publish.ts'
 import type { BenchDatabases } from './database.ts'
 import { median } from './median.ts'
 
 /** One line of the table: how often per second ours does it, and what stands beside it. */
 export interface Comparison {
-  readonly what: string
+  readonly label: string
   readonly entries: number
   readonly ours: string
-  readonly beside: string
+  readonly baseline: string
   /** Ours ÷ the other, as speeds: above 1 ours is faster. Null: could not be measured. */
   readonly ratio: number | null
   readonly aim?: number
@@ -28,10 +28,10 @@ export interface Comparison {
 export interface Bench {
   readonly databases: BenchDatabases
   readonly database: Database
-  readonly plain: pg.Client
+  readonly client: pg.Client
   readonly scope: { tenant_id: string; actor: string }
   readonly type: TypeRow
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }
 
 export const SMALL_ROUNDS = 9
@@ -39,17 +39,17 @@ export const LARGE_ROUNDS = 3
 export const roundsFor = (entries: number): number =>
   entries > 500_000 ? 1 : entries > 10_000 ? LARGE_ROUNDS : SMALL_ROUNDS
 
-export async function timed(body: () => Promise<unknown>): Promise<number> {
+export async function measureTime(body: () => Promise<unknown>): Promise<number> {
   const from_ms = performance.now()
   await body()
   return performance.now() - from_ms
 }
 
 /** The script of the worker thread lies beside this bundle. */
-const built = { script: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) }
-export const bytesOf = (file: string) => fs.createReadStream(file, { highWaterMark: 256 * 1024 })
+const threadScripts = { scriptPath: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) }
+export const readBytes = (file: string) => fs.createReadStream(file, { highWaterMark: 256 * 1024 })
 
-export const newList = (tx: Tx, { type }: Bench) =>
+export const createList = (tx: Tx, { type }: Bench) =>
   insertDataset(tx, {
     dataset_id: uuidv7(),
     family: 'list',
@@ -71,10 +71,10 @@ export const importFile = (
   base_version: number | null = null,
 ): Promise<unknown> => {
   const run = { strict: true, onRejects: async () => {}, onProgress: async () => {} }
-  const outputs = readSource(built, bytesOf(file), {
+  const outputs = readSource(threadScripts, readBytes(file), {
     adapter_key: 'ndjson',
     options: {},
-    type: definitionOf(type),
+    type: toTypeDefinition(type),
     strict: true,
     drop: [],
     hash: [],
@@ -115,23 +115,23 @@ export const importFile = (
   )
 }
 
-export const compared = (
+export const compareTimes = (
   what: string,
   entries: number,
   times_ms: readonly number[],
   name: string,
   others_ms: readonly number[],
 ): Comparison => ({
-  what,
+  label: what,
   entries,
   ours: `${median(times_ms).toFixed(1)} ms`,
-  beside: `${name} ${median(others_ms).toFixed(1)} ms`,
+  baseline: `${name} ${median(others_ms).toFixed(1)} ms`,
   ratio: median(others_ms) / median(times_ms),
 })
 
-export const whole = (value: number): string => Math.round(value).toLocaleString('en')
+export const formatInteger = (value: number): string => Math.round(value).toLocaleString('en')
 
-export function comparisonTable(
+export function renderComparisonTable(
   part: string,
   unit: string,
   comparisons: readonly Comparison[],
@@ -139,12 +139,12 @@ export function comparisonTable(
 ) {
   return plainTable(
     [part, unit, 'measured', 'beside it', 'ratio of speeds', 'aim', 'floor', ''],
-    comparisons.map(({ what, entries, ours, beside, ratio, aim, floor }) => [
+    comparisons.map(({ label: what, entries, ours, baseline: beside, ratio, aim, floor }) => [
       what,
-      whole(entries),
+      formatInteger(entries),
       ours,
       beside,
-      ratio === null ? '–' : ratio >= 10 ? whole(ratio) : ratio.toFixed(2),
+      ratio === null ? '–' : ratio >= 10 ? formatInteger(ratio) : ratio.toFixed(2),
       String(aim ?? '–'),
       String(floor ?? '–'),
       verdict(ratio, aim, floor),

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
-import { compileType } from '../src/registry/types/compile.ts'
-import type { TypeDefinition } from '../src/registry/types/definition.ts'
+import { compileType } from '../src/registry/types/compile-type.ts'
+import type { TypeDefinition } from '../src/registry/types/type-definition.ts'
 
 export const TYPE_KEY = 'bench-party'
 export const CHANGED_SHARE = 1000
@@ -51,7 +51,7 @@ const words = [
 ]
 const word = (n: number): string => words[n % words.length] as string
 
-function party(n: number, changed: boolean, edition = 2) {
+function buildParty(n: number, changed: boolean, edition = 2) {
   const name = `${word(n)} ${word(n >> 3)} ${word(n >> 5)} ${n}`
   return {
     party_id: `XX-${String(n).padStart(8, '0')}`,
@@ -66,7 +66,7 @@ function party(n: number, changed: boolean, edition = 2) {
   }
 }
 
-export const keyOf = (n: number): string => party(n, false).party_id
+export const partyKey = (n: number): string => buildParty(n, false).party_id
 
 export interface ListFiles {
   readonly entries: number
@@ -100,16 +100,16 @@ export async function writeListFiles(
     changes: file('changes.ndjson'),
     rows: file('rows.copy'),
   }
-  await writeLines(files.first, entries, (n) => `${JSON.stringify(party(n, false))}\n`)
-  await writeLines(files.second, entries, (n) => `${JSON.stringify(party(n, n % CHANGED_SHARE === 0))}\n`)
+  await writeLines(files.first, entries, (n) => `${JSON.stringify(buildParty(n, false))}\n`)
+  await writeLines(files.second, entries, (n) => `${JSON.stringify(buildParty(n, n % CHANGED_SHARE === 0))}\n`)
   // Against the edition before it: one in fifty, then every second.
-  const third = (n: number) => (n % 50 === 1 ? party(n, true, 3) : party(n, n % CHANGED_SHARE === 0))
+  const third = (n: number) => (n % 50 === 1 ? buildParty(n, true, 3) : buildParty(n, n % CHANGED_SHARE === 0))
   await writeLines(files.third, entries, (n) => `${JSON.stringify(third(n))}\n`)
-  await writeLines(files.fourth, entries, (n) => `${JSON.stringify(n % 2 === 0 ? party(n, true, 4) : third(n))}\n`)
-  const changes = (n: number) => (n % CHANGED_SHARE === 0 ? `${JSON.stringify(party(n, true, 5))}\n` : '')
+  await writeLines(files.fourth, entries, (n) => `${JSON.stringify(n % 2 === 0 ? buildParty(n, true, 4) : third(n))}\n`)
+  const changes = (n: number) => (n % CHANGED_SHARE === 0 ? `${JSON.stringify(buildParty(n, true, 5))}\n` : '')
   await writeLines(files.changes, entries, changes)
   await writeLines(files.rows, entries, (n) => {
-    const prepared = type.prepare(party(n, false))
+    const prepared = type.prepare(buildParty(n, false))
     if (!('key' in prepared)) throw new Error(`entry ${n} does not fit: ${JSON.stringify(prepared)}`)
     const { key, hash, text } = prepared
     // None of them holds anything that COPY would have escaped.

@@ -2,7 +2,7 @@
 import type { DatasetRow } from '../src/modules/reference-data/datasets/queries.ts'
 import { findVersion } from '../src/modules/reference-data/versions/queries.ts'
 import { median } from './median.ts'
-import { type Bench, type Comparison, importFile, roundsFor, timed, whole } from './registry-bench.ts'
+import { type Bench, type Comparison, formatInteger, importFile, measureTime, roundsFor } from './registry-bench.ts'
 import type { ListFiles } from './registry-data.ts'
 
 /** `head` has the content of the fourth file. Each round changes one entry of a thousand by a delta, and back by the full file. */
@@ -24,18 +24,18 @@ export async function measureDelta(
   }
   let version = head
   for (let round = 0; round < roundsFor(entries); round++) {
-    await databases.administer('checkpoint')
-    delta_ms.push(await timed(() => importFile(bench, list, files.changes, version)))
+    await databases.runAsAdmin('checkpoint')
+    delta_ms.push(await measureTime(() => importFile(bench, list, files.changes, version)))
     await expectChanged(++version)
-    await databases.administer('checkpoint')
-    full_ms.push(await timed(() => importFile(bench, list, files.fourth)))
+    await databases.runAsAdmin('checkpoint')
+    full_ms.push(await measureTime(() => importFile(bench, list, files.fourth)))
     await expectChanged(++version)
   }
   return {
-    what: `import of ${whole(changed)} changes only`,
+    label: `import of ${formatInteger(changed)} changes only`,
     entries,
-    ours: `${whole(median(delta_ms))} ms`,
-    beside: `import of the full file ${whole(median(full_ms))} ms`,
+    ours: `${formatInteger(median(delta_ms))} ms`,
+    baseline: `import of the full file ${formatInteger(median(full_ms))} ms`,
     ratio: median(full_ms.map((ms, n) => ms / (delta_ms[n] as number))),
   }
 }

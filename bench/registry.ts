@@ -12,37 +12,37 @@ import { to as copyTo } from 'pg-copy-streams'
 import { copyIn } from '../src/kernel/database/copy.ts'
 import { Database, type Tx } from '../src/kernel/database/tx.ts'
 import { uuidv7 } from '../src/kernel/uuid.ts'
-import { activate } from '../src/modules/reference-data/activations/actions.ts'
+import { activateVersion } from '../src/modules/reference-data/activations/activate.ts'
 import type { DatasetRow } from '../src/modules/reference-data/datasets/queries.ts'
-import { countAll, summaryOf } from '../src/modules/reference-data/differences/actions.ts'
-import { exportVersion } from '../src/modules/reference-data/exports/actions.ts'
-import { buildTree, createProver } from '../src/modules/reference-data/trees/actions.ts'
-import { hashOfContent } from '../src/modules/reference-data/types/actions.ts'
+import { countDifferences, getDifferenceSummary } from '../src/modules/reference-data/differences/summary.ts'
+import { exportVersion } from '../src/modules/reference-data/exports/read-lines.ts'
+import { buildTree, createProver } from '../src/modules/reference-data/trees/stored-tree.ts'
+import { hashTypeContent } from '../src/modules/reference-data/types/dataset-type.ts'
 import { findType, insertType, type TypeRow } from '../src/modules/reference-data/types/queries.ts'
-import { entryOf, sidesOf } from '../src/modules/reference-data/versions/entries.ts'
+import { parseDifference, parseEntry } from '../src/modules/reference-data/versions/entries.ts'
 import {
   findVersion,
   listDifferences,
   listEntriesByKey,
   type VersionRow,
 } from '../src/modules/reference-data/versions/queries.ts'
-import { changesOf } from '../src/registry/content/patch.ts'
+import { listFieldChanges } from '../src/registry/content/json-patch.ts'
 import type { BenchDatabases } from './database.ts'
 import { median } from './median.ts'
 import {
   type Bench,
-  bytesOf,
   type Comparison,
-  compared,
+  compareTimes,
+  createList,
+  formatInteger,
   importFile,
   LARGE_ROUNDS,
-  newList,
+  measureTime,
+  readBytes,
   roundsFor,
   SMALL_ROUNDS,
-  timed,
-  whole,
 } from './registry-bench.ts'
-import { keyOf, type ListFiles, partyContent, TYPE_KEY, writeListFiles } from './registry-data.ts'
+import { type ListFiles, partyContent, partyKey, TYPE_KEY, writeListFiles } from './registry-data.ts'
 import { measureDelta } from './registry-delta.ts'
 
 export interface MeasuredList {
@@ -60,7 +60,7 @@ export async function measureRegistry(
   databases: BenchDatabases,
   tenant_id: string,
   sizes: readonly number[],
-  say: (text: string) => void,
+  log: (text: string) => void,
 ): Promise<{ comparisons: Comparison[]; lists: MeasuredList[] }> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-registry-'))
   const database = new Database({
@@ -78,16 +78,16 @@ export async function measureRegistry(
   const comparisons: Comparison[] = []
   const lists: MeasuredList[] = []
   try {
-    await databases.administer(`
+    await databases.runAsAdmin(`
       create schema if not exists bench;
       grant usage on schema bench to app;
       create table ${PLAIN} (like app.dataset_entry including defaults);
       alter table ${PLAIN} add primary key (tenant_id, dataset_id, key, v_from);
       grant all on ${PLAIN} to app`)
     const type = await database.write(scope, defineType)
-    const bench: Bench = { databases, database, plain, scope, type, say }
+    const bench: Bench = { databases, database, client: plain, scope, type, log }
     for (const entries of sizes) {
-      say(`registry: ${entries} entries`)
+      log(`registry: ${entries} entries`)
       const files = await writeListFiles(folder, entries, { tenant_id, dataset_id: uuidv7() })
       const { list, imports } = await measureImport(bench, files)
       comparisons.push(
@@ -99,8 +99,8 @@ export async function measureRegistry(
         await measureEntry(bench, list, files),
       )
       const list_key = list.list_key
-      await database.write(scope, (tx) => activate(tx, { list_key, version: 2, reason: 'To be measured.' }))
-      lists.push({ list_key, entries, keys: someKeys(entries, 32) })
+      await database.write(scope, (tx) => activateVersion(tx, { list_key, version: 2, reason: 'To be measured.' }))
+      lists.push({ list_key, entries, keys: sampleKeys(entries, 32) })
     }
     return { comparisons, lists }
   } finally {
@@ -111,48 +111,52 @@ export async function measureRegistry(
 
 async function defineType(tx: Tx): Promise<TypeRow> {
   const definition = partyContent as unknown as TypeRow['definition']
-  const definition_hash = hashOfContent(definition as never)
+  const definition_hash = hashTypeContent(definition as never)
   await insertType(tx, { type_key: TYPE_KEY, type_version: 1, definition, definition_hash, compatibility: 'backward' })
   return (await findType(tx, TYPE_KEY)) as TypeRow
 }
 
-const someKeys = (entries: number, count: number): string[] =>
-  Array.from({ length: count }, (_, n) => keyOf(Math.floor(((n + 0.5) / count) * entries)))
+const sampleKeys = (entries: number, count: number): string[] =>
+  Array.from({ length: count }, (_, n) => partyKey(Math.floor(((n + 0.5) / count) * entries)))
 
 /** Each round a list of its own and an empty table of its own, one after the other. */
 async function measureImport(
   bench: Bench,
   files: ListFiles,
 ): Promise<{ list: DatasetRow; imports: readonly Comparison[] }> {
-  const { databases, database, plain, scope } = bench
+  const { databases, database, client: plain, scope } = bench
   const { entries } = files
   const first_ms: number[] = []
   const second_ms: number[] = []
   const copy_ms: number[] = []
   let list: DatasetRow | undefined
   for (let round = 0; round < roundsFor(entries); round++) {
-    const fresh = await database.write(scope, (tx) => newList(tx, bench))
-    await databases.administer(`truncate ${PLAIN}`)
-    await databases.administer('checkpoint')
+    const fresh = await database.write(scope, (tx) => createList(tx, bench))
+    await databases.runAsAdmin(`truncate ${PLAIN}`)
+    await databases.runAsAdmin('checkpoint')
     copy_ms.push(
-      await timed(() =>
-        copyIn(plain, `copy ${PLAIN} (tenant_id, dataset_id, key, v_from, hash, data) from stdin`, bytesOf(files.rows)),
+      await measureTime(() =>
+        copyIn(
+          plain,
+          `copy ${PLAIN} (tenant_id, dataset_id, key, v_from, hash, data) from stdin`,
+          readBytes(files.rows),
+        ),
       ),
     )
-    await databases.administer('checkpoint')
-    first_ms.push(await timed(() => importFile(bench, fresh, files.first)))
-    await databases.administer('checkpoint')
-    second_ms.push(await timed(() => importFile(bench, fresh, files.second)))
+    await databases.runAsAdmin('checkpoint')
+    first_ms.push(await measureTime(() => importFile(bench, fresh, files.first)))
+    await databases.runAsAdmin('checkpoint')
+    second_ms.push(await measureTime(() => importFile(bench, fresh, files.second)))
     list = fresh
   }
-  await databases.administer('vacuum analyze app.dataset_entry')
-  await databases.administer(`vacuum analyze ${PLAIN}`)
-  const rate = (times_ms: readonly number[]) => `${whole((entries / median(times_ms)) * 1000)} rows/s`
+  await databases.runAsAdmin('vacuum analyze app.dataset_entry')
+  await databases.runAsAdmin(`vacuum analyze ${PLAIN}`)
+  const rate = (times_ms: readonly number[]) => `${formatInteger((entries / median(times_ms)) * 1000)} rows/s`
   const row = (what: string, times_ms: readonly number[]) => ({
-    what,
+    label: what,
     entries,
     ours: rate(times_ms),
-    beside: `plain COPY ${rate(copy_ms)}`,
+    baseline: `plain COPY ${rate(copy_ms)}`,
     ratio: median(copy_ms.map((ms, n) => ms / (times_ms[n] as number))),
   })
   // The thread that reads takes some time to start, which is all one sees of a short list.
@@ -167,12 +171,12 @@ async function measureImport(
 }
 
 /** The first page as a client gets it: summary or what is known of it, and 50 keys with their fields. */
-async function firstPage({ database, scope }: Bench, list: DatasetRow, range: { from: number; to: number }) {
+async function readFirstPage({ database, scope }: Bench, list: DatasetRow, range: { from: number; to: number }) {
   return database.read(scope, async (tx) => {
     const [from, to] = [await findVersion(tx, list, range.from), await findVersion(tx, list, range.to)]
-    const { summary } = await summaryOf(tx, from as VersionRow, to as VersionRow)
+    const { summary } = await getDifferenceSummary(tx, from as VersionRow, to as VersionRow)
     const rows = await listDifferences(tx, list, range, { after: null, prefix: null }, 51)
-    for (const row of rows) changesOf(...(sidesOf(row) as [object, object]))
+    for (const row of rows) listFieldChanges(...(parseDifference(row) as [object, object]))
     return summary
   })
 }
@@ -182,7 +186,7 @@ async function measureDifference(bench: Bench, list: DatasetRow, files: ListFile
   const { database, databases, scope } = bench
   const { entries, changed } = files
   for (const next of [files.third, files.fourth]) await importFile(bench, list, next)
-  await databases.administer('vacuum analyze app.dataset_entry')
+  await databases.runAsAdmin('vacuum analyze app.dataset_entry')
   const pages: Comparison[] = []
   for (const [name, from, expected] of [
     ['0.1 %', 1, changed],
@@ -193,31 +197,31 @@ async function measureDifference(bench: Bench, list: DatasetRow, files: ListFile
     const page_ms: number[] = []
     const count_ms: number[] = []
     for (let round = 0; round < SMALL_ROUNDS; round++) {
-      count_ms.push(await timed(() => countIndexed(bench, list, range.to)))
+      count_ms.push(await measureTime(() => countIndexed(bench, list, range.to)))
       page_ms.push(
-        await timed(async () => {
-          const summary = await firstPage(bench, list, range)
+        await measureTime(async () => {
+          const summary = await readFirstPage(bench, list, range)
           if (summary?.changed !== expected) throw new Error(`${summary?.changed} keys differ, not ${expected}`)
         }),
       )
     }
-    pages.push(compared(`difference, first page, ${name} changed`, entries, page_ms, 'one indexed count', count_ms))
+    pages.push(compareTimes(`difference, first page, ${name} changed`, entries, page_ms, 'one indexed count', count_ms))
   }
   const fields_ms: number[] = []
   for (let round = 0; round < SMALL_ROUNDS; round++) {
     fields_ms.push(
-      await timed(() =>
-        countAll((body) => database.read(scope, body), { ...list, version: 1 }, { ...list, version: 2 }),
+      await measureTime(() =>
+        countDifferences((body) => database.read(scope, body), { ...list, version: 1 }, { ...list, version: 2 }),
       ),
     )
   }
   const fields = 'difference field by field, all keys, 0.1 % changed'
   const libraries = await measureLibraries(files).catch((error: Error) => error)
   const missing = (error: Error): Comparison => ({
-    what: fields,
+    label: fields,
     entries,
     ours: `${median(fields_ms).toFixed(1)} ms`,
-    beside: `libraries not measured: ${error.message.split('\n')[0]?.slice(0, 100)}`,
+    baseline: `libraries not measured: ${error.message.split('\n')[0]?.slice(0, 100)}`,
     ratio: null,
   })
   return [
@@ -225,7 +229,7 @@ async function measureDifference(bench: Bench, list: DatasetRow, files: ListFile
     ...(libraries instanceof Error
       ? [missing(libraries)]
       : Object.entries(libraries).map(([name, { times_ms }]) =>
-          compared(fields, entries, fields_ms, `${name}, both lists in memory`, times_ms),
+          compareTimes(fields, entries, fields_ms, `${name}, both lists in memory`, times_ms),
         )),
   ]
 }
@@ -245,40 +249,41 @@ async function measureProof(bench: Bench, list: DatasetRow, { entries }: ListFil
   const version = (await read((tx) => findVersion(tx, list, 4))) as VersionRow
   const stored_ms: number[] = []
   const built_ms: number[] = []
-  for (const key of someKeys(entries, SMALL_ROUNDS)) stored_ms.push(await timed(() => createProver(read, version)(key)))
+  for (const key of sampleKeys(entries, SMALL_ROUNDS))
+    stored_ms.push(await measureTime(() => createProver(read, version)(key)))
   for (let round = 0; round < (entries > 500_000 ? 1 : LARGE_ROUNDS); round++) {
-    built_ms.push(await timed(() => buildTree(read, version)))
+    built_ms.push(await measureTime(() => buildTree(read, version)))
   }
-  return compared('proof of one key', entries, stored_ms, 'tree built from the hashes of all entries', built_ms)
+  return compareTimes('proof of one key', entries, stored_ms, 'tree built from the hashes of all entries', built_ms)
 }
 
 /** The whole version as NDJSON, checked against its hashes, beside COPY TO of the same rows in the same order. */
 async function measureExport(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
-  const { database, scope, type, plain } = bench
+  const { database, scope, type, client: plain } = bench
   const read = <T>(body: (tx: Tx) => Promise<T>) => database.read(scope, body)
   const version = (await read((tx) => findVersion(tx, list, 1))) as VersionRow
   const own_ms: number[] = []
   const copy_ms: number[] = []
   for (let round = 0; round < roundsFor(entries); round++) {
     copy_ms.push(
-      await timed(async () => {
+      await measureTime(async () => {
         for await (const _ of plain.query(
           copyTo(`copy (select key, hash, data from ${PLAIN} order by key) to stdout`),
         ));
       }),
     )
     own_ms.push(
-      await timed(async () => {
+      await measureTime(async () => {
         for await (const _ of exportVersion(read, version, type, 'ndjson', true));
       }),
     )
   }
-  const rate = (times_ms: readonly number[]) => `${whole((entries / median(times_ms)) * 1000)} rows/s`
+  const rate = (times_ms: readonly number[]) => `${formatInteger((entries / median(times_ms)) * 1000)} rows/s`
   return {
-    what: 'export as NDJSON',
+    label: 'export as NDJSON',
     entries,
     ours: rate(own_ms),
-    beside: `COPY TO ${rate(copy_ms)}`,
+    baseline: `COPY TO ${rate(copy_ms)}`,
     ratio: median(copy_ms) / median(own_ms),
     ...(entries >= 100_000 && { aim: 0.3, floor: 0.15 }),
   }
@@ -314,23 +319,23 @@ async function measureLibraries({ first, second, changed, entries }: ListFiles):
 
 /** One entry of one version by its key, one round trip each, one after the other. */
 async function measureEntry(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
-  const { database, plain, scope } = bench
-  const keys = someKeys(entries, Math.min(entries, 100))
+  const { database, client: plain, scope } = bench
+  const keys = sampleKeys(entries, Math.min(entries, 100))
   const { rows } = await plain.query<{ dataset_id: string }>(`select dataset_id from ${PLAIN} limit 1`)
   const text = `select key, hash, data from ${PLAIN} where tenant_id = $1 and dataset_id = $2 and key = $3 and v_from = 1`
   const of = { tenant_id: list.tenant_id, dataset_id: list.dataset_id, version: 2 }
   const ours = async (key: string) => {
     const [row] = await database.one(scope, (tx) => listEntriesByKey(tx, of, [key]))
     if (!row) throw new Error(`${key} is not there`)
-    entryOf(row)
+    parseEntry(row)
   }
   const theirs = async (key: string) => {
     const read = await plain.query({ name: 'entry', text, values: [scope.tenant_id, rows[0]?.dataset_id, key] })
     JSON.parse(read.rows[0].data)
   }
-  const each_us = async (look: (key: string) => Promise<void>) =>
-    ((await timed(async () => {
-      for (let n = 0; n < LOOK_UPS; n++) await look(keys[n % keys.length] as string)
+  const each_us = async (lookUp: (key: string) => Promise<void>) =>
+    ((await measureTime(async () => {
+      for (let n = 0; n < LOOK_UPS; n++) await lookUp(keys[n % keys.length] as string)
     })) *
       1000) /
     LOOK_UPS
@@ -342,10 +347,10 @@ async function measureEntry(bench: Bench, list: DatasetRow, { entries }: ListFil
   // The first round warms both.
   const [own, other] = [median(own_us.slice(1)), median(plain_us.slice(1))]
   return {
-    what: 'one entry of a version by key, with its tenant and its hash checked',
+    label: 'one entry of a version by key, with its tenant and its hash checked',
     entries,
-    ours: `${whole(own)} µs`,
-    beside: `plain index read ${whole(other)} µs`,
+    ours: `${formatInteger(own)} µs`,
+    baseline: `plain index read ${formatInteger(other)} µs`,
     ratio: other / own,
   }
 }

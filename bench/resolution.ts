@@ -1,12 +1,12 @@
 /** Resolving over HTTP, beside the one-row tenant read of the same server. */
 import { type BenchDatabases, MASTER_KEY_HEX } from './database.ts'
-import type { KernelFacts, KernelOrder } from './kernel.ts'
+import type { ProductServerInfo, ProductServerOptions } from './kernel.ts'
+import { buildRawRequest } from './load-protocol.ts'
 import { median } from './median.ts'
 import type { MeasuredList } from './registry.ts'
-import { type Comparison, whole } from './registry-bench.ts'
-import { rawRequest } from './request.ts'
-import { bearer, type callers } from './rows.ts'
-import type { Row, Servers } from './servers.ts'
+import { type Comparison, formatInteger } from './registry-bench.ts'
+import type { BenchTarget, Servers } from './servers.ts'
+import { bearerHeaders, type callers } from './targets.ts'
 
 const COMPARED_MS = 5_000
 const WARMUP_MS = 1_000
@@ -17,15 +17,15 @@ export async function measureResolution(
   caller: (typeof callers)[number],
   lists: readonly MeasuredList[],
 ): Promise<Comparison[]> {
-  const order: KernelOrder = {
+  const options: ProductServerOptions = {
     app: databases.walled('app'),
     worker: databases.walled('worker'),
     master_key_hex: MASTER_KEY_HEX,
     callers: [caller],
   }
-  const server = await servers.start<KernelFacts>('registry', 'kernel', order)
-  const get = (url: string) => rawRequest('GET', url, bearer(server.facts.tokens[0] as string))
-  const row = (id: string, label: string, requests: readonly string[]): Row => ({
+  const server = await servers.start<ProductServerInfo>('registry', 'kernel', options)
+  const get = (url: string) => buildRawRequest('GET', url, bearerHeaders(server.facts.tokens[0] as string))
+  const row = (id: string, label: string, requests: readonly string[]): BenchTarget => ({
     id,
     label,
     server,
@@ -51,9 +51,9 @@ export async function measureResolution(
   const comparisons: Comparison[] = []
   for (const { entries, row: measured, ...wanted } of compared) {
     const ratio = median(await servers.compare([measured, read], COMPARED_MS, WARMUP_MS))
-    const rateOf = async (each: Row) => `${whole((await servers.measure(each, 0))?.per_second ?? 0)}/s`
+    const rateOf = async (each: BenchTarget) => `${formatInteger((await servers.measure(each, 0))?.per_second ?? 0)}/s`
     const [ours, beside] = [await rateOf(measured), `tenant read ${await rateOf(read)}`]
-    comparisons.push({ what: measured.label, entries, ours, beside, ratio, ...wanted })
+    comparisons.push({ label: measured.label, entries, ours, baseline: beside, ratio, ...wanted })
   }
   await server.stop()
   return comparisons

@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { type Child, startChild } from './child.ts'
+import type { LoadOptions, LoadResult, LoadTarget } from './load-protocol.ts'
 import { readPostgresCpu } from './postgres-cpu.ts'
-import type { LoadOrder, LoadResult, LoadTarget } from './request.ts'
-import type { Measured, Round } from './table.ts'
+import type { MeasuredRow, Round } from './table.ts'
 
-export interface Row extends Measured {
+export interface BenchTarget extends MeasuredRow {
   readonly id: string
   readonly server: Child<{ port: number }> | undefined
   readonly requests: readonly string[]
@@ -24,7 +24,7 @@ export interface ServersOptions {
   readonly duration_ms: number
 }
 
-export const script = (name: string): string => path.join(import.meta.dirname, `${name}.mjs`)
+export const scriptPath = (name: string): string => path.join(import.meta.dirname, `${name}.mjs`)
 
 /** How often the generator turns from one server to the other: shorter than the moods of a machine that is shared. */
 const SLICE_MS = 250
@@ -40,15 +40,15 @@ export class Servers {
   async start<F>(id: string, file: string, order: object): Promise<Child<F>> {
     const { node, profile } = this.#options
     const profile_to = profile === id ? path.join(import.meta.dirname, 'profiles') : undefined
-    const child = await startChild<F>(path.isAbsolute(file) ? file : script(file), order, {
+    const child = await startChild<F>(path.isAbsolute(file) ? file : scriptPath(file), order, {
       profile_to,
       ...(node !== undefined && { node }),
     })
-    return this.keep(child)
+    return this.register(child)
   }
 
   /** One that was started elsewhere, to be stopped with the others. */
-  keep<F>(child: Child<F>): Child<F> {
+  register<F>(child: Child<F>): Child<F> {
     this.#children.push(child)
     return child
   }
@@ -58,45 +58,49 @@ export class Servers {
   }
 
   /** One turn of one server. */
-  async measure(row: Row, warmup_ms: number): Promise<Round | undefined> {
+  async measure(row: BenchTarget, warmup_ms: number): Promise<Round | undefined> {
     if (!row.server) return undefined
     const { duration_ms } = this.#options
     const before_us = await row.server.cpu_us()
     const postgres_before_us = readPostgresCpu()
-    const [result] = (await this.#generate([row], { warmup_ms, duration_ms, slices: 1 })) as [LoadResult]
+    const [result] = (await this.#runLoad([row], { warmup_ms, duration_ms, slices: 1 })) as [LoadResult]
     const used_us = (await row.server.cpu_us()) - before_us
     const postgres_us = readPostgresCpu() - postgres_before_us
     // Warm-up requests used processor time too, at the same rate.
-    const all = result.answers * ((duration_ms + warmup_ms) / duration_ms)
+    const all = result.responses * ((duration_ms + warmup_ms) / duration_ms)
     return { ...result, cpu_us: used_us / all, postgres_cpu_us: postgres_us / all }
   }
 
   /** The two in turns of a quarter of a second: what each did, slice by slice. */
-  async compare(rows: readonly [Row, Row], duration_ms: number, warmup_ms: number): Promise<readonly number[]> {
+  async compare(
+    rows: readonly [BenchTarget, BenchTarget],
+    duration_ms: number,
+    warmup_ms: number,
+  ): Promise<readonly number[]> {
     const slices = Math.round(duration_ms / SLICE_MS)
-    const [above, below] = (await this.#generate(rows, { warmup_ms, duration_ms, slices })) as [LoadResult, LoadResult]
+    const [above, below] = (await this.#runLoad(rows, { warmup_ms, duration_ms, slices })) as [LoadResult, LoadResult]
     return above.slices_per_second.map((rate, n) => rate / (below.slices_per_second[n] as number))
   }
 
-  async #generate(
-    rows: readonly Row[],
-    time: Pick<LoadOrder, 'warmup_ms' | 'duration_ms' | 'slices'>,
+  async #runLoad(
+    rows: readonly BenchTarget[],
+    time: Pick<LoadOptions, 'warmup_ms' | 'duration_ms' | 'slices'>,
   ): Promise<LoadResult[]> {
-    const targets = rows.map(targetOf)
-    const order: LoadOrder = { targets, connections: this.#options.connections, ...time }
-    const { stdout } = await promisify(execFile)(process.execPath, [script('load'), JSON.stringify(order)])
+    const targets = rows.map(toLoadTarget)
+    const order: LoadOptions = { targets, connections: this.#options.connections, ...time }
+    const { stdout } = await promisify(execFile)(process.execPath, [scriptPath('load'), JSON.stringify(order)])
     const results = JSON.parse(stdout) as LoadResult[]
-    for (const [n, row] of rows.entries()) expectAnswers(row, results[n] as LoadResult)
+    for (const [n, row] of rows.entries()) assertResponses(row, results[n] as LoadResult)
     return results
   }
 }
 
-function targetOf({ label, server, requests, expected_status }: Row): LoadTarget {
+function toLoadTarget({ label, server, requests, expected_status }: BenchTarget): LoadTarget {
   if (!server) throw new Error(`${label} has no server`)
   return { port: server.facts.port, requests, expected_status }
 }
 
-function expectAnswers({ label }: Row, { unexpected, answers }: LoadResult): void {
+function assertResponses({ label }: BenchTarget, { unexpected, responses: answers }: LoadResult): void {
   const wrong = Object.entries(unexpected).map(([status, times]) => `${times} × ${status}`)
   if (wrong.length === 0 && answers > 0) return
   throw new Error(`${label} gave unexpected answers: ${wrong.join(', ') || 'none'}`)

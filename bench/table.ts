@@ -9,7 +9,7 @@ export interface Round {
   readonly postgres_cpu_us: number
 }
 
-export interface Measured {
+export interface MeasuredRow {
   readonly label: string
   /** Empty: could not be measured, for the reason in `note`. */
   readonly rounds: readonly Round[]
@@ -24,13 +24,13 @@ export interface Ratio {
   readonly floor?: number
 }
 
-const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+const renderLine = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [line(head), line(head.map((_, n) => (n === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+  [renderLine(head), renderLine(head.map((_, n) => (n === 0 ? '---' : '---:'))), ...rows.map(renderLine)].join('\n')
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en')
+const formatInteger = (value: number): string => Math.round(value).toLocaleString('en')
 
-export function figures(rows: readonly Measured[]): string {
+export function renderFigures(rows: readonly MeasuredRow[]): string {
   return table(
     ['row', 'requests/s', 'lowest–highest', 'p50 ms', 'p99 ms', 'server CPU µs/request', 'PostgreSQL CPU µs/request'],
     rows.map(({ label, rounds, note }) => {
@@ -39,12 +39,12 @@ export function figures(rows: readonly Measured[]): string {
       const rates = rounds.map((round) => round.per_second)
       return [
         label,
-        whole(of((round) => round.per_second)),
-        `${whole(Math.min(...rates))}–${whole(Math.max(...rates))}`,
+        formatInteger(of((round) => round.per_second)),
+        `${formatInteger(Math.min(...rates))}–${formatInteger(Math.max(...rates))}`,
         of((round) => round.p50_ms).toFixed(2),
         of((round) => round.p99_ms).toFixed(2),
-        whole(of((round) => round.cpu_us)),
-        whole(of((round) => round.postgres_cpu_us)),
+        formatInteger(of((round) => round.cpu_us)),
+        formatInteger(of((round) => round.postgres_cpu_us)),
       ]
     }),
   )
@@ -56,7 +56,7 @@ function verdict(value: number, { aim, floor }: Ratio): string {
   return value >= floor ? 'floor met' : 'below the floor'
 }
 
-export function ratios(wanted: readonly Ratio[]): string {
+export function renderRatios(wanted: readonly Ratio[]): string {
   return table(
     ['ratio', 'measured', 'middle half', 'aim', 'floor', ''],
     wanted.map((ratio) => {
@@ -71,4 +71,4 @@ export function ratios(wanted: readonly Ratio[]): string {
   )
 }
 
-export const plain = (head: readonly string[], rows: readonly (readonly string[])[]): string => table(head, rows)
+export const renderTable = (head: readonly string[], rows: readonly (readonly string[])[]): string => table(head, rows)

@@ -3,20 +3,20 @@
  * gives the answer's body or throws a ProbityProblem. Runs in Node >= 20 and in browsers.
  */
 import createFetchClient, { type Client } from 'openapi-fetch'
-import type { Call, CallOptions, Init, ItemOf, ListPath, Method, Schemas } from './calls.ts'
+import type { Call, CallInit, CallOptions, ListItem, ListPath, Method, Schemas } from './call-types.ts'
 import { createJobs, type Jobs } from './jobs.ts'
-import { problemFromAnswer, unreadable } from './problem.ts'
-import { exchangedKey, type Token, type TokenSource, tokenSource } from './tokens.ts'
+import { problemFromResponse, unreadableProblem } from './problem.ts'
+import { createKeyTokenSource, type Token, type TokenSource, toTokenSource } from './tokens.ts'
 import { createTransport, type Transport } from './transport.ts'
 import type { paths } from './types.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 
-export type { Answer, CallOptions, ListPath, Schemas } from './calls.ts'
+export type { CallOptions, ListPath, ResponseBody, Schemas } from './call-types.ts'
 export type { JobWaitOptions } from './jobs.ts'
-export { type ClientCode, isProblem, ProbityProblem, type ProblemCode, problemFromAnswer } from './problem.ts'
-export type { UploadProgress } from './progress.ts'
+export { type ClientCode, isProblem, ProbityProblem, type ProblemCode, problemFromResponse } from './problem.ts'
 export type { Token, TokenSource } from './tokens.ts'
 export type { components, operations, paths } from './types.ts'
+export type { UploadProgress } from './upload-progress.ts'
 export type { UploadContent, UploadOptions } from './uploads.ts'
 
 export interface ProbityClient {
@@ -26,7 +26,7 @@ export interface ProbityClient {
   readonly PATCH: Call<'patch'>
   readonly DELETE: Call<'delete'>
   /** Every item of a list, page after page. */
-  paginate<P extends ListPath>(path: P, init?: Init<'get', P>): AsyncGenerator<ItemOf<P>, void, undefined>
+  paginate<P extends ListPath>(path: P, init?: CallInit<'get', P>): AsyncGenerator<ListItem<P>, void, undefined>
   readonly jobs: Jobs
   readonly uploads: Uploads
   /** openapi-fetch with the same token and repetitions, for headers and streams: gives `{ data, error, response }`. */
@@ -54,11 +54,11 @@ export interface ProbityOptions extends TransportSettings {
 
 export function createClient(options: ProbityOptions): ProbityClient {
   const { token, api_key } = options
-  const url = withoutSlash(options.url)
+  const url = trimTrailingSlash(options.url)
   if (token !== undefined && api_key !== undefined) throw new Error('Give a token or an API key, not both.')
-  const send = transportOf(
+  const send = buildTransport(
     options,
-    api_key === undefined ? tokenSource(token ?? '') : apiKeyTokens({ ...options, api_key }),
+    api_key === undefined ? toTokenSource(token ?? '') : apiKeyTokens({ ...options, api_key }),
   )
   const raw = createFetchClient<paths>({
     baseUrl: url,
@@ -73,25 +73,25 @@ export function createClient(options: ProbityOptions): ProbityClient {
       ...(idempotency_key !== undefined && { 'idempotency-key': idempotency_key }),
       ...(if_match !== undefined && { 'if-match': if_match }),
     }
-    const asked = { ...rest, headers: extra, parseAs: 'text' }
-    const { data, error, response } = await (raw.request as Untyped)(method, path, asked)
-    if (!response.ok) throw problemFromAnswer(response, error)
+    const request_init = { ...rest, headers: extra, parseAs: 'text' }
+    const { data, error, response } = await (raw.request as UntypedRequest)(method, path, request_init)
+    if (!response.ok) throw problemFromResponse(response, error)
     try {
       return data === undefined ? undefined : JSON.parse(data)
     } catch {
-      throw unreadable(response)
+      throw unreadableProblem(response)
     }
   }
-  const bound = <M extends Method>(method: M) =>
+  const bindMethod = <M extends Method>(method: M) =>
     ((path: string, init?: CallOptions) => call(method, path, init)) as unknown as Call<M>
-  const GET = bound('get')
+  const GET = bindMethod('get')
 
   return {
     GET,
-    POST: bound('post'),
-    PUT: bound('put'),
-    PATCH: bound('patch'),
-    DELETE: bound('delete'),
+    POST: bindMethod('post'),
+    PUT: bindMethod('put'),
+    PATCH: bindMethod('patch'),
+    DELETE: bindMethod('delete'),
     paginate: (path, init) => paginate((query) => call('get', path, withQuery(init ?? {}, query))) as never,
     jobs: createJobs(GET),
     uploads: createUploads(url, send),
@@ -104,7 +104,12 @@ export function apiKeyTokens(
   settings: TransportSettings & { readonly api_key: string; readonly onToken?: (token: string) => void },
 ): TokenSource {
   const { api_key, onToken } = settings
-  return exchangedKey({ url: withoutSlash(settings.url), api_key, onToken, send: transportOf(settings, null) })
+  return createKeyTokenSource({
+    url: trimTrailingSlash(settings.url),
+    api_key,
+    onToken,
+    send: buildTransport(settings, null),
+  })
 }
 
 /** Tells a change that waits for approval (202) from one that was made. */
@@ -112,15 +117,15 @@ export function isChangeRequest(answer: unknown): answer is Schemas['ChangeReque
   return typeof answer === 'object' && answer !== null && 'cr_id' in answer && 'required_role' in answer
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+const trimTrailingSlash = (url: string): string => url.replace(/\/+$/, '')
 
-function transportOf(settings: TransportSettings, tokens: TokenSource | null): Transport {
+function buildTransport(settings: TransportSettings, tokens: TokenSource | null): Transport {
   const { attempts = 4, timeout_ms = 30_000, longest_pause_ms = 30_000 } = settings
   const fetch = settings.fetch ?? ((input, init) => globalThis.fetch(input, init))
   return createTransport({ fetch, tokens, attempts, timeout_ms, longest_pause_ms })
 }
 
-type Untyped = (
+type UntypedRequest = (
   method: Method,
   path: string,
   init: object,

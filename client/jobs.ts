@@ -1,6 +1,6 @@
 /** Waiting for long work: long-polls a job until it has ended. */
-import type { Answer, CallOptions } from './calls.ts'
-import { type Job, problemOfJob } from './problem.ts'
+import type { CallOptions, ResponseBody } from './call-types.ts'
+import { type Job, problemFromJob } from './problem.ts'
 
 export interface JobWaitOptions {
   /** Called with the job at first and whenever it has moved. */
@@ -19,7 +19,7 @@ const WAIT_S = 8
 type GetJob = (
   path: '/api/jobs/{job_id}',
   init: { params: { path: { job_id: string }; query: { wait: number } } } & CallOptions,
-) => Promise<Answer<'get', '/api/jobs/{job_id}'>>
+) => Promise<ResponseBody<'get', '/api/jobs/{job_id}'>>
 
 export function createJobs(get: GetJob): Jobs {
   return {
@@ -31,7 +31,7 @@ export function createJobs(get: GetJob): Jobs {
         if (job.revision !== seen) onProgress?.(job)
         seen = job.revision
         if (job.state === 'succeeded') return job
-        if (job.state === 'failed' || job.state === 'cancelled') throw problemOfJob(job)
+        if (job.state === 'failed' || job.state === 'cancelled') throw problemFromJob(job)
       }
     },
   }

@@ -8,7 +8,7 @@ export type Job = components['schemas']['Job']
 export type ClientCode = 'unreachable' | 'unreadable_answer' | 'job_cancelled'
 export type ProblemCode = ProblemBody['code'] | ClientCode
 
-interface Facts {
+interface ProblemFields {
   readonly code: ProblemCode
   readonly status: number
   readonly title: string
@@ -17,7 +17,7 @@ interface Facts {
   readonly request_id?: string | null
   readonly errors?: ProblemBody['errors']
 }
-interface Circumstances {
+interface ProblemContext {
   readonly members?: Readonly<Record<string, unknown>>
   readonly retry_after_s?: number | null
   readonly job?: Job | null
@@ -43,7 +43,7 @@ export class ProbityProblem extends Error {
   /** The job that failed or was cancelled, from `jobs.wait()`. */
   readonly job: Job | null
 
-  constructor(facts: Facts, circumstances: Circumstances = {}) {
+  constructor(facts: ProblemFields, circumstances: ProblemContext = {}) {
     super(`${facts.title}. ${facts.detail}`, { cause: circumstances.cause })
     this.name = 'ProbityProblem'
     this.code = facts.code
@@ -66,13 +66,13 @@ function isProblemBody(body: unknown): body is ProblemBody & Record<string, unkn
   return typeof code === 'string' && typeof title === 'string' && typeof detail === 'string'
 }
 
-export function problemFromAnswer(response: Response, body: unknown): ProbityProblem {
-  const retry_after_s = retryAfter(response)
+export function problemFromResponse(response: Response, body: unknown): ProbityProblem {
+  const retry_after_s = parseRetryAfter(response)
   if (isProblemBody(body)) return new ProbityProblem(body, { members: body, retry_after_s })
-  return unreadable(response, { retry_after_s })
+  return unreadableProblem(response, { retry_after_s })
 }
 
-export function problemOfJob(job: Job): ProbityProblem {
+export function problemFromJob(job: Job): ProbityProblem {
   if (isProblemBody(job.problem)) return new ProbityProblem(job.problem, { members: job.problem, job })
   const detail = 'Start it again with POST /api/jobs/{job_id}/retry.'
   return new ProbityProblem(
@@ -81,13 +81,13 @@ export function problemOfJob(job: Job): ProbityProblem {
   )
 }
 
-export function unreachable(cause: unknown): ProbityProblem {
+export function unreachableProblem(cause: unknown): ProbityProblem {
   const facts = { status: 0, title: 'No answer from the server', retryable: true } as const
   const detail = 'The connection failed or timed out. Whether the request had an effect is not known.'
   return new ProbityProblem({ ...facts, code: 'unreachable', detail }, { cause })
 }
 
-export function unreadable(response: Response, circumstances: Circumstances = {}): ProbityProblem {
+export function unreadableProblem(response: Response, circumstances: ProblemContext = {}): ProbityProblem {
   const { status } = response
   return new ProbityProblem(
     {
@@ -103,7 +103,7 @@ export function unreadable(response: Response, circumstances: Circumstances = {}
 }
 
 /** Seconds from now, from either form of the header. */
-export function retryAfter(response: Response): number | null {
+export function parseRetryAfter(response: Response): number | null {
   const header = response.headers.get('retry-after')
   if (header === null) return null
   if (/^\d+$/.test(header)) return Number(header)

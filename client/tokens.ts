@@ -1,5 +1,5 @@
 /** Where the bearer token of a request comes from: a constant, a function, or an API key that is exchanged and renewed. */
-import { problemFromAnswer } from './problem.ts'
+import { problemFromResponse } from './problem.ts'
 import type { Transport } from './transport.ts'
 import type { components } from './types.ts'
 
@@ -7,20 +7,20 @@ export interface TokenSource {
   /** An empty string: send none. */
   get(): Promise<string>
   /** The server refused this token. True when another can be had. */
-  forget(refused: string): boolean
+  invalidate(refused: string): boolean
 }
 
 export type Token = string | (() => string | Promise<string>) | TokenSource
 
-export function tokenSource(token: Token): TokenSource {
+export function toTokenSource(token: Token): TokenSource {
   if (typeof token === 'object') return token
-  return { get: async () => (typeof token === 'function' ? token() : token), forget: () => false }
+  return { get: async () => (typeof token === 'function' ? token() : token), invalidate: () => false }
 }
 
 /** Renewed when a tenth of its life is left, so that a request under way does not outlive its token. */
-const RENEW_BEFORE = 0.1
+const RENEWAL_MARGIN = 0.1
 
-interface Held {
+interface CachedToken {
   readonly token: string
   readonly renew_at_ms: number
   readonly expires_at_ms: number
@@ -34,29 +34,29 @@ export interface KeyExchange {
   readonly onToken: ((token: string) => void) | undefined
 }
 
-export function exchangedKey({ url, api_key, send, onToken }: KeyExchange): TokenSource {
-  let held: Held | null = null
-  let exchanging: Promise<Held> | null = null
+export function createKeyTokenSource({ url, api_key, send, onToken }: KeyExchange): TokenSource {
+  let held: CachedToken | null = null
+  let exchanging: Promise<CachedToken> | null = null
 
-  async function exchange(): Promise<Held> {
+  async function exchange(): Promise<CachedToken> {
     const asked_at_ms = Date.now()
     const body = JSON.stringify({ api_key })
     const headers = { 'content-type': 'application/json', accept: 'application/json' }
     const response = await send(() => new Request(`${url}/api/auth/token`, { method: 'POST', headers, body }))
     const answer: unknown = await response.json().catch(() => null)
-    if (!response.ok) throw problemFromAnswer(response, answer)
+    if (!response.ok) throw problemFromResponse(response, answer)
     const { access_token, expires_in } = answer as components['schemas']['Token']
     const life_ms = expires_in * 1000
     onToken?.(access_token)
     return {
       token: access_token,
-      renew_at_ms: asked_at_ms + life_ms * (1 - RENEW_BEFORE),
+      renew_at_ms: asked_at_ms + life_ms * (1 - RENEWAL_MARGIN),
       expires_at_ms: asked_at_ms + life_ms,
     }
   }
 
   /** One exchange at a time, however many requests wait for it. */
-  async function renewed(): Promise<Held> {
+  async function renewed(): Promise<CachedToken> {
     exchanging ??= exchange().finally(() => {
       exchanging = null
     })
@@ -76,7 +76,7 @@ export function exchangedKey({ url, api_key, send, onToken }: KeyExchange): Toke
         throw error
       }
     },
-    forget: (refused) => {
+    invalidate: (refused) => {
       if (held?.token === refused) held = null
       return true
     },

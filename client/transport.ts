@@ -2,7 +2,7 @@
  * One logical request: adds the token and the Idempotency-Key, and repeats what is safe to repeat. It never repeats a
  * change whose effect is unknown unless the server can recognise the repetition.
  */
-import { retryAfter, unreachable } from './problem.ts'
+import { parseRetryAfter, unreachableProblem } from './problem.ts'
 import type { TokenSource } from './tokens.ts'
 
 export interface TransportOptions {
@@ -16,7 +16,7 @@ export interface TransportOptions {
   readonly longest_pause_ms: number
 }
 
-export interface Sending {
+export interface SendOptions {
   /** False for a body that can be read only once. */
   readonly repeatable?: boolean
   readonly timeout_ms?: number | null
@@ -24,13 +24,13 @@ export interface Sending {
   readonly fetch?: typeof globalThis.fetch
 }
 
-export type Transport = (make: () => Request, sending?: Sending) => Promise<Response>
+export type Transport = (make: () => Request, sending?: SendOptions) => Promise<Response>
 
 export function createTransport(options: TransportOptions): Transport {
   return async (make, { repeatable = true, timeout_ms = options.timeout_ms, fetch = options.fetch } = {}) => {
     const key = randomId()
     const attempts = repeatable ? options.attempts : 1
-    let hasForgotten = false
+    let hasInvalidated = false
     for (let attempt = 1; ; attempt++) {
       const request = make()
       const isLast = attempt >= attempts
@@ -41,19 +41,25 @@ export function createTransport(options: TransportOptions): Transport {
       let pause_ms: number | null
       try {
         const response = await sendOnce(fetch, request, timeout_ms)
-        if (response.status === 401 && token !== null && repeatable && !hasForgotten && options.tokens?.forget(token)) {
-          hasForgotten = true
+        if (
+          response.status === 401 &&
+          token !== null &&
+          repeatable &&
+          !hasInvalidated &&
+          options.tokens?.invalidate(token)
+        ) {
+          hasInvalidated = true
           attempt--
           continue
         }
-        pause_ms = isLast ? null : pauseAfter(response, request.method, attempt, options.longest_pause_ms)
+        pause_ms = isLast ? null : retryDelay(response, request.method, attempt, options.longest_pause_ms)
         if (pause_ms === null) return response
       } catch (error) {
         request.signal.throwIfAborted()
-        if (isLast || !isSafeToRepeat(request.method)) throw unreachable(error)
-        pause_ms = backOff(attempt)
+        if (isLast || !isSafeToRetry(request.method)) throw unreachableProblem(error)
+        pause_ms = backoffDelay(attempt)
       }
-      await pause(pause_ms, request.signal)
+      await sleep(pause_ms, request.signal)
     }
   }
 }
@@ -61,7 +67,7 @@ export function createTransport(options: TransportOptions): Transport {
 /** The token that was added, or null when there was none to add. */
 async function authorize(request: Request, tokens: TokenSource | null): Promise<string | null> {
   if (tokens === null || request.headers.has('authorization')) return null
-  const token = await untilAborted(tokens.get(), request.signal)
+  const token = await rejectOnAbort(tokens.get(), request.signal)
   if (token !== '') request.headers.set('authorization', `Bearer ${token}`)
   return token === '' ? null : token
 }
@@ -85,35 +91,35 @@ async function sendOnce(fetch: typeof globalThis.fetch, request: Request, timeou
 }
 
 /** A POST carries an Idempotency-Key; PUT, PATCH and DELETE carry nothing a server could recognise them by. */
-const isSafeToRepeat = (method: string): boolean => method === 'GET' || method === 'POST'
+const isSafeToRetry = (method: string): boolean => method === 'GET' || method === 'POST'
 
 /** How long to wait before the next attempt, or null when the answer is final. */
-function pauseAfter(response: Response, method: string, attempt: number, longest_ms: number): number | null {
-  const asked_s = retryAfter(response)
+function retryDelay(response: Response, method: string, attempt: number, longest_ms: number): number | null {
+  const asked_s = parseRetryAfter(response)
   const { status } = response
   const isRefusedUnseen = status === 429
   // 502 and 504 are words of what stands in between, while the server behind it is replaced.
-  const isPassing = [502, 503, 504].includes(status) && isSafeToRepeat(method)
+  const isPassing = [502, 503, 504].includes(status) && isSafeToRetry(method)
   // An earlier attempt of this very request is still running on the server.
   const isOwnEcho = status === 409 && method === 'POST' && asked_s !== null
   if (!isRefusedUnseen && !isPassing && !isOwnEcho) return null
-  if (asked_s === null) return backOff(attempt)
+  if (asked_s === null) return backoffDelay(attempt)
   const asked_ms = asked_s * 1000
   return asked_ms > longest_ms ? null : asked_ms + Math.random() * Math.max(100, asked_ms / 5)
 }
 
 /** Doubling from a quarter of a second to eight, of which the upper half is random. */
-function backOff(attempt: number): number {
+function backoffDelay(attempt: number): number {
   const full_ms = Math.min(8000, 250 * 2 ** (attempt - 1))
   return full_ms / 2 + (Math.random() * full_ms) / 2
 }
 
-function pause(duration_ms: number, signal: AbortSignal): Promise<void> {
-  return untilAborted(new Promise((resolve) => setTimeout(resolve, duration_ms)), signal)
+function sleep(duration_ms: number, signal: AbortSignal): Promise<void> {
+  return rejectOnAbort(new Promise((resolve) => setTimeout(resolve, duration_ms)), signal)
 }
 
 /** The promise, unless the caller gives up first. What it waits for goes on for others. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)

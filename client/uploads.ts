@@ -1,8 +1,8 @@
 /** Storing bytes for imports, batches and documents. What can be read again is sent again when an attempt fails. */
-import { problemFromAnswer, unreadable } from './problem.ts'
-import { canWatch, counted, sentWatched, type UploadProgress } from './progress.ts'
+import { problemFromResponse, unreadableProblem } from './problem.ts'
 import type { Transport } from './transport.ts'
 import type { components } from './types.ts'
+import { canTrackProgress, createXhrFetch, trackProgress, type UploadProgress } from './upload-progress.ts'
 
 type Upload = components['schemas']['Upload']
 
@@ -30,10 +30,10 @@ export interface Uploads {
 
 export function createUploads(url: string, send: Transport): Uploads {
   return {
-    create: async (content, { file_name = nameOf(content), idempotency_key, signal, onProgress } = {}) => {
+    create: async (content, { file_name = getFileName(content), idempotency_key, signal, onProgress } = {}) => {
       const query = file_name === undefined ? '' : `?file_name=${encodeURIComponent(file_name)}`
-      const isWatched = onProgress !== undefined && canWatch(content)
-      const body = () => (onProgress && !isWatched ? counted(content, onProgress) : content)
+      const tracksProgress = onProgress !== undefined && canTrackProgress(content)
+      const body = () => (onProgress && !tracksProgress ? trackProgress(content, onProgress) : content)
       const init = {
         method: 'POST',
         duplex: 'half',
@@ -48,23 +48,23 @@ export function createUploads(url: string, send: Transport): Uploads {
       const make = () =>
         new Request(`${url}/api/uploads${query}`, {
           ...init,
-          ...(!isWatched && { body: body() }),
+          ...(!tracksProgress && { body: body() }),
         } as unknown as RequestInit)
       const response = await send(make, {
         repeatable: !isStream(content),
         // As long as it takes: how long depends on the size and the line.
         timeout_ms: null,
-        ...(isWatched && { fetch: sentWatched(content, onProgress) }),
+        ...(tracksProgress && { fetch: createXhrFetch(content, onProgress) }),
       })
       const answer: unknown = await response.json().catch(() => null)
-      if (!response.ok) throw problemFromAnswer(response, answer)
-      if (answer === null) throw unreadable(response)
+      if (!response.ok) throw problemFromResponse(response, answer)
+      if (answer === null) throw unreadableProblem(response)
       return answer as Upload
     },
   }
 }
 
-const nameOf = (content: UploadContent): string | undefined =>
+const getFileName = (content: UploadContent): string | undefined =>
   content instanceof Blob && 'name' in content && typeof content.name === 'string' ? content.name : undefined
 
 const isStream = (content: UploadContent): boolean =>

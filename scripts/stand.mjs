@@ -58,7 +58,7 @@ const shared = {
 }
 await esbuild.build({
   ...shared,
-  entryPoints: [`test/stand/${entry}.ts`, 'test/stand/worker-process.ts', 'test/stand/faults/service-process.ts'],
+  entryPoints: [`test/stand/${entry}.ts`, 'test/acceptance/worker-process.ts', 'test/acceptance/service-process.ts'],
   outbase: path.join(root, 'test/stand'),
 })
 // The scripts of worker threads lie beside whatever program starts them.

@@ -3,11 +3,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { modules } from '../src/app/modules.ts'
-import { clientTypes } from './support/client-types.ts'
+import { generateClientTypes } from './support/client-types.ts'
 import { projectRoot } from './support/database.ts'
 
 test('client/types.ts describes every declared route', async () => {
-  const wanted = await clientTypes(projectRoot, modules)
+  const wanted = await generateClientTypes(projectRoot, modules)
   for (const route of modules.flatMap((module) => module.routes)) expect(wanted).toContain(`operations["${route.id}"]`)
   const target = path.join(projectRoot, 'client/types.ts')
   if (process.env['PROBITY_WRITE_DOCS']) fs.writeFileSync(target, wanted)

@@ -5,8 +5,8 @@ import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { modules } from '../src/app/modules.ts'
 import { projectRoot } from './support/database.ts'
-import { endpointsDocument } from './support/endpoints-document.ts'
-import { proofVectorsDocument } from './support/proof-vectors.ts'
+import { renderEndpoints } from './support/endpoints-document.ts'
+import { renderProofVectors } from './support/proof-vectors.ts'
 import { dumpSchema } from './support/schema-dump.ts'
 
 function expectCurrent(file: string, wanted: string): void {
@@ -17,13 +17,13 @@ function expectCurrent(file: string, wanted: string): void {
 }
 
 test('docs/endpoints.md lists every declared route', () => {
-  const document = endpointsDocument(projectRoot, modules)
+  const document = renderEndpoints(projectRoot, modules)
   expect(document.split('\n').filter((line) => line.startsWith('| `')).length).toBeGreaterThan(30)
   expectCurrent('docs/endpoints.md', document)
 })
 
 test('docs/proofs/vectors.json are the proofs the code makes', () => {
-  expectCurrent('docs/proofs/vectors.json', proofVectorsDocument())
+  expectCurrent('docs/proofs/vectors.json', renderProofVectors())
 })
 
 test('docs/schema.sql is the schema of a migrated database', async () => {

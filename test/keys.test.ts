@@ -6,31 +6,31 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listMasterKeyUses, prepareIntegrityKeys, renewIntegrityKeys, rewrapAll } from '../src/app/integrity.ts'
+import { listMasterKeyUses, prepareIntegrityKeys, renewIntegrityKeys, rewrapAll } from '../src/app/integrity-keys.ts'
 import type { AuditKeys } from '../src/kernel/audit/chain.ts'
 import { roles as allRoles } from '../src/kernel/auth/roles.ts'
+import { createKeyring } from '../src/kernel/encryption.ts'
 import {
   deriveIntegrityKeys,
   IntegrityKeyUnavailable,
   loadIntegrityKeys,
   systemPurposes,
 } from '../src/kernel/integrity/keys.ts'
-import { createKeyring } from '../src/kernel/seal.ts'
 import { SYSTEM_TENANT } from '../src/kernel/uuid.ts'
-import { verifyChain } from '../src/modules/audit/actions.ts'
+import { verifyChain } from '../src/modules/audit/chain-reader.ts'
+import { chainAllEvents } from './support/audit-chain.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
-import { changeList, newPolicy } from './support/evaluation-fixtures.ts'
+import { newPolicy, publishList } from './support/evaluation-fixtures.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
-import { sealCompletely } from './support/sealing.ts'
-import { secondProcess } from './support/second-process.ts'
-import { type World, world } from './support/world.ts'
+import { startSecondProcess } from './support/second-process.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
 
 const NEW_MASTER_KEY = Buffer.alloc(32, 9)
 const old_key = createKeyring(TEST_MASTER_KEY)
 const both = createKeyring([NEW_MASTER_KEY, TEST_MASTER_KEY])
 const new_key = createKeyring(NEW_MASTER_KEY)
 
-let w: World
+let w: TestApp
 let superuser: pg.Client
 let folder: string
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
     ['new', NEW_MASTER_KEY],
   ] as const)
     fs.writeFileSync(path.join(folder, name), key.toString('hex'), { mode: 0o600 })
-  w = await world()
+  w = await startTestApp()
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
   await superuser.query(`set app.actor = 'operator:test'`)
@@ -149,7 +149,7 @@ describe('a master key that is replaced', () => {
     const { upload_id } = await by.make('POST /uploads?file_name=people.ndjson', { payload: file, headers })
     const order = { list_key, upload_id, adapter_key: 'ndjson', hash: ['/born_on'], on_unchanged: 'skip' }
     const job = await by.make('POST /reference-data/imports', { body: order })
-    await by.ran(job)
+    await by.runToEnd(job)
     return by.make(`GET ${(job.resource as string).replace('/api', '')}`)
   }
   const verify = (keys: AuditKeys) =>
@@ -170,10 +170,10 @@ describe('a master key that is replaced', () => {
     const made = await w.call('POST /evaluations', { token, body: order, headers })
     await w.call('POST /evaluations', { token, body: order })
     const first = await t.make('GET /evaluations?limit=1')
-    await sealCompletely(w, t)
+    await chainAllEvents(w, t)
     const certificate = await t.make(`GET /evaluations/${made.json.evaluation_id}/certificate`)
 
-    await expect(secondProcess(w, { keyring: new_key })).rejects.toThrow(IntegrityKeyUnavailable)
+    await expect(startSecondProcess(w, { keyring: new_key })).rejects.toThrow(IntegrityKeyUnavailable)
     const uses = await listMasterKeyUses(holder(both))
     expect(uses.map(({ key_id }) => key_id)).toEqual([old_key.key_id])
     const refused = await probity(['new', 'old'], 'keys', 'retire', old_key.key_id)
@@ -189,8 +189,8 @@ describe('a master key that is replaced', () => {
     expect((await probity(['new', 'old'], 'doctor')).out).toContain('nothing needs them, their files may go')
     expect(await probity(['new', 'old'], 'keys', 'retire', old_key.key_id)).toMatchObject({ code: 0 })
 
-    const after = await secondProcess(w, { keyring: new_key })
-    const call: World['call'] = async (at, { token: bearer, body, headers: more, payload } = {}) => {
+    const after = await startSecondProcess(w, { keyring: new_key })
+    const call: TestApp['call'] = async (at, { token: bearer, body, headers: more, payload } = {}) => {
       const [method, url] = at.split(' ') as ['GET', string]
       const isJson = body !== undefined && { 'content-type': 'application/json' }
       const reply = await after.server.app.inject({
@@ -204,7 +204,7 @@ describe('a master key that is replaced', () => {
       return { status, headers: sent, text, bytes, json: JSON.parse(text || 'null') }
     }
     // Its own tokens: the signing key must open under the new master key alone.
-    const mint: World['token'] = async (who = {}) => {
+    const mint: TestApp['token'] = async (who = {}) => {
       const { principal = t.caller, roles = allRoles } = who
       const about = { tenant_id: t.tenant_id, principal, roles, lifetime_s: 3600, name: 'Test Person' }
       return (await after.runtime.kernel.issuer.mint(about)).token
@@ -222,9 +222,9 @@ describe('a master key that is replaced', () => {
       const repeated = await call('POST /evaluations', { token, body: order, headers })
       expect(repeated).toMatchObject({ status: 201, headers: { 'idempotency-replayed': 'true' } })
       expect(repeated.text).toBe(made.text)
-      await changeList(later, policy.country_list, [{ code: 'IR', score_bps: 1 }])
-      await sealCompletely({ ...w, runtime: after.runtime }, later)
-      const verified = await verify(after.runtime.kernel.audit)
+      await publishList(later, policy.country_list, [{ code: 'IR', score_bps: 1 }])
+      await chainAllEvents({ ...w, runtime: after.runtime }, later)
+      const verified = await verify(after.runtime.kernel.auditKeys)
       expect(verified).toMatchObject({ intact: true, faults: [], unsealed: 0 })
       expect(verified.checkpoints).toBeGreaterThan(0)
       const acts = await superuser.query(

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Metrics, serveMetrics } from '../src/kernel/metrics.ts'
 import { HOUSEKEEPING } from '../src/modules/tenant/index.ts'
+import { chainAllEvents } from './support/audit-chain.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
-import { sealCompletely } from './support/sealing.ts'
-import { type World, world } from './support/world.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
 
-let w: World
+let w: TestApp
 let tenant: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   tenant = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -91,15 +91,15 @@ test('the queue: how many by state, and how late the oldest that anybody could t
 })
 
 test('the audit record: what is not chained yet, and nothing once it is', async () => {
-  const own = w.runtime.createSealer()
+  const own = w.runtime.createChainWriter()
   // Counted from the tables: true before this process has scanned for the first time.
   expect((await scrape())['probity_audit_unsealed_events']).toBeGreaterThan(0)
-  await sealCompletely(w, tenant)
+  await chainAllEvents(w, tenant)
   const sealed = async <T>(then: () => Promise<T>): Promise<T> => {
-    await own.pass()
+    await own.runOnce()
     return then()
   }
-  await expect.poll(() => sealed(() => own.tail()), { timeout: 30_000 }).toEqual({ events: 0, age_s: 0 })
+  await expect.poll(() => sealed(() => own.findBacklog()), { timeout: 30_000 }).toEqual({ events: 0, age_s: 0 })
   await tenant.newUser()
   await tenant.newUser()
   const unsealed = await scrape()
@@ -114,7 +114,7 @@ test('the audit record: what is not chained yet, and nothing once it is', async 
 })
 
 test('a database that is gone leaves the other metrics alone', async () => {
-  const other = await world()
+  const other = await startTestApp()
   other.runtime.createRunner(1)
   await other.close()
   const text = await other.runtime.metrics.registry.metrics()

@@ -4,10 +4,10 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { migrate, readMigrations } from '../src/kernel/database/migrations.ts'
 import { projectRoot } from './support/database.ts'
-import { emptyDatabase } from './support/empty-database.ts'
+import { createEmptyDatabase } from './support/empty-database.ts'
 
 test('an upgrade cleans names of uploads and takes classes that nothing acts on out of retention policies', async () => {
-  const database = await emptyDatabase('clean_upload_names_and_retention_policies')
+  const database = await createEmptyDatabase('clean_upload_names_and_retention_policies')
   const client = new pg.Client(database.postgres)
   await client.connect()
   try {

@@ -8,19 +8,19 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { ask, linesOf } from './support/backup-world.ts'
+import { chainAllEvents } from './support/audit-chain.ts'
+import { queryDatabase, readLines } from './support/backup-fixture.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
-import { emptyDatabase } from './support/empty-database.ts'
+import { createEmptyDatabase } from './support/empty-database.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
-import { sealCompletely } from './support/sealing.ts'
-import { type World, world } from './support/world.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
 
-let w: World
+let w: TestApp
 let folder: string
 let env: NodeJS.ProcessEnv
 const proxies: net.Server[] = []
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-acts-'))
   const key_file = path.join(folder, 'master.key')
   fs.writeFileSync(key_file, TEST_MASTER_KEY.toString('hex'), { mode: 0o600 })
@@ -117,7 +117,7 @@ test('suspending and resuming, once each, and the chain verifies with them', asy
     { ...subject, operation: 'suspendTenant', detail: { before: 'active', after: 'suspended' } },
     { ...subject, operation: 'resumeTenant', detail: { before: 'suspended', after: 'active' } },
   ])
-  await sealCompletely(w, tenant)
+  await chainAllEvents(w, tenant)
   const token = await tenant.token()
   const [newest] = (await w.call('GET /audit/events?operation=resumeTenant', { token })).json.items
   expect(newest.seal.seq).toBe(before + 2)
@@ -197,16 +197,16 @@ test('taking a backup and restoring it, by what the file says of itself, in the 
   const tenants = [await w.makeTenant(), await w.makeTenant()]
   const file = path.join(folder, 'recorded.ndjson.gz')
   await probity('backup', '--out', file)
-  const { trailer } = JSON.parse(linesOf(file).at(-1) as string)
+  const { trailer } = JSON.parse(readLines(file).at(-1) as string)
   const of = { actor: 'operator:cli', object_type: 'backups', object_id: trailer.sha256, detail: {} }
   for (const tenant_id of tenants) {
     expect((await eventsOf(tenant_id)).at(-1)).toEqual({ ...of, operation: 'takeBackup' })
   }
-  const target = await emptyDatabase()
+  const target = await createEmptyDatabase()
   try {
     const argv = ['bin/probity.mjs', 'restore', '--from', file]
     await promisify(execFile)(process.execPath, argv, { cwd: projectRoot, env: { ...env, ...urlsOf(target) } })
-    const rows = await ask(
+    const rows = await queryDatabase(
       target.postgres,
       `select tenant_id, actor, operation, object_type, object_id, detail::json as detail from app.audit_event
         where object_type = 'backups' and tenant_id = any($1) order by tenant_id`,

@@ -6,12 +6,12 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { engine1 } from '../src/decision/engine-1/engine.ts'
-import { keyText } from '../src/decision/engine-1/keys.ts'
-import { listOf, listsOf } from '../src/decision/engine-1/test-lists.ts'
-import { bound } from '../src/decision/engine-1/test-matrix.ts'
+import { joinKeyParts } from '../src/decision/engine-1/entry-key.ts'
 import type { Definition, Inputs } from '../src/decision/model.ts'
-import { toReasons } from '../src/modules/evaluations/records/rules.ts'
-import { parsePointer, valueAt } from '../src/registry/content/pointer.ts'
+import { toReasons } from '../src/modules/evaluations/records/record.ts'
+import { parsePointer, valueAt } from '../src/registry/content/json-pointer.ts'
+import { buildList, buildLists } from './support/bound-lists.ts'
+import { bindOrThrow } from './support/example-matrix.ts'
 
 type Entry = Record<string, unknown>
 const seeds = path.resolve(import.meta.dirname, '../db/seed')
@@ -22,19 +22,19 @@ const entries = new Map(
   namesIn('lists').map((list_key) => {
     const list = read<{ type_key: string; versions: { entries: Entry[] }[] }>('lists', `${list_key}.json`)
     const { key_pointers } = read<{ key_pointers: string[] }>('types', `${list.type_key}.json`)
-    const keyOf = (entry: Entry) => keyText(key_pointers.map((at) => String(valueAt(entry, parsePointer(at)))))
+    const keyOf = (entry: Entry) => joinKeyParts(key_pointers.map((at) => String(valueAt(entry, parsePointer(at)))))
     return [list_key, new Map((list.versions.at(-1)?.entries ?? []).map((entry) => [keyOf(entry), entry]))]
   }),
 )
 const entriesOf = (list_key: string) => entries.get(list_key) as Map<string, Entry>
-const lists = listsOf(...[...entries].map(([list_key, all]) => listOf(list_key, Object.fromEntries(all))))
+const lists = buildLists(...[...entries].map(([list_key, all]) => buildList(list_key, Object.fromEntries(all))))
 
 const newest = (family: 'matrix' | 'rule', key: string): Definition => {
   const file = read<{ versions: { definition: object }[] }>(family === 'matrix' ? 'matrices' : 'rules', `${key}.json`)
   return { family, ...file.versions.at(-1)?.definition } as Definition
 }
 const deciderOf = (key: string) => {
-  const decider = bound(newest('matrix', key), lists)
+  const decider = bindOrThrow(newest('matrix', key), lists)
   return (inputs: Inputs) => {
     const decision = decider.decide(inputs)
     if (!decision.ok) throw new Error(JSON.stringify(decision.findings))

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../src/registry/adapter.ts'
 import { entryTypes } from '../src/registry/adapters/index.ts'
-import { policyFault } from '../src/registry/overlay.ts'
-import { compileType, type Prepared } from '../src/registry/types/compile.ts'
-import { checkDefinition, type TypeDefinition } from '../src/registry/types/definition.ts'
-import { checkList } from '../src/registry/types/list-rules.ts'
+import { findPolicyFault } from '../src/registry/overlay.ts'
+import { compileType, type PreparedEntry } from '../src/registry/types/compile-type.ts'
+import { createListCheck } from '../src/registry/types/list-rules.ts'
+import { checkDefinition, type TypeDefinition } from '../src/registry/types/type-definition.ts'
 
 interface Version {
   readonly label: string
@@ -85,7 +85,7 @@ describe('lists', () => {
 
     const compiled = compileType(type as TypeDefinition)
     const contents = list.versions.map(({ label, entries }) => {
-      const check = checkList(type as TypeDefinition)
+      const check = createListCheck(type as TypeDefinition)
       const prepared = entries.map((entry, index) => {
         const result = compiled.prepare(entry)
         if (!('key' in result)) throw new Error(`${label}, entry ${index + 1}: ${JSON.stringify(result)}`)
@@ -271,13 +271,15 @@ describe('law', () => {
   test('a tenant may raise a country and not lower it, lower an amount and not raise it', () => {
     const risk = typeOf(listOf('jurisdiction-risk'))
     const namibia = newest('jurisdiction-risk').find(({ country }) => country === 'NA') as Entry
-    expect(policyFault('tighten_only', risk, namibia, { ...namibia, rating: 'prohibited', score_bps: 9500 })).toBeNull()
-    expect(policyFault('tighten_only', risk, namibia, { ...namibia, rating: 'low' })).toMatch(/stricter/)
+    expect(
+      findPolicyFault('tighten_only', risk, namibia, { ...namibia, rating: 'prohibited', score_bps: 9500 }),
+    ).toBeNull()
+    expect(findPolicyFault('tighten_only', risk, namibia, { ...namibia, rating: 'low' })).toMatch(/stricter/)
     const money = typeOf(listOf('monetary-thresholds'))
     const [threshold] = newest('monetary-thresholds') as [Entry]
     const amount = threshold['amount_minor'] as number
-    expect(policyFault('tighten_only', money, threshold, { ...threshold, amount_minor: amount - 1 })).toBeNull()
-    expect(policyFault('tighten_only', money, threshold, { ...threshold, amount_minor: amount + 1 })).toMatch(
+    expect(findPolicyFault('tighten_only', money, threshold, { ...threshold, amount_minor: amount - 1 })).toBeNull()
+    expect(findPolicyFault('tighten_only', money, threshold, { ...threshold, amount_minor: amount + 1 })).toMatch(
       /stricter/,
     )
   })
@@ -314,7 +316,7 @@ describe('the demonstration list', () => {
     ({ entries }) =>
       new Map(
         entries.map((entry) => {
-          const { key, hash } = compiled.prepare(entry) as Prepared
+          const { key, hash } = compiled.prepare(entry) as PreparedEntry
           return [key, hash]
         }),
       ),

@@ -8,14 +8,14 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { main } from '../src/app/main.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
-import { type World, world } from './support/world.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
 
-let w: World
+let w: TestApp
 let token: string
 let folder: string
 let env: NodeJS.ProcessEnv
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   token = await w.token()
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-shared-'))
   const key_file = path.join(folder, 'master.key')

@@ -2,15 +2,15 @@
 import path from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { findIsolationFaults } from '../src/kernel/database/isolation.ts'
 import { latestVersion, migrate, readMigrations } from '../src/kernel/database/migrations.ts'
-import { findWallFaults } from '../src/kernel/database/walls.ts'
 import { uuidv7 } from '../src/kernel/uuid.ts'
 import { projectRoot } from './support/database.ts'
-import { emptyDatabase } from './support/empty-database.ts'
+import { createEmptyDatabase } from './support/empty-database.ts'
 
 test('tenants that could approve are set up by the upgrade, and those that begin are not', async () => {
   const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
-  const target = await emptyDatabase('guard_activations')
+  const target = await createEmptyDatabase('guard_activations')
   const client = new pg.Client(target.postgres)
   try {
     await client.connect()
@@ -43,7 +43,7 @@ test('tenants that could approve are set up by the upgrade, and those that begin
     )
     expect(rows.map(({ slug }) => slug)).toEqual(['stricter-than-its-people', 'two-administrators'])
     const known = latestVersion(migrations)
-    expect(await findWallFaults(async (text) => (await client.query(text)).rows, known)).toEqual([])
+    expect(await findIsolationFaults(async (text) => (await client.query(text)).rows, known)).toEqual([])
   } finally {
     await client.end()
     await target.drop()

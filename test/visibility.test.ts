@@ -3,19 +3,19 @@
  * them. The operations are read from the route table, so a new one is tried without being named here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Role, readsCases, roles } from '../src/kernel/auth/roles.ts'
+import { canReadCases, type Role, roles } from '../src/kernel/auth/roles.ts'
 import type { Route } from '../src/kernel/route.ts'
 import { uuidv7 } from '../src/kernel/uuid.ts'
-import { ranBatch } from './support/batch-fixtures.ts'
-import { policyOf } from './support/evaluation-fixtures.ts'
+import { runBatch } from './support/batch-fixtures.ts'
+import { ensurePolicy } from './support/evaluation-fixtures.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
-import { runOf } from './support/impact-fixtures.ts'
-import { type World, world } from './support/world.ts'
+import { runImpact } from './support/impact-fixtures.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
 
 const TEXT = 'canary-for-officers'
 const ACTION = 'freeze-and-report'
 const MATRIX = 'customer-risk-person'
-const outsiders = roles.filter((role) => !readsCases([role]))
+const outsiders = roles.filter((role) => !canReadCases([role]))
 
 const inputs = {
   residence_country: 'DE',
@@ -30,7 +30,7 @@ const inputs = {
 }
 const expires_at = new Date(Date.now() + 86_400_000).toISOString()
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let subject_id: string
 let evaluation_id: string
@@ -46,22 +46,22 @@ const tokenFor = (held: readonly Role[]) => w.token({ tenant_id: t.tenant_id, ro
 const get = (path: string, role: Role) => w.call(`GET ${path}`, { token: tokenOf(role) })
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   for (const role of roles) tokens.set(role, await tokenFor([role]))
   const attributes = inputs
   const person = { subject_type: 'person', name: 'Ada', external_id: uuidv7(), attributes }
   subject_id = (await t.make('POST /subjects', { body: person })).subject_id
   evaluation_id = (await t.make('POST /evaluations', { body: { matrix_key: MATRIX, subject_id } })).evaluation_id
-  batch_id = await ranBatch(t, { matrix_key: MATRIX, items: [{ subject_id }] })
-  run_id = await runOf(t, 'POST /reference-data/datasets/product-risk/versions/1/impact')
-  await policyOf(t)
+  batch_id = await runBatch(t, { matrix_key: MATRIX, items: [{ subject_id }] })
+  run_id = await runImpact(t, 'POST /reference-data/datasets/product-risk/versions/1/impact')
+  await ensurePolicy(t)
   await makeRequests()
 })
 afterAll(() => w.close())
 
 async function makeRequests() {
-  const govern = (rules: object[]) => t.govern(rules)
+  const govern = (rules: object[]) => t.setApprovalRules(rules)
   const rule = { approvers: 1, role: 'compliance_officer' }
   await govern([
     { action: 'risk-override', ...rule },
@@ -84,7 +84,7 @@ async function makeRequests() {
   const pin = { version: 1, reason: TEXT, expires_at }
   const pinned = await w.call('POST /reference-data/datasets/product-risk/pin', { token: officer, body: pin })
   measured = pinned.json.cr_id
-  await runOf(t, `POST /change-requests/${measured}/impact`)
+  await runImpact(t, `POST /change-requests/${measured}/impact`)
 }
 
 const values = (): Readonly<Record<string, string>> => ({
@@ -170,7 +170,7 @@ describe('those it is written for', () => {
 
   test('a maker reads what makers may submit, and nothing else', async () => {
     expect(Object.keys((await get(`/change-requests/${measured}`, 'policy_editor')).json)).toHaveLength(3)
-    const { country_list } = await policyOf(t)
+    const { country_list } = await ensurePolicy(t)
     const order = { token: tokenOf('policy_editor'), body: { reason: 'reviewed' } }
     const { json } = await w.call(`POST /reference-data/datasets/${country_list}/versions/1/submit`, order)
     expect((await get(`/change-requests/${json.cr_id}`, 'policy_editor')).json).toMatchObject({ body: { version: 1 } })
@@ -251,7 +251,7 @@ test('every operation that answers required actions to other roles declares how 
     schema !== null &&
     ('required_actions' in schema || Object.values(schema).some((part) => names(part)))
   const answering = w.runtime.kernel.routes.filter(
-    ({ reply, roles: may }) => names(reply[1]) && may.some((role) => !readsCases([role])),
+    ({ reply, roles: may }) => names(reply[1]) && may.some((role) => !canReadCases([role])),
   )
   expect(answering.length).toBeGreaterThan(8)
   expect(answering.filter(({ redact }) => !redact).map(({ id }) => id)).toEqual([])

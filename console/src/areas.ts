@@ -243,19 +243,19 @@ export const areas: readonly Area[] = [
 ]
 
 /** Pages that belong to no area of the navigation. */
-export const quietPages: Readonly<Record<string, LoadPage>> = {
+export const unlistedPages: Readonly<Record<string, LoadPage>> = {
   '/sign-in': () => import('./areas/sign-in/sign-in-page.tsx'),
   '/sign-in/callback': () => import('./areas/sign-in/callback-page.tsx'),
 }
 
-export function areaAt(path: string): Area | undefined {
+export function findArea(path: string): Area | undefined {
   return areas.find((area) =>
     area.path === '/' ? path === '/' : path === area.path || path.startsWith(`${area.path}/`),
   )
 }
 
 /** Before it is known what somebody may do, only what is open to all is offered. */
-export function visibleAreas(operations: readonly string[] | null): readonly Area[] {
+export function filterAreas(operations: readonly string[] | null): readonly Area[] {
   return areas.filter((area) =>
     operations === null ? area.isPublic === true : area.needs === null || operations.includes(area.needs),
   )

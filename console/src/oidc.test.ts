@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { challengeOf, finishSignIn, type Grant, type Provider, renew, startSignIn } from './oidc.ts'
+import { createChallenge, finishSignIn, type Grant, type Provider, refreshGrant, startSignIn } from './oidc.ts'
 
 const kept = new Map<string, string>()
 const storage = {
@@ -67,7 +67,7 @@ async function start() {
 }
 
 test('the challenge is that of RFC 7636, appendix B', async () => {
-  expect(await challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(
+  expect(await createChallenge('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(
     'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   )
 })
@@ -120,15 +120,15 @@ test('a token that can be renewed is renewed, each refresh token once', async ()
   expect(grant.renew_at_ms).toBeLessThan(Date.now() + 100_000)
 
   along = { refresh_token: 'refresh-2' }
-  expect(await renew(grant)).toEqual({
+  expect(await refreshGrant(grant)).toEqual({
     token: 'd.e.f',
     grant: { ...grant, refresh_token: 'refresh-2', renew_at_ms: null },
   })
-  expect(await renew(grant)).toBe('refused')
+  expect(await refreshGrant(grant)).toBe('refused')
 })
 
 test('a provider that keeps the refresh token, and one that is away', async () => {
   const grant: Grant = { ...provider, refresh_token: 'refresh-1', renew_at_ms: null }
-  expect(await renew(grant)).toMatchObject({ token: 'd.e.f', grant: { refresh_token: 'refresh-1' } })
-  expect(await renew({ ...grant, token_endpoint: 'http://127.0.0.1:1/token' })).toBe('unreachable')
+  expect(await refreshGrant(grant)).toMatchObject({ token: 'd.e.f', grant: { refresh_token: 'refresh-1' } })
+  expect(await refreshGrant({ ...grant, token_endpoint: 'http://127.0.0.1:1/token' })).toBe('unreachable')
 })

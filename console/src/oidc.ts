@@ -12,7 +12,7 @@ export interface Provider {
 }
 
 /** What must survive the way to the provider and back. */
-interface Started {
+interface PendingSignIn {
   readonly provider: Provider
   readonly state: string
   readonly verifier: string
@@ -41,15 +41,21 @@ function base64url(bytes: Uint8Array): string {
     .replaceAll('=', '')
 }
 
-const random = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)))
+const createVerifier = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)))
 
-export async function challengeOf(verifier: string): Promise<string> {
+export async function createChallenge(verifier: string): Promise<string> {
   return base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))))
 }
 
 /** Remembers what is needed on return and gives the address to go to. */
 export async function startSignIn(provider: Provider, origin: string, place: string, storage: Storage): Promise<URL> {
-  const started: Started = { provider, state: random(), verifier: random(), redirect_uri: origin + callbackPath, place }
+  const started: PendingSignIn = {
+    provider,
+    state: createVerifier(),
+    verifier: createVerifier(),
+    redirect_uri: origin + callbackPath,
+    place,
+  }
   storage.setItem(storageKey, JSON.stringify(started))
   const url = new URL(provider.authorization_endpoint)
   const parameters = {
@@ -58,7 +64,7 @@ export async function startSignIn(provider: Provider, origin: string, place: str
     redirect_uri: started.redirect_uri,
     scope: provider.scopes.join(' '),
     state: started.state,
-    code_challenge: await challengeOf(started.verifier),
+    code_challenge: await createChallenge(started.verifier),
     code_challenge_method: 'S256',
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
@@ -74,47 +80,47 @@ export interface Grant {
   readonly renew_at_ms: number | null
 }
 
-export interface Granted {
+export interface GrantedToken {
   readonly token: string
   readonly grant: Grant | null
 }
 
-export type SignedIn = (Granted & { readonly place: string }) | { readonly fault: string }
+export type SignInResult = (GrantedToken & { readonly place: string }) | { readonly fault: string }
 
 /** What was started is forgotten whatever the outcome: a code is good for one try. */
-export async function finishSignIn(answer: URLSearchParams, storage: Storage): Promise<SignedIn> {
-  const started = takeStarted(storage)
+export async function finishSignIn(answer: URLSearchParams, storage: Storage): Promise<SignInResult> {
+  const started = takePendingSignIn(storage)
   if (started === null) return { fault: 'This sign-in was not started in this tab. Start again.' }
   if (answer.get('state') !== started.state) return { fault: 'The answer belongs to another sign-in. Start again.' }
   const refusal = answer.get('error')
   if (refusal !== null) return { fault: `The provider refused: ${answer.get('error_description') ?? refusal}.` }
   const code = answer.get('code')
   if (code === null) return { fault: 'The provider sent no code. Start again.' }
-  const granted = await redeem(code, started)
+  const granted = await exchangeCode(code, started)
   if (typeof granted === 'string') return { fault: 'The provider gave no token for the code.' }
   return { ...granted, place: started.place }
 }
 
-function takeStarted(storage: Storage): Started | null {
+function takePendingSignIn(storage: Storage): PendingSignIn | null {
   const text = storage.getItem(storageKey)
   storage.removeItem(storageKey)
-  return text === null ? null : (JSON.parse(text) as Started)
+  return text === null ? null : (JSON.parse(text) as PendingSignIn)
 }
 
-const redeem = (code: string, { provider, redirect_uri, verifier }: Started) =>
-  askForToken(provider, { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier })
+const exchangeCode = (code: string, { provider, redirect_uri, verifier }: PendingSignIn) =>
+  requestToken(provider, { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier })
 
 /** A provider may give a new refresh token with each renewal; then the one before is spent. */
-export const renew = (grant: Grant): Promise<Granted | 'refused' | 'unreachable'> =>
-  askForToken(grant, { grant_type: 'refresh_token', refresh_token: grant.refresh_token })
+export const refreshGrant = (grant: Grant): Promise<GrantedToken | 'refused' | 'unreachable'> =>
+  requestToken(grant, { grant_type: 'refresh_token', refresh_token: grant.refresh_token })
 
 /** Renewed when a tenth of its life is left, so that a request under way does not outlive its token. */
-const RENEW_BEFORE = 0.1
+const RENEW_SHARE = 0.1
 
-async function askForToken(
+async function requestToken(
   { token_endpoint, client_id }: Pick<Provider, 'token_endpoint' | 'client_id'>,
   form: Readonly<Record<string, string>>,
-): Promise<Granted | 'refused' | 'unreachable'> {
+): Promise<GrantedToken | 'refused' | 'unreachable'> {
   const asked_at_ms = Date.now()
   try {
     const body = new URLSearchParams({ ...form, client_id })
@@ -125,7 +131,7 @@ async function askForToken(
     if (typeof access_token !== 'string') return 'refused'
     const kept = typeof refresh_token === 'string' ? refresh_token : form['refresh_token']
     if (kept === undefined) return { token: access_token, grant: null }
-    const renew_at_ms = typeof expires_in === 'number' ? asked_at_ms + expires_in * 1000 * (1 - RENEW_BEFORE) : null
+    const renew_at_ms = typeof expires_in === 'number' ? asked_at_ms + expires_in * 1000 * (1 - RENEW_SHARE) : null
     return { token: access_token, grant: { token_endpoint, client_id, refresh_token: kept, renew_at_ms } }
   } catch {
     return 'unreachable'

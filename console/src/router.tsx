@@ -1,15 +1,15 @@
 /** Routes, made from the table of areas, with what stands in while a page loads, fails or does not exist. */
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router'
 import { lazy } from 'react'
-import { areas, quietPages } from './areas.ts'
-import { MissingPage } from './shell/missing-page.tsx'
+import { areas, unlistedPages } from './areas.ts'
+import { NotFoundPage } from './shell/not-found-page.tsx'
 import { Shell } from './shell/shell.tsx'
 import { ListSkeleton } from './ui/list.tsx'
 import { FailedPage } from './ui/problem-view.tsx'
 
-const root = createRootRoute({ component: Shell, notFoundComponent: MissingPage })
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage })
 
-const pages = [...areas.map((area) => area.pages), quietPages].flatMap((group) => Object.entries(group))
+const pages = [...areas.map((area) => area.pages), unlistedPages].flatMap((group) => Object.entries(group))
 
 export const router = createRouter({
   routeTree: root.addChildren(

@@ -8,7 +8,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { docsBootScript } from '../kernel/docs-page.ts'
 import { type Coding, chooseCoding } from '../kernel/http/content-coding.ts'
-import type { Fallback } from '../kernel/http/server.ts'
+import type { NotFoundFallback } from '../kernel/http/server.ts'
 import { fail } from '../kernel/problem.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 
@@ -35,7 +35,7 @@ export async function installAssets(
   app: FastifyInstance,
   project_root: string,
   issuers: readonly ConfiguredIssuer[] = [],
-): Promise<Fallback> {
+): Promise<NotFoundFallback> {
   const dist = path.join(project_root, 'dist')
   const console_dir = path.join(dist, 'console')
   const docs_dir = path.join(dist, 'docs')
@@ -51,10 +51,10 @@ export async function installAssets(
     serve: false,
     cacheControl: false,
     setHeaders: (reply, file) => {
-      const name = urlPath(path.relative(dist, file))
-      reply.headers({ 'cache-control': lifeOf(name), vary: alsoBy(reply, 'accept-encoding') })
+      const name = toUrlPath(path.relative(dist, file))
+      reply.headers({ 'cache-control': cacheControlFor(name), vary: appendVary(reply, 'accept-encoding') })
       if (name.startsWith('console/')) reply.headers(console_headers)
-      if (reply.statusCode !== 304) reply.headers(codingHeaders(name))
+      if (reply.statusCode !== 304) reply.headers(encodingHeaders(name))
     },
   })
 
@@ -64,12 +64,12 @@ export async function installAssets(
   app.get('/api/docs/scalar.js', (request, reply) => {
     if (!fs.existsSync(path.join(docs_dir, 'scalar.js')))
       fail('not_found', 'The documentation script is not built. Run "npm run build".')
-    return sendCoded(request, reply, docs_dir, 'scalar.js')
+    return sendEncoded(request, reply, docs_dir, 'scalar.js')
   })
 
   if (!fs.existsSync(path.join(console_dir, 'index.html'))) return () => false
-  for (const file of plainFiles(console_dir)) {
-    const handler = (request: FastifyRequest, reply: FastifyReply) => sendCoded(request, reply, console_dir, file)
+  for (const file of listUncompressedFiles(console_dir)) {
+    const handler = (request: FastifyRequest, reply: FastifyReply) => sendEncoded(request, reply, console_dir, file)
     for (const url of file === 'index.html' ? ['/', '/index.html'] : [`/${file}`])
       app.route({ method: ['HEAD', 'GET'], url, handler })
   }
@@ -77,42 +77,42 @@ export async function installAssets(
     const { method, url, headers } = request
     const asksForPage = (headers.accept ?? '').includes('text/html') || url === DOCUMENTED_PAGE
     const isPage = method === 'GET' && !url.startsWith('/api/') && asksForPage
-    if (isPage) sendCoded(request, reply, console_dir, 'index.html')
+    if (isPage) sendEncoded(request, reply, console_dir, 'index.html')
     return isPage
   }
 }
 
 /** Asked of the disk each time: a build may have put other files there since the server was started. */
-function sendCoded(request: FastifyRequest, reply: FastifyReply, root: string, file: string): FastifyReply {
+function sendEncoded(request: FastifyRequest, reply: FastifyReply, root: string, file: string): FastifyReply {
   const offered = CODINGS.filter((coding) => fs.existsSync(path.join(root, file + SUFFIX[coding])))
   const coding = chooseCoding(request.headers['accept-encoding'], offered)
   if (coding === undefined && offered.length > 0) fail('not_acceptable', `This file is there as ${offered.join(', ')}.`)
   return reply.sendFile(file + SUFFIX[coding ?? 'identity'], root)
 }
 
-function codingHeaders(name: string): Record<string, string> {
+function encodingHeaders(name: string): Record<string, string> {
   const coding = CODINGS.find((each) => name.endsWith(SUFFIX[each])) as Coding
   const type = TYPES[path.extname(name.slice(0, name.length - SUFFIX[coding].length))]
   return { ...(type && { 'content-type': type }), ...(coding !== 'identity' && { 'content-encoding': coding }) }
 }
 
 /** Built files carry a hash in their name; the page that names them must always be asked for anew. */
-function lifeOf(name: string): string {
+function cacheControlFor(name: string): string {
   if (name.startsWith('console/assets/')) return 'public, max-age=31536000, immutable'
   return name.startsWith('docs/') ? 'public, max-age=3600' : 'no-cache'
 }
 
 /** Where other origins are allowed, the answer already varies by them. */
-function alsoBy(reply: FastifyReply, name: string): string {
+function appendVary(reply: FastifyReply, name: string): string {
   const before = reply.getHeader('vary')
   return before === undefined ? name : `${before}, ${name}`
 }
 
-const urlPath = (file: string): string => file.split(path.sep).join('/')
+const toUrlPath = (file: string): string => file.split(path.sep).join('/')
 
-function plainFiles(folder: string): string[] {
+function listUncompressedFiles(folder: string): string[] {
   return fs
     .readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.(br|gz)$/.test(entry.name))
-    .map((entry) => urlPath(path.relative(folder, path.join(entry.parentPath, entry.name))))
+    .map((entry) => toUrlPath(path.relative(folder, path.join(entry.parentPath, entry.name))))
 }

@@ -49,21 +49,21 @@ export class ConfigError extends Error {
 }
 
 /** The environment as the process was given it. */
-export type Variables = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-export const urlNames = {
+export const urlVariables = {
   app: 'DATABASE_URL',
   worker: 'WORKER_DATABASE_URL',
   steward: 'STEWARD_DATABASE_URL',
   migrator: 'MIGRATOR_DATABASE_URL',
 } as const
 
-export function readConfig(env: Variables): Config {
+export function readConfig(env: EnvironmentVariables): Config {
   const faults: string[] = []
-  const given = (name: string): string | undefined =>
+  const getVariable = (name: string): string | undefined =>
     env[name] === undefined || env[name] === '' ? undefined : env[name]
   const integer = (name: string, fallback: number, min: number, max: number): number => {
-    const text = given(name)
+    const text = getVariable(name)
     if (text === undefined) return fallback
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
@@ -71,26 +71,26 @@ export function readConfig(env: Variables): Config {
     return fallback
   }
   const flag = (name: string, fallback: boolean): boolean => {
-    const text = given(name)
+    const text = getVariable(name)
     if (text === undefined) return fallback
     if (['on', 'true', '1'].includes(text)) return true
     if (['off', 'false', '0'].includes(text)) return false
     faults.push(`${name} must be on or off.`)
     return fallback
   }
-  const level = given('PROBITY_LOG_LEVEL') ?? 'info'
+  const level = getVariable('PROBITY_LOG_LEVEL') ?? 'info'
   if (!['debug', 'info', 'warn', 'error', 'silent'].includes(level)) {
     faults.push('PROBITY_LOG_LEVEL must be debug, info, warn, error or silent.')
   }
-  const production = given('NODE_ENV') === 'production'
-  const database_urls = readUrls(given, faults)
+  const production = getVariable('NODE_ENV') === 'production'
+  const database_urls = readDatabaseUrls(getVariable, faults)
   const demo = flag('PROBITY_DEMO', !production && database_urls === null)
   if (demo && production) {
     faults.push(
       'PROBITY_DEMO is on with NODE_ENV=production: demo tenants and printed tokens are for trying out only. Set PROBITY_DEMO=off.',
     )
   }
-  const master_key_files = listed(given('PROBITY_MASTER_KEY_FILE'))
+  const master_key_files = splitList(getVariable('PROBITY_MASTER_KEY_FILE'))
   if (production && master_key_files.length === 0) {
     faults.push(
       'PROBITY_MASTER_KEY_FILE must name the file with the master key (32 bytes as 64 hex digits, mode 0600) when NODE_ENV=production.',
@@ -99,14 +99,14 @@ export function readConfig(env: Variables): Config {
   const config: Config = {
     production,
     port: integer('PORT', 8000, 0, 65535),
-    host: given('HOST') ?? null,
+    host: getVariable('HOST') ?? null,
     database_urls,
-    data_dir: given('PROBITY_DATA_DIR') ?? null,
+    data_dir: getVariable('PROBITY_DATA_DIR') ?? null,
     master_key_files,
     demo,
-    issuers: readIssuersFile(given('PROBITY_ISSUERS_FILE'), faults),
-    public_url: readUrl(given('PROBITY_PUBLIC_URL'), faults),
-    cors_origins: readOrigins(given('PROBITY_CORS_ORIGINS'), faults),
+    issuers: readIssuersFile(getVariable('PROBITY_ISSUERS_FILE'), faults),
+    public_url: readPublicUrl(getVariable('PROBITY_PUBLIC_URL'), faults),
+    cors_origins: readOrigins(getVariable('PROBITY_CORS_ORIGINS'), faults),
     trusted_proxies: integer('PROBITY_TRUSTED_PROXIES', 0, 0, 10),
     pool_size: integer('PROBITY_POOL_SIZE', 10, 2, 500),
     prepared_statements: flag('PROBITY_PREPARED_STATEMENTS', true),
@@ -118,15 +118,15 @@ export function readConfig(env: Variables): Config {
     preview_time_limit_ms: integer('PROBITY_PREVIEW_TIME_LIMIT_MS', 10_000, 100, 600_000),
     log_level: level,
     metrics_port: integer('PROBITY_METRICS_PORT', 9464, 0, 65535),
-    metrics_host: given('PROBITY_METRICS_HOST') ?? '127.0.0.1',
+    metrics_host: getVariable('PROBITY_METRICS_HOST') ?? '127.0.0.1',
     drain_ms: integer('PROBITY_DRAIN_MS', production ? 5000 : 0, 0, 300_000),
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze(config)
 }
 
-function readUrls(given: (name: string) => string | undefined, faults: string[]): Config['database_urls'] {
-  const urls = Object.entries(urlNames).map(([role, name]) => [role, name, given(name)] as const)
+function readDatabaseUrls(given: (name: string) => string | undefined, faults: string[]): Config['database_urls'] {
+  const urls = Object.entries(urlVariables).map(([role, name]) => [role, name, given(name)] as const)
   const set = urls.filter(([, , url]) => url !== undefined)
   if (set.length === 0) return null
   for (const [, name, url] of set) {
@@ -148,7 +148,7 @@ function readUrls(given: (name: string) => string | undefined, faults: string[])
     }
   }
   const byRole = Object.fromEntries(urls.map(([role, , url]) => [role, url ?? null])) as Record<
-    keyof typeof urlNames,
+    keyof typeof urlVariables,
     string | null
   >
   return {
@@ -159,7 +159,7 @@ function readUrls(given: (name: string) => string | undefined, faults: string[])
   }
 }
 
-function readUrl(text: string | undefined, faults: string[]): string | null {
+function readPublicUrl(text: string | undefined, faults: string[]): string | null {
   if (text === undefined) return null
   if (/^https?:\/\/[^\s/]+$/.test(text) && URL.canParse(text)) return text
   faults.push('PROBITY_PUBLIC_URL must be scheme and host without a path, such as https://probity.example.com.')
@@ -167,14 +167,14 @@ function readUrl(text: string | undefined, faults: string[]): string | null {
 }
 
 /** Parted by commas, with or without a space behind them. */
-const listed = (text = ''): string[] =>
+const splitList = (text = ''): string[] =>
   text
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean)
 
 function readOrigins(text: string | undefined, faults: string[]): string[] {
-  const origins = listed(text)
+  const origins = splitList(text)
   for (const origin of origins) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
       faults.push(`PROBITY_CORS_ORIGINS: ${origin.slice(0, 100)} is not an origin such as https://console.example.com.`)

@@ -6,20 +6,20 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import type pg from 'pg'
-import { connectionFor, type DatabaseConnection } from '../kernel/database/servers.ts'
-import { createKeyring, createMasterKeyFile, type Keyring, loadMasterKeyFile } from '../kernel/seal.ts'
+import { type ConnectionConfig, toConnectionConfig } from '../kernel/database/servers.ts'
+import { createKeyring, createMasterKeyFile, type Keyring, loadMasterKeyFile } from '../kernel/encryption.ts'
 import type { Config } from './config.ts'
 import { resolveDataDir } from './embedded/data-dir.ts'
-import { connectEmbedded, type Embedded, EmbeddedInUse, startEmbedded } from './embedded/launcher.ts'
+import { connectEmbedded, EmbeddedInUseError, type EmbeddedServer, startEmbedded } from './embedded/launcher.ts'
 import type { LoginRole } from './embedded/roles.ts'
 import type { Project } from './project.ts'
 
 export interface Connections {
-  readonly app: DatabaseConnection
-  readonly worker: DatabaseConnection
-  readonly steward: DatabaseConnection
+  readonly app: ConnectionConfig
+  readonly worker: ConnectionConfig
+  readonly steward: ConnectionConfig
   /** Null on an external server unless MIGRATOR_DATABASE_URL is set. */
-  readonly migrator: DatabaseConnection | null
+  readonly migrator: ConnectionConfig | null
 }
 
 export interface Environment {
@@ -27,7 +27,7 @@ export interface Environment {
   /** Where this installation keeps files of its own: the master key of a development machine, the log of `start`. */
   readonly home: string
   /** Starts the embedded server again if it died; false when there was nothing to do. */
-  revive(): Promise<boolean>
+  restartIfDead(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -35,16 +35,16 @@ export interface Environment {
  * What a process may do with the embedded server. `own`: start it and be the one instance on its data. `borrow`: use the
  * running one, or start it for a moment. `attach`: use the running one only.
  */
-export type Claim = 'own' | 'borrow' | 'attach'
+export type EmbeddedAccess = 'own' | 'borrow' | 'attach'
 
-export class NotRunning extends Error {
-  override readonly name = 'NotRunning'
+export class NotRunningError extends Error {
+  override readonly name = 'NotRunningError'
 }
 
 export interface EnvironmentOptions {
   readonly config: Config
   readonly project: Project
-  readonly claim: Claim
+  readonly access: EmbeddedAccess
   /** Whether an empty data folder may be filled. */
   readonly may_create?: boolean
   readonly name: string
@@ -52,7 +52,7 @@ export interface EnvironmentOptions {
 }
 
 /** The folder as it is configured; whether it exists and can be used is not asked here. */
-export function findHome(config: Config, project: Project): { dir: string; moved: string | null } {
+export function resolveHome(config: Config, project: Project): { dir: string; moved: string | null } {
   if (config.database_urls === null) {
     return resolveDataDir({ PROBITY_DATA_DIR: config.data_dir ?? undefined }, project.root)
   }
@@ -63,11 +63,11 @@ export const hasDatabase = (home: string): boolean => fs.existsSync(path.join(ho
 
 export async function openEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const { config, project, name } = options
-  const home = findHome(config, project)
+  const home = resolveHome(config, project)
   const { database_urls } = config
   if (database_urls) {
-    const external = (url: string): DatabaseConnection =>
-      connectionFor(url, { application_name: `probity ${name}`, keepAlive: true })
+    const external = (url: string): ConnectionConfig =>
+      toConnectionConfig(url, { application_name: `probity ${name}`, keepAlive: true })
     return {
       home: home.dir,
       connections: {
@@ -76,15 +76,21 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
         steward: external(database_urls.steward),
         migrator: database_urls.migrator === null ? null : external(database_urls.migrator),
       },
-      revive: async () => false,
+      restartIfDead: async () => false,
       close: async () => {},
     }
   }
-  if (home.moved && options.claim === 'own') options.onStep?.(home.moved)
-  const running = options.claim === 'own' ? null : await connectOrExplain(home.dir)
-  if (running) return { ...over(running, name), home: home.dir, revive: async () => false, close: async () => {} }
-  if (options.claim === 'attach') {
-    throw new NotRunning(
+  if (home.moved && options.access === 'own') options.onStep?.(home.moved)
+  const running = options.access === 'own' ? null : await connectOrExplain(home.dir)
+  if (running)
+    return {
+      ...buildConnections(running, name),
+      home: home.dir,
+      restartIfDead: async () => false,
+      close: async () => {},
+    }
+  if (options.access === 'attach') {
+    throw new NotRunningError(
       `No database runs on ${home.dir}. Run "npx probity start" there first, or set DATABASE_URL, WORKER_DATABASE_URL and ` +
         'STEWARD_DATABASE_URL to use a server of your own.',
     )
@@ -92,10 +98,10 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
   if (!options.may_create && !hasDatabase(home.dir)) {
     throw new Error(`There is no database in ${home.dir} yet. Run "npm start" first.`)
   }
-  return startOwn(options, home.dir)
+  return startOwnServer(options, home.dir)
 }
 
-async function startOwn(options: EnvironmentOptions, dataDir: string): Promise<Environment> {
+async function startOwnServer(options: EnvironmentOptions, dataDir: string): Promise<Environment> {
   const { config, project, name, onStep } = options
   const start = () =>
     startEmbedded({
@@ -107,15 +113,15 @@ async function startOwn(options: EnvironmentOptions, dataDir: string): Promise<E
     })
   let embedded = await start()
   return {
-    ...over(embedded, name),
+    ...buildConnections(embedded, name),
     home: embedded.dataDir,
-    revive: async () => {
+    restartIfDead: async () => {
       const before = embedded
       try {
         embedded = await start()
       } catch (error) {
         // Held by our own, living connection: the server is there after all.
-        if (error instanceof EmbeddedInUse) return false
+        if (error instanceof EmbeddedInUseError) return false
         throw error
       }
       // Its server is gone; this only lets go of the dead connection.
@@ -126,12 +132,12 @@ async function startOwn(options: EnvironmentOptions, dataDir: string): Promise<E
   }
 }
 
-function over(embedded: Pick<Embedded, 'url'>, name: string): Pick<Environment, 'connections'> {
+function buildConnections(embedded: Pick<EmbeddedServer, 'url'>, name: string): Pick<Environment, 'connections'> {
   const as = (role: LoginRole): pg.PoolConfig => ({ ...embedded.url(role), application_name: `probity ${name}` })
   return { connections: { app: as('app'), worker: as('worker'), steward: as('steward'), migrator: as('migrator') } }
 }
 
-async function connectOrExplain(dir: string): Promise<Omit<Embedded, 'stop'> | null> {
+async function connectOrExplain(dir: string): Promise<Omit<EmbeddedServer, 'stop'> | null> {
   try {
     return await connectEmbedded(dir)
   } catch (error) {
@@ -143,19 +149,19 @@ async function connectOrExplain(dir: string): Promise<Omit<Embedded, 'stop'> | n
 }
 
 /** The files in order of use: the first seals, the others only open. */
-export function masterKeyFiles(config: Config, home: string): readonly string[] {
+export function getMasterKeyFiles(config: Config, home: string): readonly string[] {
   return config.master_key_files.length > 0 ? config.master_key_files : [path.join(home, 'master.key')]
 }
 
 export function loadKeyring(config: Config, home: string): Keyring {
-  return createKeyring(masterKeyFiles(config, home).map(readKey))
+  return createKeyring(getMasterKeyFiles(config, home).map(readMasterKey))
 }
 
-function readKey(file: string): Buffer {
+function readMasterKey(file: string): Buffer {
   try {
     return loadMasterKeyFile(file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw nameFile(file, error as Error)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw withFileName(file, error as Error)
     throw new Error(
       `The master key file ${file} is missing. Restore it from a backup. If it is lost, everything sealed with it is lost ` +
         `too: make a new one (openssl rand -hex 32 > ${file}; chmod 600 ${file}), then run "npx probity keys renew" and ` +
@@ -164,7 +170,7 @@ function readKey(file: string): Buffer {
   }
 }
 
-const nameFile = (file: string, error: Error): Error =>
+const withFileName = (file: string, error: Error): Error =>
   error.message.includes(file) ? error : new Error(`${file}: ${error.message}`, { cause: error })
 
 /** For the commands that may make the first master key of a development machine; a lost one is never silently replaced. */
@@ -173,7 +179,7 @@ export async function ensureKeyring(
   home: string,
   options: { isSealed: () => Promise<boolean>; onStep: (text: string) => void },
 ): Promise<Keyring> {
-  const [file] = masterKeyFiles(config, home)
+  const [file] = getMasterKeyFiles(config, home)
   const isMissing = config.master_key_files.length === 0 && file !== undefined && !fs.existsSync(file)
   // Beside values that another key sealed, a new one would look right and open nothing.
   if (isMissing && !(await options.isSealed())) {

@@ -1,8 +1,8 @@
 /** External token issuers: a JSON file of the operator's says who is trusted, for which tenants, and how their roles map to ours. */
 import { isRole, type Role, roles } from '../kernel/auth/roles.ts'
 import type { TrustedIssuer } from '../kernel/auth/token-verifier.ts'
-import { schemaFault } from '../kernel/http/validation.ts'
-import type { SignIn } from '../kernel/kernel.ts'
+import { describeSchemaErrors } from '../kernel/http/validation.ts'
+import type { SignInConfig } from '../kernel/kernel.ts'
 import { closed, listOf, oneOf, type Static, Type, text } from '../kernel/schema.ts'
 
 const IssuerFile = closed({
@@ -36,11 +36,11 @@ const IssuerFile = closed({
   ),
 })
 
-export type ConfiguredIssuer = Omit<TrustedIssuer, 'built_in'> & { readonly sign_in?: SignIn }
+export type ConfiguredIssuer = Omit<TrustedIssuer, 'built_in'> & { readonly sign_in?: SignInConfig }
 
 /** Throws a sentence that names what is wrong. */
 export function parseIssuers(document: unknown): ConfiguredIssuer[] {
-  const fault = schemaFault(IssuerFile, document)
+  const fault = describeSchemaErrors(IssuerFile, document)
   if (fault) throw new Error(`is not a valid issuers file: ${fault}`)
   return (document as Static<typeof IssuerFile>).issuers.map((entry) => {
     if ((entry.jwks_url === undefined) === (entry.oidc !== true)) {

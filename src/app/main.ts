@@ -1,11 +1,11 @@
 /** The entry of every command: finds it, runs it, and turns whatever goes wrong into one sentence and an exit code. */
-import { type Command, parse, type Terminal, UsageError, wantsHelp } from './cli/command.ts'
-import { commands, groups } from './cli/commands.ts'
-import { commandHelp, environmentHelp, nearest, overview } from './cli/help.ts'
+import { type Command, parseArguments, type Terminal, UsageError, wantsHelp } from './cli/command.ts'
+import { commandGroups, commands } from './cli/commands.ts'
+import { findNearest, renderCommandHelp, renderEnvironmentHelp, renderOverview } from './cli/help.ts'
 import { type Config, readConfig } from './config.ts'
-import { reasonOf } from './guard.ts'
-import { outliveTerminal } from './lifetime.ts'
+import { ignoreBrokenPipes } from './process-lifecycle.ts'
 import { readProject } from './project.ts'
+import { describeCause } from './startup-checks.ts'
 
 const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
@@ -18,24 +18,24 @@ export async function main(
   env: Readonly<Record<string, string | undefined>> = process.env,
   terminal: Terminal = processTerminal,
 ): Promise<number> {
-  outliveTerminal()
+  ignoreBrokenPipes()
   const project = readProject()
   let config: Config | undefined
   let name = ''
   try {
-    const told = help(argv, project.version)
-    if (told !== null) {
-      terminal.out(told)
+    const help_text = findHelpText(argv, project.version)
+    if (help_text !== null) {
+      terminal.out(help_text)
       return 0
     }
-    const { command, words } = find(argv)
+    const { command, words } = findCommand(argv)
     name = ` ${command.name}`
-    const args = parse(command, words)
+    const args = parseArguments(command, words)
     const by_npm = env['npm_lifecycle_event'] !== undefined
     return await command.run({ args, project, terminal, by_npm, env, config: () => (config ??= readConfig(env)) })
   } catch (error) {
-    terminal.note(sentenceOf(error))
-    if (env['PROBITY_LOG_LEVEL'] === 'debug') terminal.note(stackOf(error))
+    terminal.note(toErrorMessage(error))
+    if (env['PROBITY_LOG_LEVEL'] === 'debug') terminal.note(formatStack(error))
     if (!(error instanceof UsageError)) return 1
     terminal.note(`Run "npx probity help${name}" to see how it is used.`)
     return 2
@@ -43,37 +43,37 @@ export async function main(
 }
 
 /** What the words ask to be told; null when they ask for something to be done. */
-function help(argv: readonly string[], version: string): string | null {
+function findHelpText(argv: readonly string[], version: string): string | null {
   const [first, ...rest] = argv
   if (first === '--version' || first === '-v') return version
-  if (first === undefined || first === '--help' || first === '-h') return overview(groups, version)
+  if (first === undefined || first === '--help' || first === '-h') return renderOverview(commandGroups, version)
   const topic = first === 'help' ? rest.filter((word) => !word.startsWith('-')) : wantsHelp(rest) ? argv : null
   if (topic === null) return null
-  if (topic.length === 0) return overview(groups, version)
-  if (topic[0] === 'environment') return environmentHelp()
-  const family = familyOf(topic[0] as string)
-  const command = byWords(topic) ?? (family.length === 1 ? family[0] : undefined)
-  if (command) return commandHelp(command)
-  if (family.length > 0) return family.map(commandHelp).join('\n\n')
-  throw unknown(topic)
+  if (topic.length === 0) return renderOverview(commandGroups, version)
+  if (topic[0] === 'environment') return renderEnvironmentHelp()
+  const family = findFamily(topic[0] as string)
+  const command = matchCommand(topic) ?? (family.length === 1 ? family[0] : undefined)
+  if (command) return renderCommandHelp(command)
+  if (family.length > 0) return family.map(renderCommandHelp).join('\n\n')
+  throw unknownCommandError(topic)
 }
 
-function find(argv: readonly string[]): { command: Command; words: readonly string[] } {
-  const command = byWords(argv)
-  if (!command) throw unknown(argv)
+function findCommand(argv: readonly string[]): { command: Command; words: readonly string[] } {
+  const command = matchCommand(argv)
+  if (!command) throw unknownCommandError(argv)
   return { command, words: argv.slice(command.name.split(' ').length) }
 }
 
-function byWords(words: readonly string[]): Command | undefined {
+function matchCommand(words: readonly string[]): Command | undefined {
   const [one, two] = words
   return commands.find(({ name }) => name === `${one} ${two}`) ?? commands.find(({ name }) => name === one)
 }
 
-const familyOf = (word: string): Command[] => commands.filter(({ name }) => name.split(' ')[0] === word)
+const findFamily = (word: string): Command[] => commands.filter(({ name }) => name.split(' ')[0] === word)
 
-function unknown(words: readonly string[]): UsageError {
+function unknownCommandError(words: readonly string[]): UsageError {
   const [one = '', two] = words
-  const family = familyOf(one)
+  const family = findFamily(one)
   if (family.length > 0) {
     const choices = family.map(({ name }) => `"${name}"`).join(', ')
     return new UsageError(
@@ -81,21 +81,21 @@ function unknown(words: readonly string[]): UsageError {
     )
   }
   const typed = one.slice(0, 100)
-  const near = nearest(typed, [
+  const near = findNearest(typed, [
     ...new Set(commands.flatMap(({ name }) => [name, name.split(' ')[0] as string])),
     'help',
   ])
   return new UsageError(`"${typed}" is not a command${near ? `; did you mean "${near}"?` : '.'}`)
 }
 
-function sentenceOf(error: unknown): string {
+function toErrorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // Our own problems carry a code for clients; the person at the terminal needs the reason behind it.
-  if (error.name === 'Problem' && error.cause) return `The database cannot be used: ${reasonOf(error)}`
-  return error.message || reasonOf(error)
+  if (error.name === 'Problem' && error.cause) return `The database cannot be used: ${describeCause(error)}`
+  return error.message || describeCause(error)
 }
 
-function stackOf(error: unknown): string {
+function formatStack(error: unknown): string {
   if (!(error instanceof Error)) return ''
-  return error.cause ? `${error.stack}\ncaused by ${stackOf(error.cause)}` : String(error.stack)
+  return error.cause ? `${error.stack}\ncaused by ${formatStack(error.cause)}` : String(error.stack)
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { findPortFault, type PortQuestion, portSentence } from './ports.ts'
+import { findPortFault, type PortSettings, portErrorMessage } from './ports.ts'
 
 const servers: http.Server[] = []
 afterEach(() => {
@@ -16,7 +16,7 @@ async function occupy(answer: string): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-const question = (port: number, more: Partial<PortQuestion> = {}): PortQuestion => ({
+const question = (port: number, more: Partial<PortSettings> = {}): PortSettings => ({
   port,
   host: 'localhost',
   setting: 'PORT',
@@ -59,7 +59,7 @@ test('an address that is not ours, and a name nobody knows', async () => {
 
 test('a port that needs more rights', () => {
   const error = Object.assign(new Error('denied'), { code: 'EACCES' })
-  expect(portSentence(error, question(80))).toBe(
+  expect(portErrorMessage(error, question(80))).toBe(
     'Port 80 needs more rights than this user has: choose another port, for example PORT=81.',
   )
 })

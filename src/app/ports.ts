@@ -2,7 +2,7 @@
 import dns from 'node:dns/promises'
 import net from 'node:net'
 
-export interface PortQuestion {
+export interface PortSettings {
   readonly port: number
   readonly host: string
   /** The setting that chooses another, for the sentence. */
@@ -12,29 +12,33 @@ export interface PortQuestion {
 /** Without IPv6, or outside its own addresses, "localhost" still names one that is not there. */
 const absentCodes = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
-export async function expectFreePort(question: PortQuestion): Promise<void> {
-  const fault = await findPortFault(question)
+export async function assertPortFree(settings: PortSettings): Promise<void> {
+  const fault = await findPortFault(settings)
   if (fault) throw new Error(fault)
 }
 
-export async function findPortFault(question: PortQuestion): Promise<string | null> {
-  const { port, host } = question
+export async function findPortFault(settings: PortSettings): Promise<string | null> {
+  const { port, host } = settings
   if (port === 0) return null
-  const hostSetting = question.setting === 'PORT' ? 'HOST' : 'PROBITY_METRICS_HOST'
+  const hostSetting = settings.setting === 'PORT' ? 'HOST' : 'PROBITY_METRICS_HOST'
   const addresses = await dns.lookup(host, { all: true }).catch(() => [])
   if (addresses.length === 0) return `${hostSetting}=${host} is not a name or address this machine knows.`
   const failures = (await Promise.all(addresses.map(({ address }) => tryListen(port, address)))).filter(
     (error) => error !== null,
   )
   const [first] = failures.filter(({ code }) => !absentCodes.has(code ?? ''))
-  if (first) return portSentence(first, question, await whoAnswers(question))
+  if (first) return portErrorMessage(first, settings, await detectListener(settings))
   if (failures.length < addresses.length) return null
   return `${hostSetting}=${host} is not an address of this machine.`
 }
 
 /** The same sentence for a port that was taken between the question and the start. */
-export function portSentence(error: NodeJS.ErrnoException, question: PortQuestion, holder?: 'probity' | null): string {
-  const { port, setting } = question
+export function portErrorMessage(
+  error: NodeJS.ErrnoException,
+  settings: PortSettings,
+  holder?: 'probity' | null,
+): string {
+  const { port, setting } = settings
   const other = `choose another port, for example ${setting}=${port + 1 > 65535 ? 8001 : port + 1}`
   if (error.code === 'EACCES') return `Port ${port} needs more rights than this user has: ${other}.`
   if (error.code !== 'EADDRINUSE') return `Port ${port} cannot be used (${error.message}): ${other}.`
@@ -43,7 +47,7 @@ export function portSentence(error: NodeJS.ErrnoException, question: PortQuestio
 }
 
 /** Only Probity answers its health question this way. */
-export async function whoAnswers({ port, host, setting }: PortQuestion): Promise<'probity' | null> {
+export async function detectListener({ port, host, setting }: PortSettings): Promise<'probity' | null> {
   if (setting !== 'PORT') return null
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   const at = net.isIPv6(reachable) ? `[${reachable}]` : reachable

@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { latestVersion, type Migration, readMigrations } from '../kernel/database/migrations.ts'
-import type { BuildFacts } from '../kernel/kernel.ts'
+import type { BuildInfo } from '../kernel/kernel.ts'
 
 export interface Project {
   readonly root: string
@@ -27,14 +27,15 @@ export function readProject(): Project {
   return { root, version, engines: engines.node }
 }
 
-export const migrationsOf = (project: Project): Migration[] => readMigrations(path.join(project.root, 'db/migrations'))
+export const readProjectMigrations = (project: Project): Migration[] =>
+  readMigrations(path.join(project.root, 'db/migrations'))
 
-export function buildFacts(project: Project): BuildFacts {
+export function readBuildInfo(project: Project): BuildInfo {
   return {
     version: project.version,
     commit: findCommit(path.join(project.root, '.git')),
     node: process.version,
-    schema_version: latestVersion(migrationsOf(project)),
+    schema_version: latestVersion(readProjectMigrations(project)),
   }
 }
 

@@ -1,7 +1,7 @@
 /** SQL of the operator: tenants, seeding, signing keys, and what readiness asks. Run as steward, or as app inside one tenant. */
 import type { Tx } from '../kernel/database/tx.ts'
 
-export interface TenantListing {
+export interface TenantSummary {
   readonly tenant_id: string
   readonly slug: string
   readonly name: string
@@ -13,10 +13,10 @@ export interface TenantListing {
 const tenantColumns = 'tenant_id, slug, name, state, demo, created_at'
 
 export const listTenants = (tx: Tx) =>
-  tx.query<TenantListing>(`select ${tenantColumns} from app.tenant order by created_at, slug`)
+  tx.query<TenantSummary>(`select ${tenantColumns} from app.tenant order by created_at, slug`)
 
 export const findTenantBySlug = (tx: Tx, slug: string) =>
-  tx.find<TenantListing>(`select ${tenantColumns} from app.tenant where slug = $1 or tenant_id::text = $1`, [slug])
+  tx.find<TenantSummary>(`select ${tenantColumns} from app.tenant where slug = $1 or tenant_id::text = $1`, [slug])
 
 export const insertTenant = (
   tx: Tx,
@@ -37,7 +37,7 @@ export const updateTenantState = (tx: Tx, tenant_id: string, state: 'active' | '
   )
 
 /** For what is deferred from now on the transaction speaks for this tenant: steward may add to its audit record, and no more. */
-export const deferFor = (tx: Tx, tenant_id: string): Tx => {
+export const deferForTenant = (tx: Tx, tenant_id: string): Tx => {
   tx.defer(`select set_config('app.tenant_id', $1, true)`, [tenant_id])
   return { ...tx, tenant_id }
 }
@@ -89,7 +89,7 @@ export const findSchemaState = (tx: Tx) =>
             (select count(*) from app.signing_key where state = 'active') as signing_keys`,
   )
 
-export const findOne = (tx: Tx) => tx.find<{ one: number }>('select 1 as one')
+export const pingDatabase = (tx: Tx) => tx.find<{ one: number }>('select 1 as one')
 
 /** Whether the server that is reached takes writes, and if not, why. Asked in a transaction that is read-only anyway. */
 export const findServerState = (tx: Tx) =>
@@ -98,7 +98,7 @@ export const findServerState = (tx: Tx) =>
   )
 
 /** Null when the server takes writes. */
-export const findWriteObstacle = async (tx: Tx): Promise<string | null> => {
+export const findWriteBlocker = async (tx: Tx): Promise<string | null> => {
   const state = await findServerState(tx)
   if (state?.is_standby) return 'the server is a standby and takes no writes'
   return state?.is_read_only ? 'the server is set to default_transaction_read_only and takes no writes' : null
@@ -120,7 +120,7 @@ export const listActiveDemoTenants = (tx: Tx) =>
   tx.query<{ slug: string }>(`select slug from app.tenant where demo and state = 'active' order by slug`)
 
 /** With the clock of the moment, not of the transaction. */
-export const findServerFacts = (tx: Tx) =>
+export const findServerInfo = (tx: Tx) =>
   tx.find<{ version: string; now_ms: number; backend_pid: number }>(
     `select current_setting('server_version') as version, pg_backend_pid() as backend_pid,
             (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`,

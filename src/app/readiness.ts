@@ -1,13 +1,14 @@
 /** The readiness checks of a serving process: database, schema, walls, seed, tool protocol, and whether it is draining. */
+
+import { findIsolationFaults, findRoleFault } from '../kernel/database/isolation.ts'
 import type { Database } from '../kernel/database/tx.ts'
-import { findRoleFault, findWallFaults } from '../kernel/database/walls.ts'
-import type { Check, CheckFunction } from '../kernel/readiness.ts'
+import type { CheckFunction, CheckResult } from '../kernel/readiness.ts'
 import { SYSTEM_TENANT } from '../kernel/uuid.ts'
-import { findSchemaState, findWriteObstacle } from './queries.ts'
+import { findSchemaState, findWriteBlocker } from './queries.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }
 /** The catalogue does not change between two probes a second apart. */
-const WALLS_KEEP_MS = 10_000
+const ISOLATION_CACHE_MS = 10_000
 
 export function createReadinessChecks(options: {
   database: Pick<Database, 'one' | 'read' | 'discardIdle'>
@@ -15,23 +16,23 @@ export function createReadinessChecks(options: {
   isDraining: () => boolean
 }): Record<string, CheckFunction> {
   const { database, expected_schema, isDraining } = options
-  let walls: { check: Check; at_ms: number } | undefined
-  const checkWalls = async (): Promise<Check> => {
-    if (walls && performance.now() - walls.at_ms < WALLS_KEEP_MS) return walls.check
-    const check = await database.read(SCOPE, async (tx): Promise<Check> => {
+  let cached: { check: CheckResult; at_ms: number } | undefined
+  const checkIsolation = async (): Promise<CheckResult> => {
+    if (cached && performance.now() - cached.at_ms < ISOLATION_CACHE_MS) return cached.check
+    const check = await database.read(SCOPE, async (tx): Promise<CheckResult> => {
       const ask = (text: string) => tx.query<Record<string, unknown>>(text)
       const fault = await findRoleFault(ask, 'app')
-      const faults = await findWallFaults(ask, expected_schema)
+      const faults = await findIsolationFaults(ask, expected_schema)
       if (fault === null && faults.length === 0) return { status: 'ok' }
       return { status: 'failed', detail: 'run "npx probity doctor" to see what is wrong' }
     })
-    walls = { check, at_ms: performance.now() }
+    cached = { check, at_ms: performance.now() }
     return check
   }
   return {
     process: async () => (isDraining() ? { status: 'failed', detail: 'shutting down' } : { status: 'ok' }),
     database: async () => {
-      const obstacle = await database.one(SCOPE, findWriteObstacle)
+      const obstacle = await database.one(SCOPE, findWriteBlocker)
       if (obstacle === null) return { status: 'ok' }
       // The next probe connects anew, and may reach the server that takes writes by then.
       database.discardIdle()
@@ -42,7 +43,7 @@ export function createReadinessChecks(options: {
       // An older replica stays ready while a newer one has already migrated.
       return { status: current >= expected_schema ? 'ok' : 'failed', current, expected: expected_schema }
     },
-    walls: checkWalls,
+    walls: checkIsolation,
     seed: async () => {
       const state = await database.one(SCOPE, findSchemaState)
       return (state?.signing_keys ?? 0) > 0 ? { status: 'ok' } : { status: 'failed', detail: 'run "npx probity seed"' }

@@ -1,48 +1,48 @@
 /** Puts the kernel together from configuration and connections. The only place that knows every part. */
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { createAlarm } from '../kernel/alarm.ts'
+import { createAlarmReporter } from '../kernel/alarm.ts'
 import { createAuditKeys } from '../kernel/audit/chain.ts'
-import { AuditSealer, SCAN_EVERY_MS } from '../kernel/audit/sealer.ts'
+import { AuditChainWriter, SCAN_EVERY_MS } from '../kernel/audit/chain-writer.ts'
 import { AUDIENCE, BUILT_IN_ISSUER, createBuiltInIssuer } from '../kernel/auth/built-in-issuer.ts'
-import { findStanding } from '../kernel/auth/queries.ts'
+import { findTenantStatus } from '../kernel/auth/queries.ts'
 import { roles } from '../kernel/auth/roles.ts'
-import { Standings } from '../kernel/auth/standing.ts'
+import { TenantStatusCache } from '../kernel/auth/tenant-status-cache.ts'
 import { createTokenVerifier, type TrustedIssuer } from '../kernel/auth/token-verifier.ts'
 import { createCursorCodec } from '../kernel/cursor.ts'
 import { declareConstraints } from '../kernel/database/failures.ts'
-import type { DatabaseConnection } from '../kernel/database/servers.ts'
+import type { ConnectionConfig } from '../kernel/database/servers.ts'
 import { Database } from '../kernel/database/tx.ts'
-import { createCors } from '../kernel/http/envelope.ts'
-import { createServer, type Fallback, type HttpServer } from '../kernel/http/server.ts'
+import type { Keyring } from '../kernel/encryption.ts'
+import { createCors } from '../kernel/http/response-headers.ts'
+import { createServer, type HttpServer, type NotFoundFallback } from '../kernel/http/server.ts'
 import { type IntegrityKeys, loadIntegrityKeys } from '../kernel/integrity/keys.ts'
 import type { JobKind } from '../kernel/job/kind.ts'
 import { JobQueue } from '../kernel/job/queue.ts'
 import { JobRunner } from '../kernel/job/runner.ts'
-import type { BuildFacts, Kernel } from '../kernel/kernel.ts'
+import type { BuildInfo, Kernel } from '../kernel/kernel.ts'
 import { Limits } from '../kernel/limits.ts'
 import type { Log } from '../kernel/log.ts'
 import { Metrics } from '../kernel/metrics.ts'
-import { openapiDocument } from '../kernel/openapi.ts'
+import { buildOpenapiDocument } from '../kernel/openapi.ts'
 import type { ProcessKind } from '../kernel/process/queries.ts'
 import { ProcessRegistry } from '../kernel/process/registry.ts'
 import { runChecks } from '../kernel/readiness.ts'
 import type { Module, Route } from '../kernel/route.ts'
-import type { Keyring } from '../kernel/seal.ts'
 import { defaultThreads, ThreadAdmission } from '../kernel/thread-admission.ts'
-import { createFirstSight, KeyUsage } from '../modules/access/index.ts'
-import { collectSeldom } from './collector.ts'
-import { readWaiting, waitingGauges } from './gauges.ts'
+import { createUserProvisioning, KeyUsageCounter } from '../modules/access/index.ts'
+import { tuneGarbageCollector } from './garbage-collection.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 import { modules as allModules } from './modules.ts'
+import { queueGauges, readQueueGauges } from './queue-gauges.ts'
 import { createReadinessChecks } from './readiness.ts'
 
 export interface RuntimeOptions {
-  readonly connections: { readonly app: DatabaseConnection; readonly worker: DatabaseConnection }
+  readonly connections: { readonly app: ConnectionConfig; readonly worker: ConnectionConfig }
   readonly keyring: Keyring
   /** Read from the database unless given. */
   readonly integrity?: IntegrityKeys
-  readonly build: BuildFacts
+  readonly build: BuildInfo
   readonly log: Log
   readonly issuers: readonly ConfiguredIssuer[]
   readonly public_url: string | null
@@ -61,7 +61,7 @@ export interface RuntimeOptions {
   readonly strict: boolean
   readonly modules?: readonly Module[]
   readonly extra_jobs?: readonly JobKind[]
-  readonly assets?: (app: FastifyInstance) => Promise<Fallback>
+  readonly assets?: (app: FastifyInstance) => Promise<NotFoundFallback>
   /** Where the scripts of worker threads are; beside the bundle unless said otherwise. */
   readonly scripts_dir?: string
 }
@@ -74,7 +74,7 @@ export interface Runtime {
   createRunner(slots: number, timing?: { lease_ms?: number; heartbeat_ms?: number; poll_ms?: number }): JobRunner
   /** Makes this process known to the others; the caller starts and stops it. */
   createProcessRegistry(kind: ProcessKind): ProcessRegistry
-  createSealer(change?: { transactions?: Pick<Database, 'write'> }): AuditSealer
+  createChainWriter(change?: { transactions?: Pick<Database, 'write'> }): AuditChainWriter
   close(): Promise<void>
 }
 
@@ -89,11 +89,11 @@ const PREVIEW_TIME_LIMIT_MS = 10_000
 const QUEUE_CONNECTIONS = 4
 
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  collectSeldom()
+  tuneGarbageCollector()
   const modules = options.modules ?? allModules
   const { log, keyring } = options
   for (const module of modules) declareConstraints(module.constraints ?? {})
-  const connect = (connection: DatabaseConnection, max: number) =>
+  const connect = (connection: ConnectionConfig, max: number) =>
     new Database({
       connection,
       max,
@@ -103,20 +103,20 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
     })
   const database = connect(options.connections.app, options.pool_size)
-  const integrity = options.integrity ?? (await loadOrClose(database, keyring))
+  const integrity = options.integrity ?? (await loadKeysOrClose(database, keyring))
   let queue: Database | undefined
-  let sealer: AuditSealer | undefined
+  let sealer: AuditChainWriter | undefined
   let processes: ProcessRegistry | undefined
   const metrics = new Metrics()
-  metrics.gauge(
+  metrics.addGauge(
     'probity_database_connections_in_use',
     'Connections held by requests and jobs.',
-    () => database.gate.inside,
+    () => database.semaphore.inUse,
   )
-  metrics.gauge('probity_database_waiting', 'Requests waiting for a connection.', () => database.gate.waiting)
-  metrics.readings(waitingGauges, async () => {
+  metrics.addGauge('probity_database_waiting', 'Requests waiting for a connection.', () => database.semaphore.waiting)
+  metrics.addGauges(queueGauges, async () => {
     try {
-      return queue ? await readWaiting(queue, sealer) : []
+      return queue ? await readQueueGauges(queue, sealer) : []
     } catch (error) {
       // A database that is down must not take the other metrics with it.
       log.warn({ err: error }, 'what waits could not be read for the metrics')
@@ -124,28 +124,28 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     }
   })
   const threads = new ThreadAdmission({ threads: options.heavy_threads ?? defaultThreads() })
-  metrics.gauge('probity_heavy_threads_running', 'Worker threads that run heavy work.', () => threads.running)
-  metrics.gauge('probity_heavy_threads_waiting', 'Heavy work that waits for a thread.', () => threads.waiting)
+  metrics.addGauge('probity_heavy_threads_running', 'Worker threads that run heavy work.', () => threads.running)
+  metrics.addGauge('probity_heavy_threads_waiting', 'Heavy work that waits for a thread.', () => threads.waiting)
   const issuer = createBuiltInIssuer(database, keyring)
-  const trusted = trustedIssuers(options.issuers, () => issuer.publicKeys())
+  const trusted = buildTrustedIssuers(options.issuers, () => issuer.publicKeys())
   const routes = modules.flatMap((module) => module.routes)
-  const byId = new Map(routes.map((route) => [route.id, route]))
-  if (byId.size !== routes.length) throw new Error('two routes share an operation id')
+  const routesById = new Map(routes.map((route) => [route.id, route]))
+  if (routesById.size !== routes.length) throw new Error('two routes share an operation id')
   let server: HttpServer | undefined
   const checks = createReadinessChecks({
     database,
     expected_schema: options.build.schema_version,
-    isDraining: () => server?.draining ?? false,
+    isDraining: () => server?.isDraining ?? false,
   })
   let document: Record<string, unknown> | undefined
-  const closing: (() => Promise<unknown>)[] = []
+  const closeHandlers: (() => Promise<unknown>)[] = []
 
   const kernel: Kernel = {
     build: options.build,
     transactions: database,
     cursors: createCursorCodec(integrity.current('cursor')),
     integrity,
-    audit: createAuditKeys(integrity),
+    auditKeys: createAuditKeys(integrity),
     jobs: new JobQueue([...modules.flatMap((module) => module.jobs), ...(options.extra_jobs ?? [])]),
     limits: new Limits(),
     threads,
@@ -153,14 +153,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       max_rows: options.preview_max_rows ?? PREVIEW_MAX_ROWS,
       time_limit_ms: options.preview_time_limit_ms ?? PREVIEW_TIME_LIMIT_MS,
     },
-    standings: new Standings((tenant_id, epoch) =>
-      database.one({ tenant_id, actor: 'operator:standing' }, (tx) => findStanding(tx, epoch)),
+    tenantStatusCache: new TenantStatusCache((tenant_id, epoch) =>
+      database.one({ tenant_id, actor: 'operator:standing' }, (tx) => findTenantStatus(tx, epoch)),
     ),
     issuer,
     modules,
     routes,
     log,
-    alarm: createAlarm(log, metrics),
+    raiseAlarm: createAlarmReporter(log, metrics),
     upload_max_bytes: options.upload_max_bytes,
     public_url: options.public_url,
     issuers: [
@@ -171,21 +171,21 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         ...(sign_in && { sign_in }),
       })),
     ],
-    openapi: () => (document ??= openapiDocument(modules, options.build.version, options.public_url)),
+    openapi: () => (document ??= buildOpenapiDocument(modules, options.build.version, options.public_url)),
     readiness: () => runChecks(checks),
-    script: (name) => path.join(options.scripts_dir ?? import.meta.dirname, `${name}.mjs`),
-    onClose: (act) => closing.push(act),
-    perform: (operation, input) => {
-      const route = byId.get(operation) as Route
+    scriptPath: (name) => path.join(options.scripts_dir ?? import.meta.dirname, `${name}.mjs`),
+    onClose: (act) => closeHandlers.push(act),
+    executeOperation: (operation, input) => {
+      const route = routesById.get(operation) as Route
       return route.handle({ ...input, kernel })
     },
   }
 
-  const usage = new KeyUsage()
-  const flushing = setInterval(() => {
+  const usage = new KeyUsageCounter()
+  const flushTimer = setInterval(() => {
     usage.flush(database).catch((error) => log.warn({ err: error }, 'API key usage could not be added up'))
   }, USAGE_EVERY_MS)
-  flushing.unref()
+  flushTimer.unref()
 
   return {
     kernel,
@@ -198,14 +198,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         strict: options.strict,
         trusted_proxies: options.trusted_proxies,
         cors: createCors(options.cors_origins),
-        isFull: () => database.gate.waiting >= options.pool_size * WAITING_PER_CONNECTION,
-        onObserved: (facts) => usage.observe(facts),
+        isOverloaded: () => database.semaphore.waiting >= options.pool_size * WAITING_PER_CONNECTION,
+        onRequestFinished: (facts) => usage.observe(facts),
         ...(options.assets && { assets: options.assets }),
-        admission: {
+        authentication: {
           verifier: createTokenVerifier({ issuers: trusted, knownRoles: new Set<string>(roles) }),
-          standings: kernel.standings,
+          tenantStatusCache: kernel.tenantStatusCache,
           limits: kernel.limits,
-          onFirstSight: createFirstSight(database),
+          onFirstLogin: createUserProvisioning(database),
         },
       })
       return server
@@ -215,26 +215,26 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return new JobRunner({ kernel, queue, metrics, slots, ...timing })
     },
     createProcessRegistry: (kind) => {
-      const onServing = (count: number) => kernel.limits.setProcesses(count)
-      processes = new ProcessRegistry({ transactions: database, kind, log, onServing })
+      const onServing = (count: number) => kernel.limits.setProcessCount(count)
+      processes = new ProcessRegistry({ transactions: database, kind, log, onServingCount: onServing })
       return processes
     },
-    createSealer: (change = {}) => {
+    createChainWriter: (change = {}) => {
       queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
       const isTurn = () => processes?.isTurn(SCAN_EVERY_MS) ?? true
-      sealer = new AuditSealer({ transactions: database, queue, keys: kernel.audit, log, isTurn, ...change })
+      sealer = new AuditChainWriter({ transactions: database, queue, keys: kernel.auditKeys, log, isTurn, ...change })
       return sealer
     },
     close: async () => {
-      clearInterval(flushing)
-      await Promise.all(closing.map((act) => act()))
+      clearInterval(flushTimer)
+      await Promise.all(closeHandlers.map((act) => act()))
       await usage.flush(database).catch(() => {})
       await Promise.all([database.end(), queue?.end()])
     },
   }
 }
 
-async function loadOrClose(database: Database, keyring: Keyring): Promise<IntegrityKeys> {
+async function loadKeysOrClose(database: Database, keyring: Keyring): Promise<IntegrityKeys> {
   try {
     return await loadIntegrityKeys(database, keyring)
   } catch (error) {
@@ -243,7 +243,7 @@ async function loadOrClose(database: Database, keyring: Keyring): Promise<Integr
   }
 }
 
-function trustedIssuers(
+function buildTrustedIssuers(
   configured: readonly ConfiguredIssuer[],
   jwks: () => Promise<never[] | object[]>,
 ): TrustedIssuer[] {

@@ -3,17 +3,17 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { AuditKeys } from '../kernel/audit/chain.ts'
 import { recordEvent } from '../kernel/audit/record.ts'
-import { BUILT_IN_ISSUER, sealContext } from '../kernel/auth/built-in-issuer.ts'
+import { BUILT_IN_ISSUER, signingKeyContext } from '../kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../kernel/auth/queries.ts'
 import { type Role, roles } from '../kernel/auth/roles.ts'
 import { generateSigningKey } from '../kernel/auth/token-minter.ts'
 import type { Scope, Tx } from '../kernel/database/tx.ts'
+import type { Keyring } from '../kernel/encryption.ts'
 import { createTenantKeys } from '../kernel/integrity/keys.ts'
 import { insertIntegrityKeys } from '../kernel/integrity/queries.ts'
-import { insertRecurring } from '../kernel/job/recurring.ts'
+import { insertRecurringSchedules } from '../kernel/job/recurring.ts'
 import type { Transactions } from '../kernel/kernel.ts'
 import type { Module } from '../kernel/route.ts'
-import type { Keyring } from '../kernel/seal.ts'
 import { SYSTEM_TENANT } from '../kernel/uuid.ts'
 import { insertUser } from '../modules/access/index.ts'
 import { readRegistrySeeds, seedRegistry } from '../modules/reference-data/index.ts'
@@ -25,7 +25,7 @@ import {
   insertRetentionPolicy,
   type RetentionClassRow,
 } from '../modules/tenant/index.ts'
-import { loadAuditKeys, prepareIntegrityKeys } from './integrity.ts'
+import { loadAuditKeys, prepareIntegrityKeys } from './integrity-keys.ts'
 import {
   countActiveSigningKeys,
   hasRows,
@@ -93,7 +93,7 @@ interface TenantDefaults {
   readonly retention_classes: RetentionClassRow[]
 }
 
-function readDefaults(project_root: string): TenantDefaults {
+function readTenantDefaults(project_root: string): TenantDefaults {
   const file = path.join(project_root, 'db/seed/tenant-defaults/policies.json')
   return JSON.parse(fs.readFileSync(file, 'utf8')) as TenantDefaults
 }
@@ -115,7 +115,7 @@ export async function seed(
     await seedDefinitions(tx, readDefinitionSeeds(folder), onStep)
   })
   await prepareIntegrityKeys(context)
-  await plantCanary(context, onStep)
+  await seedCanary(context, onStep)
   if (!options.demo) return
   for (const tenant of demoTenants) {
     const made = await createTenant(context, { ...tenant, demo: true, four_eyes: false }, 'seed:demo')
@@ -146,7 +146,7 @@ const insertDemoUser = (tx: Tx, slug: string, user: DemoUser) =>
 
 export async function addSigningKey(tx: Tx, keyring: Keyring): Promise<string> {
   const key = await generateSigningKey()
-  const sealed_private = keyring.seal(JSON.stringify(key.private_jwk), sealContext(key.kid))
+  const sealed_private = keyring.encrypt(JSON.stringify(key.private_jwk), signingKeyContext(key.kid))
   await insertSigningKey(tx, { kid: key.kid, alg: key.alg, public_jwk: key.public_jwk, sealed_private })
   return key.kid
 }
@@ -187,12 +187,12 @@ export async function createTenant(
   context: SeedContext,
   tenant: NewTenant,
   actor: string,
-  more: (tx: Tx, keys: AuditKeys) => Promise<unknown> = async () => {},
+  onCreate: (tx: Tx, keys: AuditKeys) => Promise<unknown> = async () => {},
 ): Promise<boolean> {
   const inserted = await context.steward.write({ tenant_id: SYSTEM_TENANT, actor }, (tx) =>
     insertTenant(tx, { state: 'active', ...tenant }),
   )
-  const defaults = readDefaults(context.project_root)
+  const defaults = readTenantDefaults(context.project_root)
   const audit = await loadAuditKeys(context)
   const integrity = await createTenantKeys(context.keyring, tenant.tenant_id)
   // Repeated on purpose: a crash between the two transactions is mended by the next run.
@@ -206,11 +206,11 @@ export async function createTenant(
         request_id: null,
         detail: { slug: tenant.slug, four_eyes: tenant.four_eyes },
       })
-      await more(tx, audit)
+      await onCreate(tx, audit)
     }
     await insertIntegrityKeys(tx, integrity)
     await insertRetentionPolicy(tx, defaults.retention_classes)
-    await insertRecurring(
+    await insertRecurringSchedules(
       tx,
       context.modules.flatMap(({ jobs = [] }) => jobs),
     )
@@ -219,7 +219,7 @@ export async function createTenant(
 }
 
 /** One row in every table, owned by a tenant nobody can speak for: isolation checks try to reach them. */
-async function plantCanary(context: SeedContext, onStep: (text: string) => void): Promise<void> {
+async function seedCanary(context: SeedContext, onStep: (text: string) => void): Promise<void> {
   await context.steward.write(SEED_SCOPE, (tx) =>
     insertTenant(tx, {
       tenant_id: CANARY_TENANT,

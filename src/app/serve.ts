@@ -5,17 +5,17 @@
 import type http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Keyring } from '../kernel/encryption.ts'
 import type { HttpServer } from '../kernel/http/server.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../kernel/log.ts'
 import { serveMetrics } from '../kernel/metrics.ts'
-import type { Keyring } from '../kernel/seal.ts'
 import { installAssets } from './assets.ts'
 import type { Config } from './config.ts'
 import type { Connections } from './environment.ts'
-import type { Lifetime } from './lifetime.ts'
-import { type PortQuestion, portSentence } from './ports.ts'
-import { buildFacts, type Project } from './project.ts'
+import { type PortSettings, portErrorMessage } from './ports.ts'
+import type { ProcessLifecycle } from './process-lifecycle.ts'
+import { type Project, readBuildInfo } from './project.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
 
 export interface ServeOptions {
@@ -25,12 +25,12 @@ export interface ServeOptions {
   readonly keyring: Keyring
   readonly log: Log
   /** Null: this process answers no requests. */
-  readonly http: PortQuestion | null
-  readonly metrics: PortQuestion
+  readonly http: PortSettings | null
+  readonly metrics: PortSettings
   readonly jobs: boolean
 }
 
-export interface Serving {
+export interface RunningService {
   readonly kernel: Kernel
   readonly port: number | null
   readonly metrics_port: number
@@ -42,24 +42,24 @@ const POOL_CLOSE_MS = 5000
 /** Beyond its own limit, for the forcing that follows it. */
 const MARGIN_MS = 5000
 
-export const httpQuestion = (config: Config, host: string): PortQuestion => ({
+export const httpPortSettings = (config: Config, host: string): PortSettings => ({
   port: config.port,
   host: config.host ?? host,
   setting: 'PORT',
 })
 
-export const metricsQuestion = (config: Config): PortQuestion => ({
+export const metricsPortSettings = (config: Config): PortSettings => ({
   port: config.metrics_port,
   host: config.metrics_host,
   setting: 'PROBITY_METRICS_PORT',
 })
 
-export async function serve(options: ServeOptions, life: Lifetime): Promise<Serving> {
+export async function serve(options: ServeOptions, life: ProcessLifecycle): Promise<RunningService> {
   const { config, log } = options
-  const runtime = await openRuntime(options)
+  const runtime = await createServiceRuntime(options)
   life.onEnd(null, POOL_CLOSE_MS, () => runtime.close())
 
-  const metrics = await orPortSentence(options.metrics, (port, host) => serveMetrics(runtime.metrics, port, host))
+  const metrics = await listenOrExplain(options.metrics, (port, host) => serveMetrics(runtime.metrics, port, host))
   life.onEnd(null, MARGIN_MS, async () => {
     metrics.close()
     metrics.closeAllConnections()
@@ -73,7 +73,7 @@ export async function serve(options: ServeOptions, life: Lifetime): Promise<Serv
     const runner = runtime.createRunner(config.worker_slots)
     runner.start()
     life.onEnd('Stopping the jobs', JOB_GRACE_MS + MARGIN_MS, () => runner.stop(JOB_GRACE_MS))
-    const sealer = runtime.createSealer()
+    const sealer = runtime.createChainWriter()
     sealer.start()
     life.onEnd(null, MARGIN_MS, () => sealer.stop())
   }
@@ -85,19 +85,19 @@ export async function serve(options: ServeOptions, life: Lifetime): Promise<Serv
     )
     // At once, not in its turn: whoever balances the load should learn first.
     life.signal.addEventListener('abort', () => server.drain(), { once: true })
-    port = await orPortSentence(options.http, (at, host) => server.listen(at, host))
+    port = await listenOrExplain(options.http, (at, host) => server.listen(at, host))
   }
   life.proceed()
-  log.info({ port, metrics_port: portOf(metrics), jobs: options.jobs }, 'serving')
-  return { kernel: runtime.kernel, port, metrics_port: portOf(metrics) }
+  log.info({ port, metrics_port: getPort(metrics), jobs: options.jobs }, 'serving')
+  return { kernel: runtime.kernel, port, metrics_port: getPort(metrics) }
 }
 
-function openRuntime({ config, project, connections, keyring, log, http }: ServeOptions): Promise<Runtime> {
+function createServiceRuntime({ config, project, connections, keyring, log, http }: ServeOptions): Promise<Runtime> {
   return createRuntime({
     connections,
     keyring,
     log,
-    build: buildFacts(project),
+    build: readBuildInfo(project),
     issuers: config.issuers,
     public_url: config.public_url,
     cors_origins: config.cors_origins,
@@ -123,15 +123,15 @@ async function closeServer(server: HttpServer, drain_ms: number): Promise<void> 
   clearTimeout(force)
 }
 
-async function orPortSentence<T>(
-  question: PortQuestion,
+async function listenOrExplain<T>(
+  question: PortSettings,
   listen: (port: number, host: string) => Promise<T>,
 ): Promise<T> {
   try {
     return await listen(question.port, question.host)
   } catch (error) {
-    throw new Error(portSentence(error as NodeJS.ErrnoException, question), { cause: error })
+    throw new Error(portErrorMessage(error as NodeJS.ErrnoException, question), { cause: error })
   }
 }
 
-const portOf = (server: http.Server): number => (server.address() as AddressInfo).port
+const getPort = (server: http.Server): number => (server.address() as AddressInfo).port

@@ -5,9 +5,9 @@ import { Database } from '../kernel/database/tx.ts'
 import type { Log } from '../kernel/log.ts'
 import { SYSTEM_TENANT } from '../kernel/uuid.ts'
 import type { Environment } from './environment.ts'
-import { findOne } from './queries.ts'
+import { pingDatabase } from './queries.ts'
 
-const EVERY_MS = 1000
+const CHECK_INTERVAL_MS = 1000
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:watchdog' }
 
 export interface Watchdog {
@@ -25,25 +25,27 @@ export function watchDatabase(environment: Environment, log: Log): Watchdog {
   })
   const stopping = new AbortController()
 
-  async function look(): Promise<void> {
+  async function checkDatabase(): Promise<void> {
     try {
-      await database.one(SCOPE, findOne)
+      await database.one(SCOPE, pingDatabase)
     } catch (error) {
       if (!isConnectionFailure((error as Error).cause ?? error)) throw error
       log.warn({ err: error }, 'the embedded database does not answer; starting it again')
-      if (await environment.revive()) log.warn('the embedded database runs again')
+      if (await environment.restartIfDead()) log.warn('the embedded database runs again')
     }
   }
 
-  async function watch(): Promise<void> {
+  async function runLoop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await sleep(EVERY_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
       if (stopping.signal.aborted) return
-      await look().catch((error) => log.error({ err: error }, 'the embedded database could not be looked after'))
+      await checkDatabase().catch((error) =>
+        log.error({ err: error }, 'the embedded database could not be looked after'),
+      )
     }
   }
 
-  const watching = watch()
+  const watching = runLoop()
   return {
     stop: async () => {
       stopping.abort()

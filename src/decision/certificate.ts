@@ -3,7 +3,7 @@
  * repeats the decision document whole, so that whoever holds it can read the decision and compute its hash.
  */
 import { hash } from 'node:crypto'
-import { type EarlierKey, keyIdOf, statementFits, successionFits } from '../kernel/audit/chain.ts'
+import { computeKeyId, type EarlierKey, verifyStatement, verifySuccession } from '../kernel/audit/chain.ts'
 import { canonicalJson } from '../kernel/canonical-json.ts'
 
 export const CERTIFICATE_FORMAT = 'probity-decision-certificate/1'
@@ -32,24 +32,30 @@ interface Signer {
   signStatement(kind: string, text: string): string
 }
 
-export type Facts = Omit<Certificate, 'format' | 'signature' | keyof Omit<Signer, 'signStatement'>>
+export type CertificateFacts = Omit<Certificate, 'format' | 'signature' | keyof Omit<Signer, 'signStatement'>>
 
-export function certify(keys: Signer, facts: Facts): Certificate {
+export function issueCertificate(keys: Signer, facts: CertificateFacts): Certificate {
   const { key_id, public_key, earlier_keys } = keys
-  const signed = { format: CERTIFICATE_FORMAT, ...facts, key_id, public_key, earlier_keys: earlier_keys.map(plain) }
+  const signed = {
+    format: CERTIFICATE_FORMAT,
+    ...facts,
+    key_id,
+    public_key,
+    earlier_keys: earlier_keys.map(toPlainKey),
+  }
   return { ...signed, signature: keys.signStatement(CERTIFICATE_FORMAT, canonicalJson(signed)) }
 }
 
-const plain = ({ key_id, public_key, succession }: EarlierKey) => ({ key_id, public_key, succession })
+const toPlainKey = ({ key_id, public_key, succession }: EarlierKey) => ({ key_id, public_key, succession })
 
-export class CertificateUnreadable extends Error {
-  override readonly name = 'CertificateUnreadable'
+export class InvalidCertificateError extends Error {
+  override readonly name = 'InvalidCertificateError'
 }
 
 /** Only its shape; whether it is true is another question. */
-export function readCertificate(given: unknown): Certificate {
+export function parseCertificate(given: unknown): Certificate {
   const file = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
-  if (file['format'] !== CERTIFICATE_FORMAT) throw new CertificateUnreadable('it is not a certificate of a decision')
+  if (file['format'] !== CERTIFICATE_FORMAT) throw new InvalidCertificateError('it is not a certificate of a decision')
   const texts = [
     'tenant_id',
     'evaluation_id',
@@ -63,15 +69,15 @@ export function readCertificate(given: unknown): Certificate {
     'signature',
   ]
   const missing = texts.find((name) => typeof file[name] !== 'string')
-  if (missing !== undefined) throw new CertificateUnreadable(`it has no ${missing}`)
+  if (missing !== undefined) throw new InvalidCertificateError(`it has no ${missing}`)
   if (typeof file['document'] !== 'object' || file['document'] === null || Array.isArray(file['document']))
-    throw new CertificateUnreadable('it has no document')
+    throw new InvalidCertificateError('it has no document')
   const earlier = file['earlier_keys']
   const isKey = (key: unknown) =>
     typeof key === 'object' &&
     key !== null &&
     ['key_id', 'public_key', 'succession'].every((name) => typeof (key as Record<string, unknown>)[name] === 'string')
-  if (!Array.isArray(earlier) || !earlier.every(isKey)) throw new CertificateUnreadable('it has no earlier_keys')
+  if (!Array.isArray(earlier) || !earlier.every(isKey)) throw new InvalidCertificateError('it has no earlier_keys')
   return file as unknown as Certificate
 }
 
@@ -80,24 +86,24 @@ export function readCertificate(given: unknown): Certificate {
  * signature must be by it, or by the key it itself named as its successor. Without one, the file's own key is used, which
  * shows that the file is consistent but not who signed it.
  */
-export function certificateFaults(certificate: Certificate, trusted_key = certificate.public_key): string[] {
+export function findCertificateFaults(certificate: Certificate, trusted_key = certificate.public_key): string[] {
   const { signature, ...signed } = certificate
   const faults: string[] = []
-  const text = textOf(signed)
+  const text = toCanonicalText(signed)
   const held = certificate.earlier_keys.find(({ public_key }) => public_key === trusted_key)
-  const isSuccessor = held !== undefined && successionFits(held, certificate.public_key)
+  const isSuccessor = held !== undefined && verifySuccession(held, certificate.public_key)
   if (trusted_key !== certificate.public_key && !isSuccessor)
     faults.push('It is signed by another key than yours, and yours has not named that one as its successor.')
-  if (text === null || !statementFits(CERTIFICATE_FORMAT, text, signature, certificate.public_key))
+  if (text === null || !verifyStatement(CERTIFICATE_FORMAT, text, signature, certificate.public_key))
     faults.push('The signature does not fit: the certificate was altered or made up.')
-  if (keyIdOf(certificate.public_key) !== certificate.key_id) faults.push('key_id does not name its public key.')
-  const document = textOf(certificate.document)
+  if (computeKeyId(certificate.public_key) !== certificate.key_id) faults.push('key_id does not name its public key.')
+  const document = toCanonicalText(certificate.document)
   if (document === null || hash('sha256', document, 'hex') !== certificate.document_hash)
     faults.push('The document does not have the stated hash.')
   return faults
 }
 
-function textOf(value: unknown): string | null {
+function toCanonicalText(value: unknown): string | null {
   try {
     return canonicalJson(value)
   } catch {

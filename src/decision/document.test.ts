@@ -1,20 +1,20 @@
 /** The document of a decision: the same bytes for the same decision and salt, other bytes for any other. */
 import { expect, test } from 'vitest'
+import { bindOrThrow, lists, matrix } from '../../test/support/example-matrix.ts'
 import { canonicalJson } from '../kernel/canonical-json.ts'
 import {
-  comparableContent,
+  buildDecisionDocument,
   type DecisionFacts,
-  decisionDocument,
-  documentHash,
   findFormatFault,
-  saltOf,
+  getSalt,
+  hashDocument,
+  toComparableContent,
 } from './document.ts'
-import { bound, lists, matrix } from './engine-1/test-matrix.ts'
-import { CURRENT_ENGINE, engineOf, engines } from './engines.ts'
+import { CURRENT_ENGINE, engines, getEngine } from './engines.ts'
 import { createSalt, isSalt } from './salt.ts'
 
 const inputs = { country: 'NA', turnover: '20000', trades: ['gold', 'arms', 'x'], since: '2024-02-29', pep: true }
-const decision = bound(matrix).decide(inputs)
+const decision = bindOrThrow(matrix).decide(inputs)
 if (!decision.ok) throw new Error('the example is decided')
 const { outcome, explanation, used } = decision
 
@@ -34,10 +34,10 @@ const facts: DecisionFacts = {
 }
 
 test('canonical text, its hash, and nothing but what belongs in it', () => {
-  const { text, hash, content } = decisionDocument(facts, salt)
+  const { text, hash, content } = buildDecisionDocument(facts, salt)
   expect(text).toBe(canonicalJson(JSON.parse(text)))
   expect(JSON.parse(text)).toEqual(content)
-  expect(hash).toBe(documentHash(text))
+  expect(hash).toBe(hashDocument(text))
   expect(hash).toMatch(/^[0-9a-f]{64}$/)
   expect(Object.keys(content.lists[0] ?? {}).sort()).toEqual([
     'content_hash',
@@ -51,8 +51,8 @@ test('canonical text, its hash, and nothing but what belongs in it', () => {
 
 test('the order in which things are given has no part in it', () => {
   const reversed = { ...facts, lists: [...facts.lists].reverse(), used: [...facts.used].reverse() }
-  expect(decisionDocument(Object.fromEntries(Object.entries(reversed).reverse()) as never, salt).text).toBe(
-    decisionDocument(facts, salt).text,
+  expect(buildDecisionDocument(Object.fromEntries(Object.entries(reversed).reverse()) as never, salt).text).toBe(
+    buildDecisionDocument(facts, salt).text,
   )
 })
 
@@ -66,23 +66,23 @@ test.each<[string, Partial<DecisionFacts>]>([
   ['an entry', { used: used.map((entry, n) => (n === 0 ? { ...entry, hash: 'f'.repeat(64) } : entry)) }],
   ['a reason', { explanation: { ...explanation, summary: [] } }],
 ])('another %s is another document', (_, change) => {
-  expect(decisionDocument({ ...facts, ...change }, salt).hash).not.toBe(decisionDocument(facts, salt).hash)
+  expect(buildDecisionDocument({ ...facts, ...change }, salt).hash).not.toBe(buildDecisionDocument(facts, salt).hash)
 })
 
 test('another salt gives another hash, and the content stays comparable', () => {
-  const [one, two] = [decisionDocument(facts, createSalt()), decisionDocument(facts, createSalt())]
+  const [one, two] = [buildDecisionDocument(facts, createSalt()), buildDecisionDocument(facts, createSalt())]
   expect(one.hash).not.toBe(two.hash)
-  expect(comparableContent(one.content)).toEqual(comparableContent(two.content))
-  expect(decisionDocument(facts, saltOf(one.content)).text).toBe(one.text)
+  expect(toComparableContent(one.content)).toEqual(toComparableContent(two.content))
+  expect(buildDecisionDocument(facts, getSalt(one.content)).text).toBe(one.text)
   expect(one.content).toMatchObject({ format: 'probity-decision/2', evidence: [], plugins: [] })
 })
 
 test('without a salt it is written in format 1, and compares with format 2', () => {
-  const { content, text } = decisionDocument(facts, null)
+  const { content, text } = buildDecisionDocument(facts, null)
   expect(JSON.parse(text)).toMatchObject({ format: 'probity-decision/1' })
   expect(Object.keys(JSON.parse(text))).not.toEqual(expect.arrayContaining(['salt']))
-  expect(saltOf(content)).toBeNull()
-  expect(comparableContent(content)).toEqual(comparableContent(decisionDocument(facts, salt).content))
+  expect(getSalt(content)).toBeNull()
+  expect(toComparableContent(content)).toEqual(toComparableContent(buildDecisionDocument(facts, salt).content))
 })
 
 test('salts have at least 128 bits and do not repeat across refills of the pool', () => {
@@ -101,7 +101,7 @@ test.each([
 })
 
 test('every engine is there by its number', () => {
-  expect(engineOf(CURRENT_ENGINE).engine).toBe(CURRENT_ENGINE)
+  expect(getEngine(CURRENT_ENGINE).engine).toBe(CURRENT_ENGINE)
   for (const [number, { engine }] of engines) expect(engine).toBe(number)
-  expect(() => engineOf(0)).toThrow(RangeError)
+  expect(() => getEngine(0)).toThrow(RangeError)
 })

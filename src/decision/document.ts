@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { CanonicalText, canonicalJson } from '../kernel/canonical-json.ts'
-import type { Explanation, Family, Inputs, Outcome, UsedEntry } from './model.ts'
+import type { DefinitionFamily, Explanation, Inputs, Outcome, UsedEntry } from './model.ts'
 import { isSalt } from './salt.ts'
 
 const UNSALTED_FORMAT = 'probity-decision/1'
@@ -21,7 +21,7 @@ export interface PinnedList {
 }
 
 export interface DecisionFacts {
-  readonly family: Family
+  readonly family: DefinitionFamily
   readonly key: string
   readonly version: number
   readonly content_hash: string
@@ -61,9 +61,9 @@ export interface DecisionDocument {
 }
 
 /** `salt`: a new one for a new decision, the pinned one for a replay; null writes format 1 and is for replays of that only. */
-export function decisionDocument(facts: DecisionFacts, salt: string | null): DecisionDocument {
+export function buildDecisionDocument(facts: DecisionFacts, salt: string | null): DecisionDocument {
   const { family, key, version, content_hash, engine, inputs, valid_at, outcome, explanation } = facts
-  const lists = shownLists(facts.lists)
+  const lists = toCanonicalLists(facts.lists)
   const decided: DecisionFacts = {
     family,
     key,
@@ -87,7 +87,7 @@ export function decisionDocument(facts: DecisionFacts, salt: string | null): Dec
       ? { format: UNSALTED_FORMAT, ...decided }
       : { format: DOCUMENT_FORMAT, salt, evidence: [], plugins: [], ...decided }
   const text = canonicalJson({ ...content, lists: lists.text })
-  return { content, text, hash: documentHash(text) }
+  return { content, text, hash: hashDocument(text) }
 }
 
 /** Why this release cannot have written the document, or null where it can. */
@@ -99,25 +99,25 @@ export function findFormatFault(document: object): string | null {
 }
 
 /** What a replay writes the document with. */
-export const saltOf = (content: DecisionContent): string | null =>
+export const getSalt = (content: DecisionContent): string | null =>
   content.format === DOCUMENT_FORMAT ? content.salt : null
 
 /** What two decisions can have in common: the document without its format and its salt, which differ for the same decision. */
-export function comparableContent(content: DecisionContent): object {
+export function toComparableContent(content: DecisionContent): object {
   const { format: _format, salt: _salt, ...decided } = content as Partial<SaltedContent>
   return { ...decided, evidence: decided.evidence ?? [], plugins: decided.plugins ?? [] }
 }
 
-interface ShownLists {
+interface CanonicalLists {
   readonly content: readonly PinnedList[]
   readonly text: CanonicalText
 }
 
 /** By the array they are given in: whoever decides many times on the same lists gives the same one. */
-const known = new WeakMap<readonly PinnedList[], ShownLists>()
+const canonicalListsCache = new WeakMap<readonly PinnedList[], CanonicalLists>()
 
-function shownLists(given: readonly PinnedList[]): ShownLists {
-  let lists = known.get(given)
+function toCanonicalLists(given: readonly PinnedList[]): CanonicalLists {
+  let lists = canonicalListsCache.get(given)
   if (!lists) {
     // Member by member, since what is given may know more than belongs in the document.
     const content = given
@@ -130,12 +130,12 @@ function shownLists(given: readonly PinnedList[]): ShownLists {
       }))
       .sort((a, b) => compare(a.list_key, b.list_key))
     lists = { content, text: new CanonicalText(content) }
-    known.set(given, lists)
+    canonicalListsCache.set(given, lists)
   }
   return lists
 }
 
-export const documentHash = (text: string): string => hash('sha256', text, 'hex')
+export const hashDocument = (text: string): string => hash('sha256', text, 'hex')
 
 /** By UTF-16 code units, as everywhere in canonical JSON. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -6,7 +6,7 @@ export const CURRENT_ENGINE = 1
 
 export const engines: ReadonlyMap<number, Engine> = new Map([[engine1.engine, engine1]])
 
-export function engineOf(engine: number): Engine {
+export function getEngine(engine: number): Engine {
   const found = engines.get(engine)
   if (!found) throw new RangeError(`There is no engine ${engine}`)
   return found

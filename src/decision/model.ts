@@ -38,40 +38,40 @@ export interface Input {
 }
 
 /** A policy value: read from the registry, or written out where it is structure and not policy. */
-export type Value = number | string | boolean | ListValue
+export type PolicyValue = number | string | boolean | ListValue
 export interface ListValue {
   readonly list_key: string
   readonly key: string
   readonly field: string
 }
 
-export type OnMissing = 'fail' | { readonly default: Value; readonly reason: string }
+export type OnMissing = 'fail' | { readonly default: PolicyValue; readonly reason: string }
 
 export type HitPolicy = 'unique' | 'any' | 'first' | 'priority' | 'collect'
-export type Collect = 'sum' | 'min' | 'max' | 'count'
+export type CollectOperator = 'sum' | 'min' | 'max' | 'count'
 
-export interface TableRow {
+export interface DecisionRow {
   readonly key: string
   /** One unary test per column; where a value may stand, `list(list_key, key).field` takes it from a list. */
   readonly when: readonly string[]
   /** One value per output. */
-  readonly then: readonly Value[]
+  readonly then: readonly PolicyValue[]
   readonly reason_code?: string
   readonly reason?: string
 }
 
-export interface Table {
+export interface DecisionTable {
   readonly hit_policy: HitPolicy
   /** With `collect`: how the single output of all rows that fire becomes one value; absent, all are given, in row order. */
-  readonly collect?: Collect
+  readonly collect?: CollectOperator
   /** With `priority`: the values of the first output, most important first. */
-  readonly priorities?: readonly Value[]
+  readonly priorities?: readonly PolicyValue[]
   /** Names of inputs, or `factor.<key>` for the score of a factor that stands earlier. */
   readonly columns: readonly string[]
   readonly outputs: readonly { readonly name: string; readonly title?: string }[]
-  readonly rows: readonly TableRow[]
+  readonly rows: readonly DecisionRow[]
   /** Given when no row fires. Without it that is a fault, and publishing proves it cannot happen. */
-  readonly otherwise?: { readonly then: readonly Value[]; readonly reason_code?: string; readonly reason: string }
+  readonly otherwise?: { readonly then: readonly PolicyValue[]; readonly reason_code?: string; readonly reason: string }
 }
 
 interface FactorBase {
@@ -95,7 +95,7 @@ export interface LookupFactor extends FactorBase {
 /** A table whose single output is a score in basis points. */
 export interface TableFactor extends FactorBase {
   readonly form: 'table'
-  readonly table: Table
+  readonly table: DecisionTable
 }
 /** Whether, or how often, the input's values are keys of a list. */
 export interface PresenceFactor extends FactorBase {
@@ -103,16 +103,16 @@ export interface PresenceFactor extends FactorBase {
   readonly list_key: string
   readonly input: string
   readonly count?: boolean
-  readonly present: Value
-  readonly absent: Value
+  readonly present: PolicyValue
+  readonly absent: PolicyValue
   /** With `count`: the most that all hits together may give. */
-  readonly at_most?: Value
+  readonly at_most?: PolicyValue
 }
 /** Each allowed value of an enum or boolean has its score. */
 export interface ScoreMapFactor extends FactorBase {
   readonly form: 'score_map'
   readonly input: string
-  readonly scores: Readonly<Record<string, Value>>
+  readonly scores: Readonly<Record<string, PolicyValue>>
   readonly on_missing: OnMissing
 }
 export type Factor = LookupFactor | TableFactor | PresenceFactor | ScoreMapFactor
@@ -148,7 +148,7 @@ export interface MatrixDefinition {
 /** A rule says hit or no hit: its table's rows are the ways to hit; `outputs` may carry a severity or the like. */
 export interface RuleDefinition {
   readonly inputs: readonly Input[]
-  readonly table: Table
+  readonly table: DecisionTable
   readonly required_actions?: readonly string[]
   readonly reason_code: string
   readonly reason: string
@@ -157,7 +157,7 @@ export interface RuleDefinition {
 export type Definition =
   | ({ readonly family: 'matrix' } & MatrixDefinition)
   | ({ readonly family: 'rule' } & RuleDefinition)
-export type Family = Definition['family']
+export type DefinitionFamily = Definition['family']
 
 /** One entry of a list as a decision sees it, with the hash that proves it. */
 export interface ListEntry {
@@ -176,12 +176,12 @@ export interface BoundList {
   /** Every entry in key order; null where the list is too large to be held. */
   readonly all: readonly ListEntry[] | null
 }
-export type Lists = ReadonlyMap<string, BoundList>
+export type BoundLists = ReadonlyMap<string, BoundList>
 
 export type Inputs = Readonly<Record<string, unknown>>
 
 /** What a decision needs of a list: all of it, or the keys that follow from the inputs. */
-export type Needs = ReadonlyMap<string, 'all' | readonly string[]>
+export type ListNeeds = ReadonlyMap<string, 'all' | readonly string[]>
 
 export interface FactorOutcome {
   readonly key: string
@@ -269,11 +269,11 @@ export type Decision =
 export interface Engine {
   readonly engine: number
   /** Structure, names, tests, references: everything that can be said without lists. */
-  check(definition: unknown, family: Family): Finding[]
+  check(definition: unknown, family: DefinitionFamily): Finding[]
   /** Throws when `check` finds errors. */
-  compile(definition: Definition): Compiled
+  compile(definition: Definition): CompiledDefinition
 }
-export interface Compiled {
+export interface CompiledDefinition {
   readonly definition: Definition
   /** Every list the definition may read, sorted. */
   readonly list_keys: readonly string[]
@@ -292,11 +292,11 @@ export interface Compiled {
   }[]
   /** Faults of the inputs alone; empty when they may be decided on. `one_of` is checked when lists are at hand. */
   checkInputs(inputs: Inputs): Finding[]
-  needs(inputs: Inputs): Needs
+  needs(inputs: Inputs): ListNeeds
   /** Resolves policy values and bands once per set of list versions. Faults of the lists themselves come as findings. */
-  bind(lists: Lists): Bound | readonly Finding[]
+  bind(lists: BoundLists): BoundDefinition | readonly Finding[]
 }
-export interface Bound {
+export interface BoundDefinition {
   /** Microseconds; no clock, no chance, no I/O. `lists` replaces those bound, for large lists whose keys differ per decision. */
-  decide(inputs: Inputs, lists?: Lists): Decision
+  decide(inputs: Inputs, lists?: BoundLists): Decision
 }

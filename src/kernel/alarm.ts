@@ -2,10 +2,10 @@
 import type { Log } from './log.ts'
 import type { AlarmReason, Metrics } from './metrics.ts'
 
-export type Alarm = (reason: AlarmReason, facts: object, message: string) => void
+export type RaiseAlarm = (reason: AlarmReason, facts: object, message: string) => void
 
-export const createAlarm =
-  (log: Pick<Log, 'error'>, { alarms }: Pick<Metrics, 'alarms'>): Alarm =>
+export const createAlarmReporter =
+  (log: Pick<Log, 'error'>, { alarms }: Pick<Metrics, 'alarms'>): RaiseAlarm =>
   (reason, facts, message) => {
     alarms.inc({ reason })
     log.error(facts, message)
@@ -14,5 +14,5 @@ export const createAlarm =
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** Why something undeclared that was thrown is an alarm: a row that the database refused is more than an accident. */
-export const alarmReasonOf = (error: unknown): AlarmReason =>
+export const toAlarmReason = (error: unknown): AlarmReason =>
   (error as { code?: string } | null)?.code === INSUFFICIENT_PRIVILEGE ? 'policy_violation' : 'internal_error'

@@ -43,7 +43,7 @@ export class ThreadFailure extends Error {
 }
 
 /** What a client is told when there was no thread to do its work; other errors are thrown on. */
-export function failUndone(error: unknown, detail: string): never {
+export function failThreadUnavailable(error: unknown, detail: string): never {
   if (!(error instanceof ThreadFailure)) throw error
   if (error.reason === 'closed') fail('shutting_down')
   throw Object.assign(new Problem('dependency_unavailable', { detail, retry_after_s: 1 }), { cause: error })
@@ -55,7 +55,7 @@ export class BoundedThread<Task, Answer> {
   readonly #options: ThreadOptions
   readonly #admission: ThreadAdmission
   readonly #kind: WorkKind
-  readonly #calls = new Set<AbortController>()
+  readonly #activeCalls = new Set<AbortController>()
   #isClosed = false
   #current: { readonly worker: Worker; readonly ready: Promise<unknown> } | null = null
 
@@ -68,16 +68,16 @@ export class BoundedThread<Task, Answer> {
 
   async run(task: Task, { signal, caller = '', transfer = [] }: RunOptions = {}): Promise<Answer> {
     signal?.throwIfAborted()
-    if (this.#isClosed) throw this.#closed()
+    if (this.#isClosed) throw this.#closedFailure()
     const call = new AbortController()
     const onAbort = (): void => call.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
-    this.#calls.add(call)
+    this.#activeCalls.add(call)
     try {
       const request = { kind: this.#kind, caller, signal: call.signal }
-      return await this.#admission.run(request, () => this.#performUntilAborted(task, transfer, call.signal))
+      return await this.#admission.run(request, () => this.#runUntilAborted(task, transfer, call.signal))
     } finally {
-      this.#calls.delete(call)
+      this.#activeCalls.delete(call)
       signal?.removeEventListener('abort', onAbort)
     }
   }
@@ -85,16 +85,16 @@ export class BoundedThread<Task, Answer> {
   /** Ends the thread; calls that still wait are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const call of this.#calls) call.abort(this.#closed())
+    for (const call of this.#activeCalls) call.abort(this.#closedFailure())
     await this.#stop()
   }
 
-  #closed(): ThreadFailure {
+  #closedFailure(): ThreadFailure {
     return new ThreadFailure('closed', `The ${this.#options.name} is closed`)
   }
 
   /** A task is ended by ending its thread; the next one gets a new thread. The slot is kept until the thread is gone. */
-  async #performUntilAborted(task: Task, transfer: readonly ArrayBuffer[], signal: AbortSignal): Promise<Answer> {
+  async #runUntilAborted(task: Task, transfer: readonly ArrayBuffer[], signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted()
     let stopping: Promise<void> | undefined
     const onAbort = (): void => {
@@ -102,7 +102,7 @@ export class BoundedThread<Task, Answer> {
     }
     signal.addEventListener('abort', onAbort, { once: true })
     try {
-      return await this.#perform(task, transfer)
+      return await this.#runTask(task, transfer)
     } catch (error) {
       await stopping
       throw signal.aborted ? signal.reason : error
@@ -111,7 +111,7 @@ export class BoundedThread<Task, Answer> {
     }
   }
 
-  async #perform(task: Task, transfer: readonly ArrayBuffer[]): Promise<Answer> {
+  async #runTask(task: Task, transfer: readonly ArrayBuffer[]): Promise<Answer> {
     const { worker, ready } = this.#start()
     const { name, time_limit_ms } = this.#options
     worker.ref()
@@ -119,7 +119,7 @@ export class BoundedThread<Task, Answer> {
       await ready.catch((cause: unknown) => {
         throw new ThreadFailure('not_started', `The ${name} did not start`, cause)
       })
-      return await this.#answerWithin(time_limit_ms, worker, () => worker.postMessage(task, transfer))
+      return await this.#waitForMessage(time_limit_ms, worker, () => worker.postMessage(task, transfer))
     } finally {
       // Between calls the thread keeps no process alive.
       worker.unref()
@@ -143,7 +143,7 @@ export class BoundedThread<Task, Answer> {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heap_limit_mib },
     })
-    const started = { worker, ready: this.#answerWithin(START_LIMIT_MS, worker, () => {}) }
+    const started = { worker, ready: this.#waitForMessage(START_LIMIT_MS, worker, () => {}) }
     this.#current = started
     const forget = (): void => {
       if (this.#current === started) this.#current = null
@@ -154,11 +154,11 @@ export class BoundedThread<Task, Answer> {
   }
 
   /** The next message of the thread, or the reason why none will come. */
-  #answerWithin(limit_ms: number, worker: Worker, begin: () => void): Promise<Answer> {
+  #waitForMessage(limit_ms: number, worker: Worker, begin: () => void): Promise<Answer> {
     const { name } = this.#options
     return new Promise<Answer>((resolve, reject) => {
       const onMessage = (answer: Answer): void => end(() => resolve(answer))
-      const onError = (error: Error): void => end(() => reject(this.#reasonOf(error)))
+      const onError = (error: Error): void => end(() => reject(this.#toFailure(error)))
       const onExit = (): void => end(() => reject(new ThreadFailure('stopped', `The ${name} was stopped`)))
       const onLimit = (): void => {
         // First the thread, then the answer: the caller's slot is free only when the thread is gone.
@@ -180,7 +180,7 @@ export class BoundedThread<Task, Answer> {
     })
   }
 
-  #reasonOf(error: Error & { code?: string }): ThreadFailure {
+  #toFailure(error: Error & { code?: string }): ThreadFailure {
     if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return new ThreadFailure('crashed', error.message, error)
     return new ThreadFailure('memory', `it needs more than ${this.#options.heap_limit_mib} MiB of memory`, error)
   }

@@ -67,17 +67,17 @@ function writeObject(value: object, depth: number): string {
     throw new TypeError('Canonical JSON takes plain objects; convert dates, maps and instances first')
   }
   let text = '{'
-  const names = sorted(Object.keys(value))
+  const names = sortNames(Object.keys(value))
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string
     if (index > 0) text += ','
-    text += memberName(name) + write((value as Record<string, unknown>)[name], depth)
+    text += writeMemberName(name) + write((value as Record<string, unknown>)[name], depth)
   }
   return `${text}}`
 }
 
 /** By UTF-16 code units, the order RFC 8785 asks for. Few names are put in place by hand: `sort` costs several times as much. */
-function sorted(names: string[]): string[] {
+function sortNames(names: string[]): string[] {
   if (names.length > FEW_NAMES) return names.sort()
   for (let index = 1; index < names.length; index++) {
     const name = names[index] as string
@@ -89,15 +89,15 @@ function sorted(names: string[]): string[] {
 }
 
 /** The same few names stand in nearly all objects: they are looked at once. */
-const knownNames = new Map<string, string>()
+const writtenNames = new Map<string, string>()
 
-function memberName(name: string): string {
-  const known = knownNames.get(name)
+function writeMemberName(name: string): string {
+  const known = writtenNames.get(name)
   if (known !== undefined) return known
   const text = `${writeString(name)}:`
   if (name.length > MAX_KNOWN_LENGTH) return text
   // What is in use finds its way back in at once.
-  if (knownNames.size === MAX_KNOWN_NAMES) knownNames.clear()
-  knownNames.set(name, text)
+  if (writtenNames.size === MAX_KNOWN_NAMES) writtenNames.clear()
+  writtenNames.set(name, text)
   return text
 }

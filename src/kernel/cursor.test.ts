@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CURSOR_LIFE_MS, type CursorBinding, createCursorCodec } from './cursor.ts'
+import { CURSOR_TTL_MS, type CursorBinding, createCursorCodec } from './cursor.ts'
 import { Problem } from './problem.ts'
 
 fc.configureGlobal({ seed: 2104 })
@@ -69,8 +69,8 @@ describe('a cursor', () => {
 
   test('expires after a day', () => {
     const at = (elapsed_ms: number) => createCursorCodec(key, () => start_ms + elapsed_ms).decode(cursor, bound)
-    expect(at(CURSOR_LIFE_MS - 1)).toEqual(position)
-    expectUnknown(() => at(CURSOR_LIFE_MS))
+    expect(at(CURSOR_TTL_MS - 1)).toEqual(position)
+    expectUnknown(() => at(CURSOR_TTL_MS))
   })
 
   test('is unknown after any single bit was flipped, and when cut short or extended', () => {

@@ -6,11 +6,11 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
 import { fail } from './problem.ts'
 
-export const CURSOR_LIFE_MS = 24 * 60 * 60 * 1000
+export const CURSOR_TTL_MS = 24 * 60 * 60 * 1000
 
 const MAC_BYTES = 32
 
-export type Position = readonly (string | number)[]
+export type CursorPosition = readonly (string | number)[]
 
 export interface CursorBinding {
   readonly tenant_id: string
@@ -20,8 +20,8 @@ export interface CursorBinding {
 }
 
 export interface CursorCodec {
-  encode(cursor: CursorBinding & { readonly position: Position }): string
-  decode(text: string, bound: CursorBinding): Position
+  encode(cursor: CursorBinding & { readonly position: CursorPosition }): string
+  decode(text: string, bound: CursorBinding): CursorPosition
 }
 
 export function createCursorCodec(key: Buffer, now: () => number = Date.now): CursorCodec {
@@ -36,7 +36,7 @@ export function createCursorCodec(key: Buffer, now: () => number = Date.now): Cu
 
   return {
     encode({ position, ...bound }) {
-      const payload = Buffer.from(canonicalJson([now() + CURSOR_LIFE_MS, ...position]))
+      const payload = Buffer.from(canonicalJson([now() + CURSOR_TTL_MS, ...position]))
       return Buffer.concat([sign(bound, payload), payload]).toString('base64url')
     },
     decode(text, bound) {
@@ -45,7 +45,7 @@ export function createCursorCodec(key: Buffer, now: () => number = Date.now): Cu
       if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== text) fail('cursor_not_found')
       const payload = bytes.subarray(MAC_BYTES)
       if (!timingSafeEqual(sign(bound, payload), bytes.subarray(0, MAC_BYTES))) fail('cursor_not_found')
-      const [expires_at_ms, ...position] = JSON.parse(payload.toString()) as [number, ...Position]
+      const [expires_at_ms, ...position] = JSON.parse(payload.toString()) as [number, ...CursorPosition]
       return now() < expires_at_ms ? position : fail('cursor_not_found')
     },
   }

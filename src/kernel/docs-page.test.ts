@@ -1,8 +1,8 @@
 import vm from 'node:vm'
 import { expect, test } from 'vitest'
-import { docsBootScript, docsContentSecurityPolicy, docsPage } from './docs-page.ts'
+import { docsBootScript, docsContentSecurityPolicy, renderDocsPage } from './docs-page.ts'
 
-const page = docsPage({
+const page = renderDocsPage({
   openapiUrl: '/api/openapi.json',
   scriptUrl: '/api/docs/scalar.js',
   bootUrl: '/api/docs/boot.js',
@@ -65,7 +65,7 @@ test('the page holds no inline script, style or handler, and names no other orig
 })
 
 test('urls cannot break out of their attributes', () => {
-  const hostile = docsPage({ openapiUrl: '"><script>x</script>', scriptUrl: '/a?b&c', bootUrl: '/boot.js' })
+  const hostile = renderDocsPage({ openapiUrl: '"><script>x</script>', scriptUrl: '/a?b&c', bootUrl: '/boot.js' })
   expect(hostile).not.toContain('<script>x')
   expect(hostile).toContain('src="/a?b&amp;c"')
 })

@@ -30,7 +30,7 @@ const icon = `data:image/svg+xml,${encodeURIComponent(
     '<path d="m9 16.5 5 5 9-11" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round"/></svg>',
 )}`
 
-export function docsPage(options: DocsPageOptions): string {
+export function renderDocsPage(options: DocsPageOptions): string {
   const openapiUrl = escapeHtml(options.openapiUrl)
   return `<!doctype html>
 <html lang="en">

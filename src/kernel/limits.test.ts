@@ -1,12 +1,12 @@
 /** Shares of a limit: whatever arrives wherever, all processes together let through no more than one alone would. */
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Standing } from './auth/standing.ts'
+import type { TenantStatus } from './auth/tenant-status-cache.ts'
 import { Limits } from './limits.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-const standingOf = (per_second: number, burst: number): Standing => {
+const standingOf = (per_second: number, burst: number): TenantStatus => {
   const limit = { per_second, burst }
   const generous = { per_second: 1e6, burst: 1e6 }
   return {
@@ -15,7 +15,7 @@ const standingOf = (per_second: number, burst: number): Standing => {
       ['principal', generous],
       ['in_flight', limit],
     ]),
-  } as unknown as Standing
+  } as unknown as TenantStatus
 }
 
 const isAllowed = (act: () => unknown): boolean => {
@@ -44,7 +44,7 @@ test('the sum over all processes stays within the limit, and a process alone has
         const tenant = `t${runs++}`
         const standing = standingOf(per_second, burst)
         const processes = all.slice(0, count)
-        for (const limits of processes) limits.setProcesses(count)
+        for (const limits of processes) limits.setProcessCount(count)
         const began_ms = now_ms
         let allowed = 0
         for (const { process, pause_ms } of requests) {
@@ -54,7 +54,7 @@ test('the sum over all processes stays within the limit, and a process alone has
         }
         expect(allowed).toBeLessThanOrEqual(burst + (per_second * (now_ms - began_ms)) / 1000 + 1e-6)
         const alone = all[0] as Limits
-        alone.setProcesses(1)
+        alone.setProcessCount(1)
         let first = 0
         while (isAllowed(() => alone.takePrincipal(`${tenant} alone`, 'user:x', standing))) first++
         expect(first).toBe(burst)
@@ -68,7 +68,7 @@ test('requests at once are shared too, and every process may run at least one', 
   const standing = standingOf(1, 64)
   const enterAll = (limits: Limits) => {
     let entered = 0
-    while (isAllowed(() => limits.enter('t', standing))) entered++
+    while (isAllowed(() => limits.acquireInFlight('t', standing))) entered++
     return entered
   }
   for (const [count, each] of [
@@ -78,7 +78,7 @@ test('requests at once are shared too, and every process may run at least one', 
     [100, 1],
   ] as const) {
     const limits = new Limits()
-    limits.setProcesses(count)
+    limits.setProcessCount(count)
     expect(enterAll(limits), `${count} processes`).toBe(each)
   }
 })
@@ -93,12 +93,12 @@ test('a share that shrinks takes what was saved up, one that grows fills again',
     while (isAllowed(() => limits.takePrincipal('t', 'user:x', standing))) taken++
     return taken
   }
-  expect(limits.describe('t', 'user:x', standing)[1]).toMatchObject({ limit: 40, remaining: 40 })
+  expect(limits.describeBuckets('t', 'user:x', standing)[1]).toMatchObject({ limit: 40, remaining: 40 })
   limits.takePrincipal('t', 'user:x', standing)
-  limits.setProcesses(4)
-  expect(limits.describe('t', 'user:x', standing)[1]).toMatchObject({ limit: 10, remaining: 10 })
+  limits.setProcessCount(4)
+  expect(limits.describeBuckets('t', 'user:x', standing)[1]).toMatchObject({ limit: 10, remaining: 10 })
   expect(takeAll()).toBe(10)
-  limits.setProcesses(1)
+  limits.setProcessCount(1)
   expect(takeAll()).toBe(0)
   now_ms = 4000
   expect(takeAll()).toBe(40)

@@ -3,9 +3,9 @@
  * of unfinished heavy work. Values are the tenant's own rows, with generous defaults. Buckets live in the process, and each
  * process that serves requests has an equal share of the limit, so that they hold in sum.
  */
-import type { Standing } from './auth/standing.ts'
-import { refuse } from './problem.ts'
-import { InFlight, type Limit, rateLimitHeaders, type Taken, TokenBuckets } from './token-bucket.ts'
+import type { TenantStatus } from './auth/tenant-status-cache.ts'
+import { failWithoutStack } from './problem.ts'
+import { InFlightCounter, type Limit, rateLimitHeaders, type TakeResult, TokenBuckets } from './token-bucket.ts'
 
 export type Bucket = 'principal' | 'tenant' | 'in_flight' | 'heavy'
 
@@ -23,7 +23,7 @@ const FLOOD: Limit = { per_second: 100, burst: 100 }
 const FLOOD_MS = 1000
 const floodKey = (tenantId: string): string => `f:${tenantId}`
 
-export interface Refusal {
+export interface RateLimitRefusal {
   readonly retry_after_s: number
   readonly headers: Readonly<Record<string, string>>
 }
@@ -37,13 +37,13 @@ export interface BucketState {
 
 export class Limits {
   readonly #buckets = new TokenBuckets()
-  readonly #inFlight = new InFlight()
+  readonly #inFlight = new InFlightCounter()
   #flooded_until_ms = Number.NEGATIVE_INFINITY
   #processes = 1
   #shares = new WeakMap<Limit, Limit>()
 
   /** How many processes serve requests, this one included. */
-  setProcesses(count: number): void {
+  setProcessCount(count: number): void {
     const processes = Math.max(1, count)
     if (processes === this.#processes) return
     this.#processes = processes
@@ -51,11 +51,11 @@ export class Limits {
   }
 
   /** What the tenant may use of it in all processes together. */
-  limitOf(standing: Standing, bucket: Bucket): Limit {
-    return standing.limits.get(bucket) ?? defaultLimits[bucket]
+  getLimit(tenantStatus: TenantStatus, bucket: Bucket): Limit {
+    return tenantStatus.limits.get(bucket) ?? defaultLimits[bucket]
   }
 
-  #shareOf(limit: Limit): Limit {
+  #getShare(limit: Limit): Limit {
     if (this.#processes === 1) return limit
     let share = this.#shares.get(limit)
     if (!share) {
@@ -67,29 +67,29 @@ export class Limits {
     return share
   }
 
-  #ownLimit(standing: Standing, bucket: Bucket): Limit {
-    return this.#shareOf(this.limitOf(standing, bucket))
+  #getProcessLimit(tenantStatus: TenantStatus, bucket: Bucket): Limit {
+    return this.#getShare(this.getLimit(tenantStatus, bucket))
   }
 
   /** Before an unknown token is verified: verification is work that a stranger could ask for without end. */
-  expectAnonymousRoom(address: string): void {
-    anonymousHeaders(this.#buckets.peek(`a:${address}`, this.#shareOf(defaultLimits.anonymous)))
+  assertAnonymousAllowed(address: string): void {
+    anonymousHeaders(this.#buckets.peek(`a:${address}`, this.#getShare(defaultLimits.anonymous)))
   }
 
   /** Returns the RateLimit headers, or fails with 429 that carries them. */
   takeAnonymous(address: string): Record<string, string> {
-    return anonymousHeaders(this.#buckets.take(`a:${address}`, this.#shareOf(defaultLimits.anonymous)))
+    return anonymousHeaders(this.#buckets.take(`a:${address}`, this.#getShare(defaultLimits.anonymous)))
   }
 
   /** Returns the RateLimit headers, or fails with 429 that carries them. */
-  takePrincipal(tenantId: string, principal: string, standing: Standing): Record<string, string> {
-    const own = this.#buckets.take(`p:${tenantId}:${principal}`, this.#ownLimit(standing, 'principal'))
+  takePrincipal(tenantId: string, principal: string, tenantStatus: TenantStatus): Record<string, string> {
+    const own = this.#buckets.take(`p:${tenantId}:${principal}`, this.#getProcessLimit(tenantStatus, 'principal'))
     // What its own limit refuses must not use up the tenant's: one runaway key would lock everybody else out.
-    const shared = [`t:${tenantId}`, this.#ownLimit(standing, 'tenant')] as const
+    const shared = [`t:${tenantId}`, this.#getProcessLimit(tenantStatus, 'tenant')] as const
     const all = own.allowed ? this.#buckets.take(...shared) : this.#buckets.peek(...shared)
-    if (own.allowed && all.allowed) return headersOf(own, all)
+    if (own.allowed && all.allowed) return toRateLimitHeaders(own, all)
     if (!this.#buckets.take(floodKey(tenantId), FLOOD).allowed) this.#flooded_until_ms = performance.now() + FLOOD_MS
-    refuse('rate_limited', refusalOf(own, all))
+    failWithoutStack('rate_limited', toRefusal(own, all))
   }
 
   /** Whether anybody floods this process with requests beyond a limit: asked for every request, so it costs nothing. */
@@ -101,42 +101,45 @@ export class Limits {
    * What a caller beyond its limit is told when its tenant has had so many refusals lately that this one need not be looked
    * at any closer. Takes nothing from any bucket.
    */
-  floodOf(tenantId: string, principal: string, standing: Standing): Refusal | undefined {
+  findFloodRefusal(tenantId: string, principal: string, tenantStatus: TenantStatus): RateLimitRefusal | undefined {
     if (this.#buckets.peek(floodKey(tenantId), FLOOD).allowed) return undefined
-    const own = this.#buckets.peek(`p:${tenantId}:${principal}`, this.#ownLimit(standing, 'principal'))
-    const all = this.#buckets.peek(`t:${tenantId}`, this.#ownLimit(standing, 'tenant'))
-    return own.allowed && all.allowed ? undefined : refusalOf(own, all)
+    const own = this.#buckets.peek(`p:${tenantId}:${principal}`, this.#getProcessLimit(tenantStatus, 'principal'))
+    const all = this.#buckets.peek(`t:${tenantId}`, this.#getProcessLimit(tenantStatus, 'tenant'))
+    return own.allowed && all.allowed ? undefined : toRefusal(own, all)
   }
 
-  enter(tenantId: string, standing: Standing): void {
-    if (!this.#inFlight.enter(tenantId, this.#ownLimit(standing, 'in_flight').burst)) {
-      refuse('concurrency_limited', { retry_after_s: 1 })
+  acquireInFlight(tenantId: string, tenantStatus: TenantStatus): void {
+    if (!this.#inFlight.tryAcquire(tenantId, this.#getProcessLimit(tenantStatus, 'in_flight').burst)) {
+      failWithoutStack('concurrency_limited', { retry_after_s: 1 })
     }
   }
 
   /** Before a body is received whose request will want to enter. */
-  expectRoom(tenantId: string, standing: Standing): void {
-    if (this.#inFlight.count(tenantId) >= this.limitOf(standing, 'in_flight').burst) {
-      refuse('concurrency_limited', { retry_after_s: 1 })
+  assertInFlightCapacity(tenantId: string, tenantStatus: TenantStatus): void {
+    if (this.#inFlight.count(tenantId) >= this.getLimit(tenantStatus, 'in_flight').burst) {
+      failWithoutStack('concurrency_limited', { retry_after_s: 1 })
     }
   }
 
-  leave(tenantId: string): void {
-    this.#inFlight.leave(tenantId)
+  releaseInFlight(tenantId: string): void {
+    this.#inFlight.release(tenantId)
   }
 
   /** What GET /limits shows: it explains a 429 without causing one. */
-  describe(tenantId: string, principal: string, standing: Standing): BucketState[] {
-    const show = (bucket: string, state: Taken): BucketState => ({
+  describeBuckets(tenantId: string, principal: string, tenantStatus: TenantStatus): BucketState[] {
+    const toState = (bucket: string, state: TakeResult): BucketState => ({
       bucket,
       limit: state.limit,
       remaining: Math.floor(state.remaining),
       reset_s: state.reset_s,
     })
-    const inFlight = this.#ownLimit(standing, 'in_flight').burst
+    const inFlight = this.#getProcessLimit(tenantStatus, 'in_flight').burst
     return [
-      show('principal', this.#buckets.peek(`p:${tenantId}:${principal}`, this.#ownLimit(standing, 'principal'))),
-      show('tenant', this.#buckets.peek(`t:${tenantId}`, this.#ownLimit(standing, 'tenant'))),
+      toState(
+        'principal',
+        this.#buckets.peek(`p:${tenantId}:${principal}`, this.#getProcessLimit(tenantStatus, 'principal')),
+      ),
+      toState('tenant', this.#buckets.peek(`t:${tenantId}`, this.#getProcessLimit(tenantStatus, 'tenant'))),
       {
         bucket: 'in_flight',
         limit: inFlight,
@@ -148,7 +151,7 @@ export class Limits {
 }
 
 /** Written out, since a spread costs more than all the rest of a limiter. */
-const named = (name: string, { allowed, remaining, limit, window_s, reset_s, retry_after_s }: Taken) => ({
+const toPolicy = (name: string, { allowed, remaining, limit, window_s, reset_s, retry_after_s }: TakeResult) => ({
   name,
   allowed,
   remaining,
@@ -158,17 +161,17 @@ const named = (name: string, { allowed, remaining, limit, window_s, reset_s, ret
   retry_after_s,
 })
 
-const headersOf = (own: Taken, all: Taken): Record<string, string> =>
-  rateLimitHeaders([named('principal', own), named('tenant', all)])
+const toRateLimitHeaders = (own: TakeResult, all: TakeResult): Record<string, string> =>
+  rateLimitHeaders([toPolicy('principal', own), toPolicy('tenant', all)])
 
 /** Its own limit is told first: there the caller can do something about it. */
-const refusalOf = (own: Taken, all: Taken): Refusal => ({
+const toRefusal = (own: TakeResult, all: TakeResult): RateLimitRefusal => ({
   retry_after_s: (own.allowed ? all : own).retry_after_s,
-  headers: headersOf(own, all),
+  headers: toRateLimitHeaders(own, all),
 })
 
-function anonymousHeaders(taken: Taken): Record<string, string> {
-  const headers = rateLimitHeaders([named('anonymous', taken)])
-  if (!taken.allowed) refuse('rate_limited', { retry_after_s: taken.retry_after_s, headers })
+function anonymousHeaders(taken: TakeResult): Record<string, string> {
+  const headers = rateLimitHeaders([toPolicy('anonymous', taken)])
+  if (!taken.allowed) failWithoutStack('rate_limited', { retry_after_s: taken.retry_after_s, headers })
   return headers
 }

@@ -4,26 +4,26 @@ import pino from 'pino'
 export type Log = pino.Logger
 
 /** Written several lines at a time and off the main thread, yet soon enough for somebody who watches. */
-const gathered = { sync: false, minLength: 16_000, periodicFlush: 100 } as const
+const bufferedOutput = { sync: false, minLength: 16_000, periodicFlush: 100 } as const
 
 export function createLog(options: { level: string; destination?: string | undefined; name: string }): Log {
   const target = options.destination
-    ? pino.destination({ ...gathered, dest: options.destination, mkdir: true, mode: 0o600 })
-    : pino.destination({ ...gathered, dest: 1 })
+    ? pino.destination({ ...bufferedOutput, dest: options.destination, mkdir: true, mode: 0o600 })
+    : pino.destination({ ...bufferedOutput, dest: 1 })
   return pino(
     {
       level: options.level,
       base: { process: options.name, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: (facts) => withoutSecrets(facts) },
-      serializers: { err: errorFacts },
+      formatters: { level: (label) => ({ level: label }), log: (facts) => redactSecrets(facts) },
+      serializers: { err: serializeError },
     },
     target,
   )
 }
 
 /** What the line of a request tells. */
-export interface RequestFacts {
+export interface RequestLogEntry {
   readonly request_id: string
   readonly method: string
   readonly route: string
@@ -39,28 +39,28 @@ export interface RequestFacts {
 }
 
 const { streamSym, chindingsSym } = pino.symbols as { readonly streamSym: symbol; readonly chindingsSym: symbol }
-interface Inside {
+interface PinoInternals {
   readonly [name: symbol]: unknown
 }
 /** Room for every address there is, and not for a header's worth of words. */
 const MAX_CLIENT_CHARS = 64
-let told_ms = 0
-let told = ''
+let timestamp_ms = 0
+let timestamp = ''
 
 /**
  * The one line that every request writes, put together by hand and given to the logger's own stream: through the logger it
  * cost as much as the rest of the bookkeeping together. It has no room for anything but these facts.
  */
-export function logRequest(log: Log, facts: RequestFacts): void {
+export function logRequest(log: Log, facts: RequestLogEntry): void {
   if (!log.isLevelEnabled('info')) return
   const now_ms = Date.now()
-  if (now_ms !== told_ms) {
-    told_ms = now_ms
-    told = new Date(now_ms).toISOString()
+  if (now_ms !== timestamp_ms) {
+    timestamp_ms = now_ms
+    timestamp = new Date(now_ms).toISOString()
   }
   const { request_id, method, route, operation, tenant_id, principal, status, code, duration_ms, trace_id, client } =
     facts
-  let line = `{"level":"info","time":"${told}"${(log as unknown as Inside)[chindingsSym] as string},"request_id":"${request_id}","method":"${method}","route":"${route}"`
+  let line = `{"level":"info","time":"${timestamp}"${(log as unknown as PinoInternals)[chindingsSym] as string},"request_id":"${request_id}","method":"${method}","route":"${route}"`
   if (operation !== undefined) line += `,"operation":"${operation}"`
   if (tenant_id !== undefined) line += `,"tenant_id":"${tenant_id}","principal":"${principal}"`
   line += `,"status":${status}`
@@ -69,7 +69,7 @@ export function logRequest(log: Log, facts: RequestFacts): void {
   if (trace_id !== undefined) line += `,"trace_id":"${trace_id}"`
   // The only one that a caller may have written, behind a proxy that does not.
   if (client !== undefined) line += `,"client":${JSON.stringify(client.slice(0, MAX_CLIENT_CHARS))}`
-  ;((log as unknown as Inside)[streamSym] as { write(line: string): void }).write(`${line},"msg":"request"}\n`)
+  ;((log as unknown as PinoInternals)[streamSym] as { write(line: string): void }).write(`${line},"msg":"request"}\n`)
 }
 
 const SECRETS = new Set(['authorization', 'token', 'secret', 'api_key'])
@@ -78,14 +78,18 @@ const SECRETS = new Set(['authorization', 'token', 'secret', 'api_key'])
  * A second line of defence: nothing logs these on purpose. It sees every line, so it copies only what it has to change; the
  * line of a request holds nothing but words and numbers.
  */
-function withoutSecrets(facts: Record<string, unknown>, depth = 3): Record<string, unknown> {
+function redactSecrets(facts: Record<string, unknown>, depth = 3): Record<string, unknown> {
   let safe = facts
   for (const name in facts) {
     const fact = facts[name]
-    const shown = SECRETS.has(name) ? '[redacted]' : depth > 0 && isPlain(fact) ? withoutSecrets(fact, depth - 1) : fact
-    if (shown === fact) continue
+    const redacted = SECRETS.has(name)
+      ? '[redacted]'
+      : depth > 0 && isPlain(fact)
+        ? redactSecrets(fact, depth - 1)
+        : fact
+    if (redacted === fact) continue
     if (safe === facts) safe = { ...facts }
-    safe[name] = shown
+    safe[name] = redacted
   }
   return safe
 }
@@ -105,7 +109,7 @@ interface LoggedError extends Error {
  * Where and why, never what was in the row: PostgreSQL quotes it in detail, hint and where, and in the message of a value
  * that does not fit (class 22).
  */
-function errorFacts(error: unknown): unknown {
+function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { code, severity, constraint, table, routine, stack, cause } = error as LoggedError
   const quotes = severity !== undefined && code?.startsWith('22')
@@ -118,8 +122,8 @@ function errorFacts(error: unknown): unknown {
     table,
     routine,
     stack: stack?.replace(error.message, message),
-    ...(cause !== undefined && { cause: errorFacts(cause) }),
+    ...(cause !== undefined && { cause: serializeError(cause) }),
   }
 }
 
-export const silentLog = (): Log => pino({ level: 'silent' })
+export const createSilentLog = (): Log => pino({ level: 'silent' })

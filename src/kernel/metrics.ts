@@ -2,13 +2,13 @@
 import http from 'node:http'
 import prom from 'prom-client'
 
-export interface GaugeFacts {
+export interface GaugeDefinition {
   readonly name: string
   readonly help: string
   readonly labels?: readonly string[]
 }
 
-export interface Reading<Name extends string = string> {
+export interface GaugeReading<Name extends string = string> {
   readonly name: Name
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
@@ -99,13 +99,13 @@ export class Metrics {
     this.registry.registerMetric(this.#requests as unknown as prom.Metric)
   }
 
-  request(method: string, route: string, status: number, seconds: number): void {
+  observeRequest(method: string, route: string, status: number, seconds: number): void {
     this.#requests.observe(method, route, status, seconds)
   }
-  job(kind: string, outcome: string, seconds: number): void {
+  observeJob(kind: string, outcome: string, seconds: number): void {
     this.#jobs.observe({ kind, outcome }, seconds)
   }
-  gauge(name: string, help: string, read: () => number): void {
+  addGauge(name: string, help: string, read: () => number): void {
     new prom.Gauge({
       name,
       help,
@@ -116,13 +116,13 @@ export class Metrics {
     })
   }
   /** Gauges that one question answers, asked once for each scrape. What the answer leaves out is absent, not zero. */
-  readings(gauges: readonly GaugeFacts[], read: () => Promise<readonly Reading[]>): void {
-    let asked: Promise<readonly Reading[]> | undefined
-    const ask = () => {
-      asked ??= read().finally(() => {
-        asked = undefined
+  addGauges(gauges: readonly GaugeDefinition[], read: () => Promise<readonly GaugeReading[]>): void {
+    let pending: Promise<readonly GaugeReading[]> | undefined
+    const readOnce = () => {
+      pending ??= read().finally(() => {
+        pending = undefined
       })
-      return asked
+      return pending
     }
     for (const { name, help, labels = [] } of gauges) {
       new prom.Gauge({
@@ -131,7 +131,7 @@ export class Metrics {
         labelNames: [...labels],
         registers: [this.registry],
         async collect() {
-          const found = (await ask()).filter((reading) => reading.name === name)
+          const found = (await readOnce()).filter((reading) => reading.name === name)
           this.reset()
           // A gauge without labels would go on saying 0.
           if (labels.length === 0) this.remove()

@@ -4,15 +4,15 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { hasFreeParts } from './http/validation.ts'
+import { hasFreeFormParts } from './http/validation.ts'
 import { type ProblemCode, problems } from './problem.ts'
-import { ChangeRequestView } from './request/governed.ts'
-import { isStreamed, type Module, type Route } from './route.ts'
+import { ChangeRequestView } from './request/approval.ts'
+import { isStreamReply, type Module, type Route } from './route.ts'
 import type { TSchema } from './schema.ts'
 
 type Json = Record<string, unknown>
 
-const always: readonly ProblemCode[] = [
+const commonCodes: readonly ProblemCode[] = [
   'malformed_request',
   'validation_failed',
   'rate_limited',
@@ -25,7 +25,7 @@ const always: readonly ProblemCode[] = [
   'request_timeout',
   'method_not_allowed',
 ]
-const authenticated: readonly ProblemCode[] = [
+const authenticationCodes: readonly ProblemCode[] = [
   'token_missing',
   'token_invalid',
   'token_expired',
@@ -35,24 +35,24 @@ const authenticated: readonly ProblemCode[] = [
   'role_required',
   'concurrency_limited',
 ]
-const withBody: readonly ProblemCode[] = ['too_large', 'media_type_unsupported']
-const repeated: readonly ProblemCode[] = [
+const bodyCodes: readonly ProblemCode[] = ['too_large', 'media_type_unsupported']
+const idempotencyCodes: readonly ProblemCode[] = [
   'idempotency_in_progress',
   'idempotency_key_reused',
   'idempotency_not_replayable',
 ]
 
 /** Every code an operation may answer with: its own and those its marks imply. Nothing else is allowed, which tests enforce. */
-export function codesOf(route: Route): ReadonlySet<ProblemCode> {
-  const codes = new Set<ProblemCode>([...always, ...route.problems])
+export function listProblemCodes(route: Route): ReadonlySet<ProblemCode> {
+  const codes = new Set<ProblemCode>([...commonCodes, ...route.problems])
   const add = (more: readonly ProblemCode[]) => {
     for (const code of more) codes.add(code)
   }
-  if (route.access === 'tenant') add(authenticated)
-  if (route.method !== 'GET') add(withBody)
-  if (route.body && hasFreeParts(route.body)) add(['content_unstorable'])
-  if (route.method === 'POST' && route.access === 'tenant') add(repeated)
-  if (changesRevision(route)) add(['precondition_failed', 'revision_stale'])
+  if (route.access === 'tenant') add(authenticationCodes)
+  if (route.method !== 'GET') add(bodyCodes)
+  if (route.body && hasFreeFormParts(route.body)) add(['content_unstorable'])
+  if (route.method === 'POST' && route.access === 'tenant') add(idempotencyCodes)
+  if (isRevisionedChange(route)) add(['precondition_failed', 'revision_stale'])
   if (route.governed || route.proposes) add(['approvers_missing'])
   if (route.governed?.breakGlass) add(['person_required'])
   if ((route.query as { properties?: Json } | undefined)?.properties?.['cursor']) add(['cursor_not_found'])
@@ -60,10 +60,10 @@ export function codesOf(route: Route): ReadonlySet<ProblemCode> {
 }
 
 /** Creating something has no revision to compare with. */
-const changesRevision = (route: Route): boolean =>
+const isRevisionedChange = (route: Route): boolean =>
   route.revisioned === true && route.method !== 'GET' && route.reply[0] !== 201
 
-const title = (schema: TSchema): string | undefined => (schema as { title?: string }).title
+const getTitle = (schema: TSchema): string | undefined => (schema as { title?: string }).title
 
 /** Schemas with a title become components; everything else stays in place. */
 function createComponents() {
@@ -71,7 +71,7 @@ function createComponents() {
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit)
     if (typeof value !== 'object' || value === null) return value
-    const name = title(value as TSchema)
+    const name = getTitle(value as TSchema)
     const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, visit(part)]))
     if (name === undefined || !/^[A-Z][A-Za-z]+$/.test(name)) return copy
     if (schemas[name] && !isDeepStrictEqual(schemas[name], copy)) {
@@ -83,7 +83,7 @@ function createComponents() {
   return { schemas, visit: (schema: TSchema) => visit(JSON.parse(JSON.stringify(schema))) as Json }
 }
 
-function parametersOf(route: Route, visit: (schema: TSchema) => Json): Json[] {
+function buildParameters(route: Route, visit: (schema: TSchema) => Json): Json[] {
   const list = (part: 'path' | 'query', schema: TSchema | undefined): Json[] => {
     const { properties = {}, required = [] } = (schema ?? {}) as {
       properties?: Record<string, TSchema>
@@ -103,7 +103,7 @@ function parametersOf(route: Route, visit: (schema: TSchema) => Json): Json[] {
   return [...list('path', route.params), ...list('query', route.query)]
 }
 
-function describe(route: Route): string {
+function describeRoute(route: Route): string {
   const lines = [route.description ?? '']
   if (route.access === 'tenant') lines.push(`Roles: ${route.roles.join(', ')}.`)
   if (route.governed)
@@ -114,7 +114,7 @@ function describe(route: Route): string {
   if (route.method === 'POST' && route.access === 'tenant') lines.push('Send `Idempotency-Key` to make retries safe.')
   if ((route.revisioned || route.cacheable) && route.method === 'GET')
     lines.push('Carries a strong ETag; `If-None-Match` gives 304.')
-  if (changesRevision(route))
+  if (isRevisionedChange(route))
     lines.push('`If-Match` with the ETag refuses the change (412) when the resource has moved.')
   return lines.filter(Boolean).join('\n\n')
 }
@@ -130,13 +130,13 @@ const eventSchema: Json = {
   },
 }
 
-function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
+function buildResponses(route: Route, visit: (schema: TSchema) => Json): Json {
   const [status, schema] = route.reply
   const responses: Json = {}
   const content =
     schema === null
       ? undefined
-      : isStreamed(schema)
+      : isStreamReply(schema)
         ? {
             [schema.media_type]: {
               schema: schema.media_type === 'text/event-stream' ? eventSchema : { type: 'string' },
@@ -144,20 +144,20 @@ function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
           }
         : { 'application/json': { schema: visit(schema) } }
   responses[status] = {
-    description: isStreamed(schema) ? schema.description : status === 204 ? 'Done.' : route.summary,
+    description: isStreamReply(schema) ? schema.description : status === 204 ? 'Done.' : route.summary,
     ...(content && { content }),
-    ...linksOf({ ...route.links, ...(route.starts && { getJob: { job_id: 'job_id' } }) }),
+    ...buildLinks({ ...route.links, ...(route.starts && { getJob: { job_id: 'job_id' } }) }),
   }
   if (route.governed) {
     responses[202] = {
       description: 'Waiting for approval.',
       content: { 'application/json': { schema: visit(ChangeRequestView) } },
-      ...linksOf({ getChangeRequest: { cr_id: 'cr_id' }, withdrawChangeRequest: { cr_id: 'cr_id' } }),
+      ...buildLinks({ getChangeRequest: { cr_id: 'cr_id' }, withdrawChangeRequest: { cr_id: 'cr_id' } }),
     }
   }
   if ((route.revisioned || route.cacheable) && route.method === 'GET') responses[304] = { description: 'Unchanged.' }
   const byStatus = new Map<number, ProblemCode[]>()
-  for (const code of codesOf(route))
+  for (const code of listProblemCodes(route))
     byStatus.set(problems[code].status, [...(byStatus.get(problems[code].status) ?? []), code])
   for (const [number, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[number] = {
@@ -165,9 +165,9 @@ function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     }
   }
-  if (route.otherwise && content) {
-    const problem = responses[route.otherwise.status] as { content?: Json } | undefined
-    responses[route.otherwise.status] = {
+  if (route.alternateStatus && content) {
+    const problem = responses[route.alternateStatus.status] as { content?: Json } | undefined
+    responses[route.alternateStatus.status] = {
       description: route.summary,
       ...problem,
       content: { ...problem?.content, ...content },
@@ -176,7 +176,7 @@ function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
   return responses
 }
 
-function linksOf(links: NonNullable<Route['links']>): { links?: Json } {
+function buildLinks(links: NonNullable<Route['links']>): { links?: Json } {
   const named = Object.entries(links).map(([operationId, parameters]) => {
     const from = Object.entries(parameters).map(([to, member]) => [to, `$response.body#/${member}`])
     return [operationId, { operationId, parameters: Object.fromEntries(from) }]
@@ -184,8 +184,8 @@ function linksOf(links: NonNullable<Route['links']>): { links?: Json } {
   return named.length > 0 ? { links: Object.fromEntries(named) } : {}
 }
 
-function operationOf(module: Module, route: Route, visit: (schema: TSchema) => Json): Json {
-  const parameters = parametersOf(route, visit)
+function buildOperation(module: Module, route: Route, visit: (schema: TSchema) => Json): Json {
+  const parameters = buildParameters(route, visit)
   const body = route.body
     ? { required: true, content: { 'application/json': { schema: visit(route.body) } } }
     : route.bytes
@@ -198,11 +198,11 @@ function operationOf(module: Module, route: Route, visit: (schema: TSchema) => J
   return {
     operationId: route.id,
     summary: route.summary,
-    description: describe(route),
+    description: describeRoute(route),
     tags: [module.name],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
-    responses: responsesOf(route, visit),
+    responses: buildResponses(route, visit),
     security: route.access === 'tenant' ? [{ bearer: [] }] : [],
     ...(route.access === 'tenant' && { 'x-roles': route.roles, 'x-tx': route.tx }),
     ...(route.governed && { 'x-governed': route.governed.action }),
@@ -243,14 +243,14 @@ const problemSchema: Json = {
   },
 }
 
-export function openapiDocument(modules: readonly Module[], version: string, serverUrl: string | null): Json {
+export function buildOpenapiDocument(modules: readonly Module[], version: string, serverUrl: string | null): Json {
   const { schemas, visit } = createComponents()
   const paths: Record<string, Json> = {}
   for (const module of modules) {
     for (const route of module.routes) {
       const path = `/api${route.path.replace(/:([a-z_]+)/g, '{$1}')}`
       paths[path] ??= {}
-      ;(paths[path] as Json)[route.method.toLowerCase()] = operationOf(module, route, visit)
+      ;(paths[path] as Json)[route.method.toLowerCase()] = buildOperation(module, route, visit)
     }
   }
   return {

@@ -3,7 +3,7 @@
 import type { Kernel } from './kernel.ts'
 import type { Actor } from './route.ts'
 
-export type Position = readonly (string | number)[] | null
+export type PagePosition = readonly (string | number)[] | null
 
 interface PageInput {
   readonly actor: Actor
@@ -15,11 +15,11 @@ interface PageInput {
  * `order` names the members of a row that make its position, unique together. `fetch` gets the position to continue after
  * (null for the first page) and how many rows to bring.
  */
-export async function page<Row extends object>(
+export async function paginate<Row extends object>(
   input: PageInput,
   route: string,
   order: readonly (keyof Row & string)[],
-  fetch: (after: Position, count: number) => Promise<Row[]>,
+  fetch: (after: PagePosition, count: number) => Promise<Row[]>,
 ): Promise<{ items: Row[]; next_cursor: string | null }> {
   const { limit = 50, cursor, ...binding } = input.query
   const bound = { tenant_id: input.actor.tenant_id, route, binding }

@@ -364,7 +364,7 @@ export class Problem extends Error {
 }
 
 /** For refusals that come by the thousand: without a trace of where from, which costs more than all the rest of them. */
-export function refuse(code: ProblemCode, extra: ProblemExtra): never {
+export function failWithoutStack(code: ProblemCode, extra: ProblemExtra): never {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   const problem = new Problem(code, extra)
@@ -378,13 +378,14 @@ export function fail(code: ProblemCode, extra: ProblemExtra | string = {}): neve
 }
 
 /** The row, or 404. */
-export const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+export const assertFound = <T>(row: T | undefined): T => row ?? fail('not_found')
 
 /** What a body names beside the address: the address was right, so that it is missing is no 404. */
-export const named = <T>(row: T | undefined, name: string): T => row ?? fail('conflict', `There is no ${name}.`)
+export const assertReferenced = <T>(row: T | undefined, name: string): T =>
+  row ?? fail('conflict', `There is no ${name}.`)
 
 /** RFC 9457 body. `instance` identifies this occurrence, as `request_id` does in logs. */
-export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {
+export function toProblemBody(problem: Problem, requestId: string): Record<string, unknown> {
   const type: ProblemType = problems[problem.code]
   return {
     type: `/api/errors/${problem.code}`,

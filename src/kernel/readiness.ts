@@ -1,6 +1,6 @@
 /** What must hold before this process may serve: each check with its status and latency. */
 
-export interface Check {
+export interface CheckResult {
   readonly status: 'ok' | 'failed' | 'not_configured'
   readonly latency_ms?: number
   readonly detail?: string
@@ -8,24 +8,27 @@ export interface Check {
 }
 export interface Readiness {
   readonly status: 'ready' | 'not_ready'
-  readonly checks: Readonly<Record<string, Check>>
+  readonly checks: Readonly<Record<string, CheckResult>>
 }
 
-export type CheckFunction = () => Promise<Check>
+export type CheckFunction = () => Promise<CheckResult>
 
-const LIMIT_MS = 2000
+const CHECK_TIMEOUT_MS = 2000
 
 /** Runs all checks at once; one that throws or hangs fails alone and says so. `not_configured` does not hold readiness back. */
 export async function runChecks(checks: Readonly<Record<string, CheckFunction>>): Promise<Readiness> {
   const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]): Promise<[string, Check]> => {
+    Object.entries(checks).map(async ([name, check]): Promise<[string, CheckResult]> => {
       const started = performance.now()
       let timer: NodeJS.Timeout | undefined
-      const late = new Promise<Check>((resolve) => {
-        timer = setTimeout(() => resolve({ status: 'failed', detail: `no answer within ${LIMIT_MS} ms` }), LIMIT_MS)
+      const late = new Promise<CheckResult>((resolve) => {
+        timer = setTimeout(
+          () => resolve({ status: 'failed', detail: `no answer within ${CHECK_TIMEOUT_MS} ms` }),
+          CHECK_TIMEOUT_MS,
+        )
       })
       const result = await Promise.race([check(), late]).catch(
-        (): Check => ({ status: 'failed', detail: 'unreachable' }),
+        (): CheckResult => ({ status: 'failed', detail: 'unreachable' }),
       )
       clearTimeout(timer)
       return [name, { ...result, latency_ms: Math.round(performance.now() - started) }]

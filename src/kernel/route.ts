@@ -14,8 +14,8 @@ import type { ProblemCode } from './problem.ts'
 import type { ApprovalRule } from './request/queries.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-type At = `${Method} /${string}`
-type Out<S> = S extends TSchema ? Static<S> : undefined
+type Endpoint = `${Method} /${string}`
+type StaticOf<S> = S extends TSchema ? Static<S> : undefined
 
 /** Who calls: a person (`user:<id>`) or a machine key (`key:<id>`), for one tenant. */
 export interface Actor {
@@ -30,7 +30,7 @@ export interface Actor {
 }
 
 /** What a handler may know of the request beyond its validated parts. */
-export interface RequestFacts {
+export interface RequestMetadata {
   readonly id: string
   /** Aborts when the client goes away or the process shuts down. */
   readonly signal: AbortSignal
@@ -38,9 +38,9 @@ export interface RequestFacts {
   readonly if_match: readonly string[] | '*' | undefined
   readonly address: string
   /** The change request this very execution was approved by. */
-  readonly approves?: string
+  readonly change_request_id?: string
   /** Who asked for what this execution approves. */
-  readonly asked_by?: string
+  readonly requested_by?: string
   /** The body of a route declared with `bytes`, unread. */
   readonly stream: Readable | undefined
 }
@@ -50,8 +50,8 @@ export interface StreamReply {
   readonly media_type: string
   readonly description: string
 }
-export const streamed = (media_type: string, description: string): StreamReply => ({ media_type, description })
-export const isStreamed = (reply: unknown): reply is StreamReply =>
+export const streamReply = (media_type: string, description: string): StreamReply => ({ media_type, description })
+export const isStreamReply = (reply: unknown): reply is StreamReply =>
   typeof reply === 'object' && reply !== null && 'media_type' in reply
 
 type ReplySchema = TSchema | StreamReply | null
@@ -62,7 +62,7 @@ type ReplyValue<R> = R extends StreamReply
     ? Static<R>
     : undefined
 
-interface Shared<P, Q, B, R extends ReplySchema> {
+interface CommonSpec<P, Q, B, R extends ReplySchema> {
   readonly id: string
   readonly summary: string
   readonly description?: string
@@ -89,19 +89,19 @@ export interface GovernedChange {
   readonly body: unknown
 }
 
-interface Marks {
+interface RouteOptions {
   /** The action name in the tenant's approval policy, and the state a proposal is bound to. */
   readonly governed?: {
     readonly action: string
     readonly head: (tx: Tx, params: Record<string, string>) => Promise<string | null>
     /** What this operation does without approval whatever the policy says, such as a dry run. */
-    readonly unless?: (body: unknown) => boolean
+    readonly skipApprovalIf?: (body: unknown) => boolean
     /** The reason given for an emergency: the change is made at once, by a person, and somebody else reviews it. */
     readonly breakGlass?: (body: unknown) => string | undefined
     /** The rule that holds where the policy has none for this action. */
-    readonly otherwise?: (tx: Tx, change: GovernedChange) => Promise<ApprovalRule | undefined>
+    readonly findDefaultRule?: (tx: Tx, change: GovernedChange) => Promise<ApprovalRule | undefined>
     /** Asked inside the transaction where the policy asks for approvers: false when this change can do without them. */
-    readonly applies?: (tx: Tx, rule: ApprovalRule, change: GovernedChange) => Promise<boolean>
+    readonly requiresApproval?: (tx: Tx, rule: ApprovalRule, change: GovernedChange) => Promise<boolean>
   }
   /** Always asks for approval of this governed action, whatever the policy says of the caller. The reply is a change request. */
   readonly proposes?: string
@@ -122,16 +122,16 @@ interface Marks {
 }
 
 interface CommonInput<P, Q, B> {
-  readonly params: Out<P>
-  readonly query: Out<Q>
-  readonly body: Out<B>
-  readonly request: RequestFacts
+  readonly params: StaticOf<P>
+  readonly query: StaticOf<Q>
+  readonly body: StaticOf<B>
+  readonly request: RequestMetadata
   readonly kernel: Kernel
 }
-interface OpenInput {
+interface OpenTxInput {
   readonly tx: Tx
 }
-interface SelfInput {
+interface SelfTxInput {
   /** No transaction is open: these open one each, and nothing is waited for inside. */
   read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
   write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
@@ -142,40 +142,42 @@ interface SelfInput {
 export type TenantInput<P, Q, B, M extends TxMode> = CommonInput<P, Q, B> & {
   readonly actor: Actor
   readonly audit: AuditNotes
-} & (M extends 'self' ? SelfInput : OpenInput)
+} & (M extends 'self' ? SelfTxInput : OpenTxInput)
 export type PublicInput<P, Q, B> = CommonInput<P, Q, B>
 
 /** For whom an answer is written. `read` uses the open transaction where there is one. */
-export interface Reader {
+export interface RedactionContext {
   readonly actor: Actor
   readonly kernel: Kernel
   read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
 }
 
-export interface TenantSpec<P, Q, B, R extends ReplySchema, M extends TxMode> extends Shared<P, Q, B, R>, Marks {
+export interface TenantSpec<P, Q, B, R extends ReplySchema, M extends TxMode>
+  extends CommonSpec<P, Q, B, R>,
+    RouteOptions {
   readonly roles: Roles
   readonly tx: M
   /**
    * Gives the reply as the roles of the caller may read it: the same object where they may read all of it. Applied last, also
    * to an answer that is repeated for an `Idempotency-Key`, because the caller may have lost a role since.
    */
-  readonly redact?: (reply: ReplyValue<R>, reader: Reader) => ReplyValue<R> | Promise<ReplyValue<R>>
+  readonly redact?: (reply: ReplyValue<R>, reader: RedactionContext) => ReplyValue<R> | Promise<ReplyValue<R>>
   /** Checks that must not keep a transaction open, made before one is: a worker thread, for example, is waited for here. */
-  readonly before?: (input: CommonInput<P, Q, B> & { readonly actor: Actor }) => Promise<void>
+  readonly beforeTransaction?: (input: CommonInput<P, Q, B> & { readonly actor: Actor }) => Promise<void>
 }
-export interface PublicSpec<P, Q, B, R extends ReplySchema> extends Shared<P, Q, B, R> {
+export interface PublicSpec<P, Q, B, R extends ReplySchema> extends CommonSpec<P, Q, B, R> {
   /** Served at the root too, for probes that cannot be given a prefix. */
   readonly also_at_root?: true
   /** Never counted by the rate limiter. */
   readonly unlimited?: true
   /** The same body under another status, for answers whose status follows their content. */
-  readonly otherwise?: { readonly status: number; readonly when: (reply: ReplyValue<R>) => boolean }
+  readonly alternateStatus?: { readonly status: number; readonly when: (reply: ReplyValue<R>) => boolean }
 }
 
 /** A declared route with its types erased, as the server, the document and the tests see it. */
-export interface Route extends Marks {
+export interface Route extends RouteOptions {
   readonly access: 'tenant' | 'public'
-  readonly at: At
+  readonly at: Endpoint
   readonly method: Method
   /** Path below /api with `:name` parameters. */
   readonly path: string
@@ -187,22 +189,22 @@ export interface Route extends Marks {
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema
-  readonly bytes?: Shared<never, never, never, null>['bytes']
+  readonly bytes?: CommonSpec<never, never, never, null>['bytes']
   readonly reply: readonly [status: number, schema: ReplySchema]
   readonly problems: readonly ProblemCode[]
   readonly location?: (reply: unknown) => string
   readonly headers?: (reply: unknown) => Record<string, string>
-  readonly links?: Shared<never, never, never, null>['links']
+  readonly links?: CommonSpec<never, never, never, null>['links']
   readonly secret?: true
   readonly also_at_root?: true
   readonly unlimited?: true
-  readonly otherwise?: { readonly status: number; readonly when: (reply: unknown) => boolean }
-  readonly before?: (input: unknown) => Promise<void>
-  readonly redact?: (reply: unknown, reader: Reader) => unknown
+  readonly alternateStatus?: { readonly status: number; readonly when: (reply: unknown) => boolean }
+  readonly beforeTransaction?: (input: unknown) => Promise<void>
+  readonly redact?: (reply: unknown, reader: RedactionContext) => unknown
   readonly handle: (input: unknown) => Promise<unknown>
 }
 
-function declare(access: 'tenant' | 'public', at: At, spec: object, handle: unknown): Route {
+function declareRoute(access: 'tenant' | 'public', at: Endpoint, spec: object, handle: unknown): Route {
   const [method, path] = at.split(' ') as [Method, string]
   return { access, at, method, path, roles: [], tx: null, problems: [], ...spec, handle } as unknown as Route
 }
@@ -215,11 +217,11 @@ export const tenantRoute = <
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(
-  at: At,
+  at: Endpoint,
   spec: TenantSpec<P, Q, B, R, M>,
 ) => ({
   handle: (handle: (input: TenantInput<P, Q, B, M>) => Promise<ReplyValue<R>>): Route =>
-    declare('tenant', at, spec, handle),
+    declareRoute('tenant', at, spec, handle),
 })
 
 export const publicRoute = <
@@ -228,15 +230,15 @@ export const publicRoute = <
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(
-  at: At,
+  at: Endpoint,
   spec: PublicSpec<P, Q, B, R>,
 ) => ({
   handle: (handle: (input: PublicInput<P, Q, B>) => Promise<ReplyValue<R>>): Route =>
-    declare('public', at, spec, handle),
+    declareRoute('public', at, spec, handle),
 })
 
 /** The same declaration at a second path, for readers of the specification who expect it there. */
-export const alias = (route: Route, at: At, id: string): Route => {
+export const aliasRoute = (route: Route, at: Endpoint, id: string): Route => {
   const [method, path] = at.split(' ') as [Method, string]
   return { ...route, at, method, path, id }
 }
@@ -262,9 +264,9 @@ export interface Module {
    * By the name a module above gives to changes it makes: asked inside the transaction, before the change, and what it gives
    * is asked again after it for everything that is now in the way.
    */
-  readonly reviews?: Readonly<Record<string, Review>>
+  readonly reviews?: Readonly<Record<string, ChangeReview>>
   /** Governed actions whose impact this module measures; a policy may ask for it before they are approved. */
   readonly measures?: readonly string[]
 }
 
-export type Review = (kernel: Kernel, tx: Tx, change: unknown) => Promise<() => Promise<readonly unknown[]>>
+export type ChangeReview = (kernel: Kernel, tx: Tx, change: unknown) => Promise<() => Promise<readonly unknown[]>>

@@ -3,7 +3,7 @@
  * stops doing so. At run time a declaration only makes a value, so the same lines are harmless.
  */
 import { describe, expect, test } from 'vitest'
-import { publicRoute, streamed, tenantRoute } from './route.ts'
+import { publicRoute, streamReply, tenantRoute } from './route.ts'
 import { closed, integer, listOf, nullable, oneOf, pageQuery, Type, text } from './schema.ts'
 
 const Reply = closed({ n: integer(0, 9), state: oneOf(['open', 'shut']) })
@@ -88,7 +88,7 @@ describe('a handler', () => {
     // @ts-expect-error 204 answers nothing
     tenantRoute('DELETE /a', { ...spec, reply: [204, null] }).handle(async () => good)
     // @ts-expect-error a stream is something to iterate over
-    tenantRoute('GET /a', { ...spec, reply: [200, streamed('text/csv', 'Rows.')] }).handle(async () => good)
+    tenantRoute('GET /a', { ...spec, reply: [200, streamReply('text/csv', 'Rows.')] }).handle(async () => good)
     // @ts-expect-error the header is made from a member the reply has
     tenantRoute('GET /a', { ...spec, location: (reply) => reply.nowhere })
     expect(route.handle(async () => good).reply[0]).toBe(200)

@@ -84,7 +84,7 @@ export class ThreadAdmission {
   async acquire(request: AdmissionRequest): Promise<ThreadSlot> {
     request.signal?.throwIfAborted()
     if (this.#hasRoom(request)) return this.#start(request)
-    if (!request.is_job) this.#expectRoomToWait(request)
+    if (!request.is_job) this.#assertQueueCapacity(request)
     return this.#wait(request)
   }
 
@@ -126,7 +126,7 @@ export class ThreadAdmission {
     }
   }
 
-  #expectRoomToWait({ kind, caller }: AdmissionRequest): void {
+  #assertQueueCapacity({ kind, caller }: AdmissionRequest): void {
     const own = (this.#waiting.get(caller) ?? []).filter(({ request }) => request.kind === kind).length
     if (own >= kind.max_waiting) {
       throw new Problem('concurrency_limited', {
@@ -134,7 +134,7 @@ export class ThreadAdmission {
         retry_after_s: 2,
       })
     }
-    if (this.waiting >= this.limits.max_waiting) throw busy()
+    if (this.waiting >= this.limits.max_waiting) throw overloadedProblem()
   }
 
   #wait(request: AdmissionRequest): Promise<ThreadSlot> {
@@ -161,7 +161,7 @@ export class ThreadAdmission {
       }
       const onTimeout = (): void => {
         leave()
-        reject(busy())
+        reject(overloadedProblem())
       }
       const timer = request.is_job ? undefined : setTimeout(onTimeout, this.limits.wait_ms)
       request.signal?.addEventListener('abort', onAbort, { once: true })
@@ -184,5 +184,5 @@ export class ThreadAdmission {
   }
 }
 
-const busy = (): Problem =>
+const overloadedProblem = (): Problem =>
   new Problem('overloaded', { detail: 'All threads for heavy work of this process are busy.', retry_after_s: 5 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { InFlight, rateLimitHeaders, TokenBuckets } from './token-bucket.ts'
+import { InFlightCounter, rateLimitHeaders, TokenBuckets } from './token-bucket.ts'
 
 fc.configureGlobal({ seed: 6585 })
 
@@ -129,31 +129,35 @@ describe('a token bucket', () => {
 
 describe('what is in flight', () => {
   test('is admitted up to the maximum per key, and again after leaving', () => {
-    const inFlight = new InFlight()
-    expect([inFlight.enter('a', 2), inFlight.enter('a', 2), inFlight.enter('a', 2)]).toEqual([true, true, false])
-    expect(inFlight.enter('b', 2)).toBe(true)
-    inFlight.leave('a')
+    const inFlight = new InFlightCounter()
+    expect([inFlight.tryAcquire('a', 2), inFlight.tryAcquire('a', 2), inFlight.tryAcquire('a', 2)]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    expect(inFlight.tryAcquire('b', 2)).toBe(true)
+    inFlight.release('a')
     expect(inFlight.count('a')).toBe(1)
-    expect(inFlight.enter('a', 2)).toBe(true)
-    expect(inFlight.enter('c', 0)).toBe(false)
+    expect(inFlight.tryAcquire('a', 2)).toBe(true)
+    expect(inFlight.tryAcquire('c', 0)).toBe(false)
   })
 
   test('is forgotten where there are very many keys', () => {
-    const inFlight = new InFlight()
+    const inFlight = new InFlightCounter()
     for (let n = 0; n < 20_000; n++) {
-      inFlight.enter(`k${n}`, 1)
-      inFlight.leave(`k${n}`)
+      inFlight.tryAcquire(`k${n}`, 1)
+      inFlight.release(`k${n}`)
     }
     expect(inFlight.size).toBe(10_000)
-    expect([inFlight.enter('k0', 1), inFlight.enter('k19999', 1)]).toEqual([true, true])
+    expect([inFlight.tryAcquire('k0', 1), inFlight.tryAcquire('k19999', 1)]).toEqual([true, true])
   })
 
   test('cannot leave without having entered', () => {
-    const inFlight = new InFlight()
-    inFlight.enter('a', 1)
-    inFlight.leave('a')
-    expect(() => inFlight.leave('a')).toThrow('without a matching enter')
-    expect(inFlight.enter('a', 1)).toBe(true)
+    const inFlight = new InFlightCounter()
+    inFlight.tryAcquire('a', 1)
+    inFlight.release('a')
+    expect(() => inFlight.release('a')).toThrow('without a matching enter')
+    expect(inFlight.tryAcquire('a', 1)).toBe(true)
   })
 })
 

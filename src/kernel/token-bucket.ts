@@ -9,7 +9,7 @@ export interface Limit {
   readonly burst: number
 }
 
-export interface Taken {
+export interface TakeResult {
   readonly allowed: boolean
   /** Whole tokens left. */
   readonly remaining: number
@@ -51,10 +51,10 @@ export class TokenBuckets {
     return this.#levels.size
   }
 
-  take(key: string, limit: Limit, cost = 1): Taken {
+  take(key: string, limit: Limit, cost = 1): TakeResult {
     const level = this.#levels.get(key)
     const now_ms = this.#now_ms()
-    const tokens = level ? refilled(level, limit, now_ms) : limit.burst
+    const tokens = level ? refill(level, limit, now_ms) : limit.burst
     const allowed = tokens >= cost
     const left = allowed ? tokens - cost : tokens
     if (level) {
@@ -63,21 +63,21 @@ export class TokenBuckets {
     } else if (left < limit.burst) {
       this.#levels.set(key, { tokens: left, at_ms: now_ms })
     }
-    return describe(limit, left, allowed ? 0 : cost)
+    return toTakeResult(limit, left, allowed ? 0 : cost)
   }
 
   /** What `take` would find, without taking and without counting as use. */
-  peek(key: string, limit: Limit, cost = 1): Taken {
+  peek(key: string, limit: Limit, cost = 1): TakeResult {
     const level = this.#levels.peek(key)
-    const tokens = level ? refilled(level, limit, this.#now_ms()) : limit.burst
-    return describe(limit, tokens, tokens >= cost ? 0 : cost)
+    const tokens = level ? refill(level, limit, this.#now_ms()) : limit.burst
+    return toTakeResult(limit, tokens, tokens >= cost ? 0 : cost)
   }
 }
 
 const MANY_KEYS = 10_000
 
 /** How many are at work under a key right now; every successful `enter` is paired with one `leave`. */
-export class InFlight {
+export class InFlightCounter {
   /** Who has nothing in flight keeps its entry, for it soon will again: an entry made and dropped each time is dear. */
   readonly #counts = new Map<string, number>()
 
@@ -89,14 +89,14 @@ export class InFlight {
     return this.#counts.get(key) ?? 0
   }
 
-  enter(key: string, max: number): boolean {
+  tryAcquire(key: string, max: number): boolean {
     const count = this.count(key)
     if (count >= max) return false
     this.#counts.set(key, count + 1)
     return true
   }
 
-  leave(key: string): void {
+  release(key: string): void {
     const count = this.count(key)
     if (count === 0) throw new Error('InFlight.leave without a matching enter')
     if (count === 1 && this.#counts.size > MANY_KEYS) this.#counts.delete(key)
@@ -105,7 +105,9 @@ export class InFlight {
 }
 
 /** RateLimit header fields of draft-ietf-httpapi-ratelimit-headers. Names are our own words: letters, digits, `-` and `_`. */
-export function rateLimitHeaders(policies: readonly ({ readonly name: string } & Taken)[]): Record<string, string> {
+export function rateLimitHeaders(
+  policies: readonly ({ readonly name: string } & TakeResult)[],
+): Record<string, string> {
   if (policies.length === 0) return {}
   return {
     'RateLimit-Policy': policies.map(({ name, limit, window_s }) => `"${name}";q=${limit};w=${window_s}`).join(', '),
@@ -113,22 +115,22 @@ export function rateLimitHeaders(policies: readonly ({ readonly name: string } &
   }
 }
 
-function refilled(level: Level, limit: Limit, now_ms: number): number {
+function refill(level: Level, limit: Limit, now_ms: number): number {
   return Math.min(limit.burst, level.tokens + ((now_ms - level.at_ms) * limit.per_second) / 1000)
 }
 
 /** `wanted` is the cost that was refused, 0 when nothing was. */
-function describe({ per_second, burst }: Limit, tokens: number, wanted: number): Taken {
+function toTakeResult({ per_second, burst }: Limit, tokens: number, wanted: number): TakeResult {
   return {
     allowed: wanted === 0,
     remaining: Math.floor(tokens),
     limit: burst,
-    window_s: waitFor_s(burst, per_second),
-    reset_s: waitFor_s(burst - tokens, per_second),
-    retry_after_s: waitFor_s(wanted - tokens, per_second),
+    window_s: computeWait_s(burst, per_second),
+    reset_s: computeWait_s(burst - tokens, per_second),
+    retry_after_s: computeWait_s(wanted - tokens, per_second),
   }
 }
 
-function waitFor_s(tokens: number, per_second: number): number {
+function computeWait_s(tokens: number, per_second: number): number {
   return tokens <= 0 ? 0 : Math.min(MAX_WAIT_S, Math.ceil(tokens / per_second))
 }

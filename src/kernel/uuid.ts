@@ -16,12 +16,12 @@ let used = pool.length
 const bytes = Buffer.alloc(16)
 
 /** The last millisecond of a row of identifiers, and how many it has had. */
-interface Last {
+interface SequenceState {
   ms: number
   counter: number
 }
-const rising: Last = { ms: -1, counter: 0 }
-const exact: Last = { ms: -1, counter: 0 }
+const monotonic: SequenceState = { ms: -1, counter: 0 }
+const exactTime: SequenceState = { ms: -1, counter: 0 }
 
 export function isUuid(text: string): boolean {
   return CANONICAL.test(text)
@@ -33,28 +33,28 @@ export function isUuid(text: string): boolean {
  */
 export function uuidv7(now_ms: number = Date.now()): string {
   const random = takeRandom()
-  const time_ms = wholeMs(now_ms)
-  if (time_ms > rising.ms) restart(rising, time_ms, random)
-  else if (rising.counter < MAX_COUNTER) rising.counter++
-  else restart(rising, rising.ms + 1, random)
-  return written(rising, random)
+  const time_ms = toWholeMs(now_ms)
+  if (time_ms > monotonic.ms) restart(monotonic, time_ms, random)
+  else if (monotonic.counter < MAX_COUNTER) monotonic.counter++
+  else restart(monotonic, monotonic.ms + 1, random)
+  return formatUuid(monotonic, random)
 }
 
 /** Of exactly this time, also when the clock was set back, for what is searched by its time; rising as long as it was not. */
 export function uuidv7At(at_ms: number): string {
   const random = takeRandom()
-  const time_ms = wholeMs(at_ms)
-  if (time_ms === exact.ms && exact.counter < MAX_COUNTER) exact.counter++
-  else restart(exact, time_ms, random)
-  return written(exact, random)
+  const time_ms = toWholeMs(at_ms)
+  if (time_ms === exactTime.ms && exactTime.counter < MAX_COUNTER) exactTime.counter++
+  else restart(exactTime, time_ms, random)
+  return formatUuid(exactTime, random)
 }
 
-function wholeMs(time_ms: number): number {
+function toWholeMs(time_ms: number): number {
   if (!(time_ms >= 0 && time_ms <= MAX_TIME_MS)) throw new RangeError('The time of a UUIDv7 is 48 bits of milliseconds')
   return Math.floor(time_ms)
 }
 
-function written({ ms, counter }: Last, random: number): string {
+function formatUuid({ ms, counter }: SequenceState, random: number): string {
   bytes.writeUIntBE(ms, 0, 6)
   bytes.writeUInt16BE(0x7000 | (counter >>> 20), 6)
   bytes.writeUInt16BE(0x8000 | ((counter >>> 6) & 0x3fff), 8)
@@ -65,7 +65,7 @@ function written({ ms, counter }: Last, random: number): string {
 }
 
 /** The counter starts at random in its lower half, so that a millisecond has room for two thousand million more. */
-function restart(last: Last, time_ms: number, random: number): void {
+function restart(last: SequenceState, time_ms: number, random: number): void {
   last.ms = time_ms
   last.counter = pool.readUInt32BE(random + 6) >>> 1
 }
@@ -81,6 +81,6 @@ function takeRandom(): number {
 }
 
 /** When a version 7 UUID was made. */
-export function uuidTime_ms(id: string): number {
+export function getUuidTime_ms(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }

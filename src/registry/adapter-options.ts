@@ -1,10 +1,10 @@
 /** Options for an adapter, as somebody sent them: whether they fit its schema and each other. */
-import { faultsOf } from '../kernel/http/validation.ts'
+import { findSchemaErrors } from '../kernel/http/validation.ts'
 import type { Adapter } from './adapter.ts'
 
 /** What is wrong with options: each with a JSON pointer into them. Faults of the schema come first. */
-export function optionFaults({ options: schema, checkOptions }: Adapter, options: Record<string, unknown>) {
-  const shape = faultsOf('body', schema, structuredClone(options))
+export function findOptionFaults({ options: schema, checkOptions }: Adapter, options: Record<string, unknown>) {
+  const shape = findSchemaErrors('body', schema, structuredClone(options))
   if (shape.length === 0) return [...(checkOptions?.(options) ?? [])]
   return shape.map(({ pointer, detail }) => ({ pointer: pointer?.slice(1) ?? '', detail }))
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Entry } from './adapter.ts'
 import { adapters } from './adapters/index.ts'
-import { type ExportFormat, mappingOf, writeEntries } from './export.ts'
+import { buildColumnMapping, type ExportFormat, writeEntries } from './export.ts'
 
 const type = (...members: string[]) => ({
   schema: {
@@ -27,7 +27,7 @@ async function read(bytes: Buffer, format: 'csv' | 'xlsx', of = type('text')): P
   })()
   const entries: Entry[] = []
   const adapter = adapters.get(format)
-  for await (const batch of adapter?.read(source, { columns: mappingOf(of as never) }) ?? []) {
+  for await (const batch of adapter?.read(source, { columns: buildColumnMapping(of as never) }) ?? []) {
     expect(batch.rejects).toEqual([])
     entries.push(...batch.entries.map(({ entry }) => entry))
   }

@@ -3,13 +3,13 @@
  * CSV and XLSX do with the formula guard off, through the mapping of the type's own members.
  */
 import type { Entry } from './adapter.ts'
-import { escapeStep } from './content/pointer.ts'
+import { escapeStep } from './content/json-pointer.ts'
 import { writeXlsx, type XlsxCell } from './formats/xlsx-writer.ts'
-import type { TypeDefinition } from './types/definition.ts'
 import { SchemaTree } from './types/schema-tree.ts'
+import type { TypeDefinition } from './types/type-definition.ts'
 
 /** Without a key it is a report, which nobody reads back as a list. */
-type Tabled = Pick<TypeDefinition, 'schema'> & { readonly key_pointers?: readonly string[] }
+type ExportedType = Pick<TypeDefinition, 'schema'> & { readonly key_pointers?: readonly string[] }
 
 export type ExportFormat = 'json' | 'ndjson' | 'csv' | 'xlsx'
 
@@ -24,18 +24,18 @@ export function countLines(lines: string): number {
 
 export function writeEntries(
   texts: EntryLines,
-  type: Tabled,
+  type: ExportedType,
   format: ExportFormat,
   formula_guard: boolean,
 ): AsyncIterable<Buffer> {
-  if (format === 'json') return asJson(texts)
-  if (format === 'ndjson') return asNdjson(texts)
-  const guard = formula_guard ? guarded : (cell: XlsxCell) => cell
-  const sheet = { columns: columnsOf(type), guard, exact: type.key_pointers !== undefined }
-  return format === 'csv' ? asCsv(texts, sheet) : writeXlsx(asRows(texts, sheet), 'Entries')
+  if (format === 'json') return writeJson(texts)
+  if (format === 'ndjson') return writeNdjson(texts)
+  const guard = formula_guard ? escapeFormula : (cell: XlsxCell) => cell
+  const sheet = { columns: buildColumns(type), guard, exact: type.key_pointers !== undefined }
+  return format === 'csv' ? writeCsv(texts, sheet) : writeXlsx(toRows(texts, sheet), 'Entries')
 }
 
-async function* asJson(texts: EntryLines): AsyncGenerator<Buffer> {
+async function* writeJson(texts: EntryLines): AsyncGenerator<Buffer> {
   let separator = '[\n'
   for await (const lines of texts) {
     yield Buffer.from(separator + lines.replaceAll('\n', ',\n'))
@@ -44,7 +44,7 @@ async function* asJson(texts: EntryLines): AsyncGenerator<Buffer> {
   yield Buffer.from(separator === '[\n' ? '[]\n' : '\n]\n')
 }
 
-async function* asNdjson(texts: EntryLines): AsyncGenerator<Buffer> {
+async function* writeNdjson(texts: EntryLines): AsyncGenerator<Buffer> {
   for await (const lines of texts) yield Buffer.from(`${lines}\n`)
 }
 
@@ -55,29 +55,29 @@ interface Column {
 }
 
 /** The members the schema names, those of the key first; what it does not name goes into one last column. */
-function columnsOf({ schema, key_pointers = [] }: Tabled): Column[] {
+function buildColumns({ schema, key_pointers = [] }: ExportedType): Column[] {
   const tree = new SchemaTree(schema)
   const columns = Object.entries((schema['properties'] as Record<string, unknown> | undefined) ?? {}).map(
-    ([name, member]): Column => ({ name, pointer: `/${escapeStep(name)}`, kind: kindOf(tree, member) }),
+    ([name, member]): Column => ({ name, pointer: `/${escapeStep(name)}`, kind: getColumnKind(tree, member) }),
   )
   const isKey = ({ pointer }: Column) => key_pointers.includes(pointer)
   return [...columns.filter(isKey), ...columns.filter((column) => !isKey(column))]
 }
 
 /** What a cell of a member holds; where that may be of several kinds, JSON tells them apart. */
-function kindOf(tree: SchemaTree, member: unknown): Column['kind'] {
-  const [only, ...others] = [...tree.kindsOf(member)].filter((kind) => kind !== 'null')
+function getColumnKind(tree: SchemaTree, member: unknown): Column['kind'] {
+  const [only, ...others] = [...tree.getKinds(member)].filter((kind) => kind !== 'null')
   if (others.length > 0) return 'json'
-  if (only === 'number') return tree.facetsOf(member).some(({ type }) => type === 'integer') ? 'integer' : 'decimal'
+  if (only === 'number') return tree.getFacets(member).some(({ type }) => type === 'integer') ? 'integer' : 'decimal'
   return only === 'string' ? 'text' : only === 'boolean' ? 'boolean' : 'json'
 }
 
-const REST = '_other'
+const REST_COLUMN = '_other'
 
-type Guard = (cell: XlsxCell) => XlsxCell
-interface Sheet {
+type CellGuard = (cell: XlsxCell) => XlsxCell
+interface SheetOptions {
   readonly columns: readonly Column[]
-  readonly guard: Guard
+  readonly guard: CellGuard
   readonly exact: boolean
 }
 /**
@@ -85,10 +85,10 @@ interface Sheet {
  * proper, behind white space or invisible characters too; and a leading tab or line break, which is cut off before that is decided.
  */
 const FORMULA_START = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\u2212\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/u
-const guarded: Guard = (cell) => (typeof cell === 'string' && FORMULA_START.test(cell) ? `'${cell}` : cell)
+const escapeFormula: CellGuard = (cell) => (typeof cell === 'string' && FORMULA_START.test(cell) ? `'${cell}` : cell)
 
 /** A blank cell is read back as no member, so where that matters one that is null or a blank text goes with the rest. */
-function cellsOf(entry: Entry, { columns, guard, exact }: Sheet): XlsxCell[] {
+function toCells(entry: Entry, { columns, guard, exact }: SheetOptions): XlsxCell[] {
   const rest: Record<string, unknown> = { ...entry }
   const cells = columns.map(({ name, kind }): XlsxCell => {
     const value = Object.hasOwn(entry, name) ? entry[name] : undefined
@@ -100,27 +100,27 @@ function cellsOf(entry: Entry, { columns, guard, exact }: Sheet): XlsxCell[] {
   return [...cells, Object.keys(rest).length > 0 ? JSON.stringify(rest) : null]
 }
 
-async function* asRows(texts: EntryLines, sheet: Sheet): AsyncGenerator<XlsxCell[]> {
-  const header = [...sheet.columns.map(({ name }) => sheet.guard(name)), REST]
+async function* toRows(texts: EntryLines, sheet: SheetOptions): AsyncGenerator<XlsxCell[]> {
+  const header = [...sheet.columns.map(({ name }) => sheet.guard(name)), REST_COLUMN]
   let head = true
   for await (const batch of texts) {
     if (head) yield header
     head = false
-    for (const text of batch.split('\n')) yield cellsOf(JSON.parse(text) as Entry, sheet)
+    for (const text of batch.split('\n')) yield toCells(JSON.parse(text) as Entry, sheet)
   }
   if (head) yield header
 }
 
-const quoted = (cell: XlsxCell): string => {
+const quoteCell = (cell: XlsxCell): string => {
   const text = cell === null || cell === undefined ? '' : String(cell)
   // Semicolons and tabs too: where they separate cells, a text must not be split into a cell of its own making.
   return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-async function* asCsv(texts: EntryLines, sheet: Sheet): AsyncGenerator<Buffer> {
+async function* writeCsv(texts: EntryLines, sheet: SheetOptions): AsyncGenerator<Buffer> {
   let lines = ''
-  for await (const row of asRows(texts, sheet)) {
-    lines += `${row.map(quoted).join(',')}\r\n`
+  for await (const row of toRows(texts, sheet)) {
+    lines += `${row.map(quoteCell).join(',')}\r\n`
     if (lines.length > 64 * 1024) {
       yield Buffer.from(lines)
       lines = ''
@@ -141,8 +141,8 @@ interface MappedColumn {
  * How a table whose headers are the members of the type is read: what the export writes, and what people type. An empty cell
  * under a part of the key is refused with its column. What a member's own column says outweighs the rest.
  */
-export function mappingOf(type: Pick<TypeDefinition, 'schema' | 'key_pointers'>): MappedColumn[] {
-  const columns = columnsOf(type).map(
+export function buildColumnMapping(type: Pick<TypeDefinition, 'schema' | 'key_pointers'>): MappedColumn[] {
+  const columns = buildColumns(type).map(
     ({ name, pointer, kind }): MappedColumn => ({
       column: name,
       pointer,
@@ -151,6 +151,6 @@ export function mappingOf(type: Pick<TypeDefinition, 'schema' | 'key_pointers'>)
       kind,
     }),
   )
-  const rest: MappedColumn = { column: REST, pointer: '', optional: true, required: false, kind: 'json' }
-  return columns.some(({ column }) => column === REST) ? columns : [rest, ...columns]
+  const rest: MappedColumn = { column: REST_COLUMN, pointer: '', optional: true, required: false, kind: 'json' }
+  return columns.some(({ column }) => column === REST_COLUMN) ? columns : [rest, ...columns]
 }

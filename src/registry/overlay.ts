@@ -6,10 +6,10 @@
 import { canonicalJson } from '../kernel/canonical-json.ts'
 import type { Entry } from './adapter.ts'
 import { entryHash } from './content/hashes.ts'
+import { isObject, parsePointer, setMember, valueAt } from './content/json-pointer.ts'
 import { createMerkleBuilder, type MerkleTree } from './content/merkle.ts'
-import { isObject, parsePointer, setMember, valueAt } from './content/pointer.ts'
-import type { CompiledType } from './types/compile.ts'
-import type { Field, TypeDefinition } from './types/definition.ts'
+import type { CompiledType } from './types/compile-type.ts'
+import type { FieldDefinition, TypeDefinition } from './types/type-definition.ts'
 
 export type OverlayPolicy = 'none' | 'add_only' | 'tighten_only' | 'free'
 
@@ -23,7 +23,7 @@ export interface OverlayEntry {
 }
 
 /** What the tree holds of an entry: in an overlay the operation, and what it was written against, are part of the content. */
-export function contentHashOf({
+export function computeContentHash({
   op = 'put',
   hash,
   base_hash = null,
@@ -39,12 +39,12 @@ export function contentHashOf({
 }
 
 /** The same of a change in hand. */
-export const changeHash = ({ op, base_hash, value }: Omit<OverlayEntry, 'key'>): string =>
-  contentHashOf({ op, base_hash, hash: entryHash(value === null ? '' : canonicalJson(value)) })
+export const hashOverlayEntry = ({ op, base_hash, value }: Omit<OverlayEntry, 'key'>): string =>
+  computeContentHash({ op, base_hash, hash: entryHash(value === null ? '' : canonicalJson(value)) })
 
-export function overlayTree(changes: readonly OverlayEntry[]): MerkleTree {
+export function buildOverlayTree(changes: readonly OverlayEntry[]): MerkleTree {
   const builder = createMerkleBuilder()
-  for (const change of changes) builder.addHash(change.key, changeHash(change))
+  for (const change of changes) builder.addHash(change.key, hashOverlayEntry(change))
   return builder.finish()
 }
 
@@ -61,14 +61,14 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /** What the change makes of the base entry, policy aside. There is nothing to merge into an entry that is gone. */
-export function applyOverlay(base: Entry | undefined, change: OverlayEntry): Entry | undefined {
+export function applyOverlayEntry(base: Entry | undefined, change: OverlayEntry): Entry | undefined {
   if (change.op === 'remove') return undefined
   if (change.op === 'put') return change.value as Entry
   return base === undefined ? undefined : (mergePatch(base, change.value) as Entry)
 }
 
 /** Why the policy does not allow this change, as a sentence, or null. */
-export function policyFault(
+export function findPolicyFault(
   policy: OverlayPolicy,
   type: Pick<TypeDefinition, 'fields' | 'schema'>,
   base: Entry | undefined,
@@ -79,14 +79,14 @@ export function policyFault(
   if (base === undefined) return effective === undefined ? 'There is nothing to remove.' : null
   if (policy === 'add_only') return 'This list may only be added to; it has an entry with this key.'
   if (effective === undefined) return 'Entries of this list may be tightened, not removed.'
-  return loosening(type, base, effective)
+  return findLoosening(type, base, effective)
 }
 
-function loosening({ fields }: Pick<TypeDefinition, 'fields'>, base: Entry, effective: Entry): string | null {
+function findLoosening({ fields }: Pick<TypeDefinition, 'fields'>, base: Entry, effective: Entry): string | null {
   const ordered = new Map(Object.entries(fields).filter(([, field]) => field.order !== undefined))
   for (const [pointer, field] of ordered) {
     const steps = parsePointer(pointer)
-    const fault = looser(field, valueAt(base, steps), valueAt(effective, steps))
+    const fault = findLooserValue(field, valueAt(base, steps), valueAt(effective, steps))
     if (fault) return fault
   }
   const names = new Set([...Object.keys(base), ...Object.keys(effective)])
@@ -99,7 +99,7 @@ function loosening({ fields }: Pick<TypeDefinition, 'fields'>, base: Entry, effe
   return null
 }
 
-function looser(field: Field, before: unknown, after: unknown): string | null {
+function findLooserValue(field: FieldDefinition, before: unknown, after: unknown): string | null {
   if (before === after || before === undefined) return null
   const refuse = `${field.title} may be made stricter than ${JSON.stringify(before)}, not ${JSON.stringify(after) ?? 'removed'}.`
   if (Array.isArray(field.order)) {
@@ -116,24 +116,24 @@ export interface BaseType {
   readonly compiled: Pick<CompiledType, 'normalise' | 'validate'>
 }
 
-export interface Laid {
+export interface OverlayResult {
   readonly effective: Entry | undefined
   /** Why the base entry stands instead. */
   readonly refusal: { readonly kind: 'policy-violating' | 'invalid'; readonly detail: string } | null
 }
 
 /** What the tenant sees under a key: the changed entry, as long as the type takes it and the policy allows it. */
-export function layOver(
+export function evaluateOverlay(
   base: Entry | undefined,
   change: OverlayEntry,
   policy: OverlayPolicy,
   { definition, compiled }: BaseType,
-): Laid {
-  const changed = applyOverlay(base, change)
+): OverlayResult {
+  const changed = applyOverlayEntry(base, change)
   const effective = changed && compiled.normalise(changed)
   const [fault] = (effective && compiled.validate(effective)) ?? []
   if (fault) return { effective, refusal: { kind: 'invalid', detail: fault.message } }
-  const detail = policyFault(policy, definition, base, effective)
+  const detail = findPolicyFault(policy, definition, base, effective)
   return { effective, refusal: detail === null ? null : { kind: 'policy-violating', detail } }
 }
 
@@ -145,10 +145,10 @@ export interface OverlayConflict {
 }
 
 /** How a change stands against the base as it is now: null when it is clean. */
-export function conflictOf(
+export function findConflict(
   change: OverlayEntry,
   now: { readonly base: Entry | undefined; readonly base_hash: string | null },
-  { effective, refusal }: Laid,
+  { effective, refusal }: OverlayResult,
 ): OverlayConflict | null {
   const conflict = (kind: ConflictKind, detail: string): OverlayConflict => ({ key: change.key, kind, detail })
   if (refusal?.kind === 'invalid') return conflict('invalid', refusal.detail)

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Role } from '../../src/kernel/auth/roles.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { SharedList } from '../support/shared-list.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let tenant_id: string
 let editor: Person
 let officer: Person
@@ -18,7 +18,7 @@ interface Person {
 }
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   tenant_id = await w.makeTenant()
   const person = async (...roles: Role[]): Promise<Person> => {
     const principal = `user:${uuidv7()}` as const
@@ -154,7 +154,7 @@ describe('the answer', () => {
   test('says how far the record had come, and whether it can still change', async () => {
     const { key } = await listOf(1)
     const { recorded_at } = await activate(key, { version: 1 })
-    const sealer = w.runtime.createSealer()
+    const sealer = w.runtime.createChainWriter()
     sealer.start()
     await expect.poll(async () => (await asOf(recorded_at)).record, { timeout: 20_000 }).not.toBeNull()
     await sealer.stop()

@@ -1,20 +1,20 @@
 /** Chains whose positions were counted by another cluster, as after a dump and restore: nothing is left out, nothing is accused. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { judgeChains } from '../../src/app/cli/database-checks.ts'
+import { evaluateChains } from '../../src/app/cli/database-checks.ts'
+import { chainTenantEvents } from '../../src/kernel/audit/chain-writer.ts'
 import { countMovedChains } from '../../src/kernel/audit/queries.ts'
-import { sealTenant } from '../../src/kernel/audit/sealer.ts'
-import { verifyChain } from '../../src/modules/audit/actions.ts'
+import { verifyChain } from '../../src/modules/audit/chain-reader.ts'
+import { chainAllEvents } from '../support/audit-chain.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { sealCompletely } from '../support/sealing.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 const FAR = 1_000_000_000_000
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let superuser: pg.Client
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
@@ -29,9 +29,9 @@ afterAll(async () => {
 
 const verify = () =>
   w.runtime.database.read({ tenant_id: t.tenant_id, actor: 'job:test' }, (tx) =>
-    verifyChain(tx, w.kernel.audit, async () => {}),
+    verifyChain(tx, w.kernel.auditKeys, async () => {}),
   )
-const tail = () => w.runtime.createSealer().tail()
+const tail = () => w.runtime.createChainWriter().findBacklog()
 const counts = () =>
   t.write(
     async (tx) =>
@@ -82,7 +82,7 @@ test('the identity of the cluster can be read by every serving role', async () =
 
 test('events of before and after the move are chained, and none is taken for planted', async () => {
   await t.newUser()
-  await sealCompletely(w, t)
+  await chainAllEvents(w, t)
   const { cluster_id } = await head()
   expect(cluster_id).toMatch(/^\d+$/)
   // Two are not chained yet when the tables are copied.
@@ -95,12 +95,12 @@ test('events of before and after the move are chained, and none is taken for pla
   expect(await tail()).toMatchObject({ events: 3 })
   expect(await verify()).toMatchObject({ intact: true, unsealed: 3 })
   expect(await moved()).toEqual({ moved: 1, ahead: 1 })
-  expect(judgeChains({ moved: 1, ahead: 1 })).toMatchObject({
+  expect(evaluateChains({ moved: 1, ahead: 1 })).toMatchObject({
     status: 'warn',
     detail: expect.stringContaining('1 are ahead of the current transaction id'),
   })
 
-  await sealCompletely(w, t)
+  await chainAllEvents(w, t)
   const after = await counts()
   expect(after.links).toBe(after.events)
   expect(await verify()).toMatchObject({ intact: true, unsealed: 0, events: after.events })
@@ -112,7 +112,7 @@ test('events of before and after the move are chained, and none is taken for pla
 
 test('goes on by number afterwards, also across numbers that the other cluster had given out', async () => {
   await t.newUser()
-  await sealCompletely(w, t)
+  await chainAllEvents(w, t)
   // Chained events of the other cluster whose numbers this one is about to reach.
   const { rows } = await superuser.query<{ next: string }>('select pg_current_xact_id()::text as next')
   const next = Number(rows[0]?.next)
@@ -123,11 +123,11 @@ test('goes on by number afterwards, also across numbers that the other cluster h
   ])
   for (let n = 0; n < 6; n++) await superuser.query('select pg_current_xact_id()')
   await t.newUser()
-  await sealCompletely(w, t)
+  await chainAllEvents(w, t)
   // A tenant without anything new is passed too, and then no longer counts as behind.
-  const sealer = w.runtime.createSealer()
+  const sealer = w.runtime.createChainWriter()
   const settled = async () => {
-    await sealer.pass()
+    await sealer.runOnce()
     return tail()
   }
   await expect.poll(settled).toEqual({ events: 0, age_s: 0 })
@@ -140,13 +140,13 @@ test('a position of before the upgrade names no cluster, and is compared once', 
   await moveFrom(null, 0)
   await t.newUser()
   expect(await verify()).toMatchObject({ intact: true, unsealed: 1 })
-  await sealCompletely(w, t)
+  await chainAllEvents(w, t)
   expect((await head()).cluster_id).toMatch(/^\d+$/)
   expect(await verify()).toMatchObject({ intact: true, unsealed: 0 })
 })
 
 test('an event without a link before a position of this cluster is still found', async () => {
-  await sealCompletely(w, t)
+  await chainAllEvents(w, t)
   await superuser.query('begin')
   await superuser.query(
     `delete from app.audit_link where tenant_id = $1 and seq = (select max(seq) from app.audit_link where tenant_id = $1)`,
@@ -158,7 +158,7 @@ test('an event without a link before a position of this cluster is still found',
 
 test('one process scans at a time, and a tenant with nothing to chain is not visited', async () => {
   const other = await ExampleTenant.create(w)
-  await sealCompletely(w, other)
+  await chainAllEvents(w, other)
   const visited: string[] = []
   const counting = {
     write: (scope: { tenant_id: string; actor: string }, body: Parameters<typeof w.runtime.database.write>[1]) => {
@@ -166,10 +166,10 @@ test('one process scans at a time, and a tenant with nothing to chain is not vis
       return w.runtime.database.write(scope, body)
     },
   }
-  const sealer = w.runtime.createSealer({ transactions: counting as never })
+  const sealer = w.runtime.createChainWriter({ transactions: counting as never })
   const scan = async () => {
     visited.length = 0
-    const isDone = await sealer.pass()
+    const isDone = await sealer.runOnce()
     return isDone ? [...visited] : null
   }
   await expect.poll(scan).toEqual([])
@@ -186,7 +186,7 @@ test('one process scans at a time, and a tenant with nothing to chain is not vis
 
 test('chains more than one batch of a moved record, and two workers do not disturb each other', async () => {
   const big = await ExampleTenant.create(w)
-  await sealCompletely(w, big)
+  await chainAllEvents(w, big)
   await superuser.query(
     `insert into app.audit_event (tenant_id, event_id, txid, recorded_at, actor, operation, object_type, object_id, detail, mac)
      select $1, gen_random_uuid(), $2, now(), 'user:x', 'x', 'x', 'x', '{}', 'x' from generate_series(1, 4100)`,
@@ -194,8 +194,8 @@ test('chains more than one batch of a moved record, and two workers do not distu
   )
   await superuser.query(`update app.audit_head set cluster_id = '1' where tenant_id = $1`, [big.tenant_id])
   const scope = { tenant_id: big.tenant_id, actor: 'job:test' }
-  const chain = (catch_up?: Parameters<typeof sealTenant>[2]) =>
-    w.runtime.database.write(scope, (tx) => sealTenant(tx, w.kernel.audit, catch_up))
+  const chain = (catch_up?: Parameters<typeof chainTenantEvents>[2]) =>
+    w.runtime.database.write(scope, (tx) => chainTenantEvents(tx, w.kernel.auditKeys, catch_up))
   const first = await chain()
   expect(first).toMatchObject({ chained: 2000, more: true })
   // Another worker begins from the start, and leaves off half-way.

@@ -1,18 +1,18 @@
 /** Every change writes exactly one event in its own transaction; failed and repeated requests write none. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chainTenantEvents } from '../../src/kernel/audit/chain-writer.ts'
 import { deferEvent } from '../../src/kernel/audit/queries.ts'
-import { sealTenant } from '../../src/kernel/audit/sealer.ts'
 import type { Route } from '../../src/kernel/route.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { chainAllEvents } from '../support/audit-chain.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'
-import { sealCompletely } from '../support/sealing.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -111,11 +111,11 @@ describe('one change, one event', () => {
 
   test('a proposal is shown as one, and its execution with who approved it', async () => {
     const user_id = await t.newUser()
-    await t.govern([{ action: 'roles', approvers: 2, role: 'tenant_admin' }])
+    await t.setApprovalRules([{ action: 'roles', approvers: 2, role: 'tenant_admin' }])
     const approvers = [`user:${uuidv7()}`, `user:${uuidv7()}`] as const
     const author = await t.token(undefined, t.author)
     const asked = await w.call(`PUT /users/${user_id}/roles`, { token: author, body: { roles: ['analyst'] } })
-    await t.govern([])
+    await t.setApprovalRules([])
     const { cr_id } = asked.json
     for (const by of approvers) {
       const token = await t.token(undefined, by)
@@ -173,9 +173,11 @@ describe('one change, one event', () => {
 
   test('sealing chains them all, once, also when two workers try', async () => {
     const seal = () =>
-      w.runtime.database.write({ tenant_id: t.tenant_id, actor: 'job:seal' }, (tx) => sealTenant(tx, w.kernel.audit))
+      w.runtime.database.write({ tenant_id: t.tenant_id, actor: 'job:seal' }, (tx) =>
+        chainTenantEvents(tx, w.kernel.auditKeys),
+      )
     await Promise.all([seal(), seal(), seal()])
-    await sealCompletely(w, t)
+    await chainAllEvents(w, t)
     const total = (await events()).length
     const rows = await t.write((tx) =>
       tx.query<{ seq: number; prev_hash: string; hash: string }>(
@@ -188,7 +190,7 @@ describe('one change, one event', () => {
   })
 
   test('a worker that finds another one at a tenant looks again: that one may not come to its end', async () => {
-    const sealer = w.runtime.createSealer()
+    const sealer = w.runtime.createChainWriter()
     const unsealed = () =>
       t.write((tx) =>
         tx.query(
@@ -198,14 +200,14 @@ describe('one change, one event', () => {
         ),
       )
     const passed = async () => {
-      await sealer.pass()
+      await sealer.runOnce()
       return (await unsealed()).length
     }
     await expect.poll(passed).toBe(0)
     await t.newUser()
     await t.write(async (tx) => {
       await tx.query("select pg_advisory_xact_lock(hashtextextended('audit:' || $1, 0))", [t.tenant_id])
-      await sealer.pass()
+      await sealer.runOnce()
     })
     expect(await unsealed()).toHaveLength(1)
     await expect.poll(passed).toBe(0)

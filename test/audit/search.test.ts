@@ -1,9 +1,9 @@
 /** Searching the record: every combination of filters finds what a plain reading of all events finds, page by page, exact in time. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { recordEvent } from '../../src/kernel/audit/record.ts'
-import { firstIdAfter, firstIdFrom } from '../../src/modules/audit/rules.ts'
+import { firstIdAfter, firstIdFrom } from '../../src/modules/audit/event-ids.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 interface Event {
   readonly event_id: string
@@ -45,11 +45,11 @@ const setBack: Event = {
   recorded_at: at(START_MS - 1000),
 }
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let token: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token(['auditor'])
   await t.write(async (tx) => {
@@ -138,7 +138,7 @@ describe('search', () => {
     await other.write(async (tx) => {
       for (const time of times) {
         vi.useFakeTimers({ toFake: ['Date'], now: time })
-        recordEvent(tx, w.kernel.audit, facts)
+        recordEvent(tx, w.kernel.auditKeys, facts)
         vi.useRealTimers()
       }
     })

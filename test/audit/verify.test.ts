@@ -6,26 +6,26 @@ import readline from 'node:readline'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyExport } from '../../src/kernel/audit/export-file.ts'
+import type { ChainVerification } from '../../src/kernel/audit/chain-verifier.ts'
+import { verifyExport } from '../../src/kernel/audit/export-verifier.ts'
 import { recordEvent } from '../../src/kernel/audit/record.ts'
-import type { Verification } from '../../src/kernel/audit/verify.ts'
-import { createKeyring } from '../../src/kernel/seal.ts'
-import { verifyChain } from '../../src/modules/audit/actions.ts'
+import { createKeyring } from '../../src/kernel/encryption.ts'
+import { verifyChain } from '../../src/modules/audit/chain-reader.ts'
 import { HOUSEKEEPING } from '../../src/modules/tenant/index.ts'
+import { chainAllEvents } from '../support/audit-chain.ts'
 import { TEST_MASTER_KEY } from '../support/database.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { sealCompletely } from '../support/sealing.ts'
-import { secondProcess } from '../support/second-process.ts'
+import { startSecondProcess } from '../support/second-process.ts'
 import { tamper, tamperings } from '../support/tampering.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let superuser: pg.Client
 const lines: Record<string, unknown>[] = []
 beforeAll(async () => {
   const log = pino({ level: 'error' }, { write: (text: string) => void lines.push(JSON.parse(text)) })
-  w = await world({ log })
+  w = await startTestApp({ log })
   t = await ExampleTenant.create(w)
   for (let i = 0; i < 12; i++) await t.newUser()
   superuser = new pg.Client(w.clone.postgres)
@@ -36,7 +36,7 @@ afterAll(async () => {
   await w.close()
 })
 
-const sealAll = () => sealCompletely(w, t)
+const sealAll = () => chainAllEvents(w, t)
 
 async function runJob(at: string, body: unknown = {}) {
   const token = await t.token()
@@ -51,7 +51,7 @@ async function runJob(at: string, body: unknown = {}) {
   expect(job.state, JSON.stringify(job.problem)).toBe('succeeded')
   return { job, resource: (await w.call(`GET ${started.json.resource}`, { token })).json }
 }
-const verify = async (): Promise<Verification> => (await runJob('POST /audit/verify')).resource.report
+const verify = async (): Promise<ChainVerification> => (await runJob('POST /audit/verify')).resource.report
 
 describe('verification', () => {
   test('an untouched record is intact and its newest events are counted as unsealed', async () => {
@@ -100,7 +100,7 @@ describe('verification', () => {
   test('is done once a day without being asked, and alarms when the record is broken', async () => {
     const of = await ExampleTenant.create(w)
     for (let i = 0; i < 6; i++) await of.newUser()
-    await sealCompletely(w, of)
+    await chainAllEvents(w, of)
     const token = await of.token()
     const list = async () => (await w.call('GET /audit/verifications', { token })).json.items
     const dayPasses = async (many: number) => {
@@ -145,7 +145,7 @@ describe('verification', () => {
       )
     const keepHouse = async () => {
       const job = await of.write((tx) => w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }))
-      expect(await of.ran(job)).toMatchObject({ state: 'succeeded' })
+      expect(await of.runToEnd(job)).toMatchObject({ state: 'succeeded' })
     }
     await of.write((tx) =>
       tx.run(`delete from app.job_schedule where tenant_id = $1 and name = 'audit-verification'`, [of.tenant_id]),
@@ -197,14 +197,14 @@ describe('verification', () => {
     await isOpen
     const other = await ExampleTenant.create(w)
     await other.newUser()
-    await w.runtime.createSealer().pass()
+    await w.runtime.createChainWriter().runOnce()
     const links = await other.write((tx) =>
       tx.query('select 1 from app.audit_link where tenant_id = $1', [other.tenant_id]),
     )
     expect(links).toHaveLength(0)
     release()
     await slow
-    await sealCompletely(w, other)
+    await chainAllEvents(w, other)
     await sealAll()
     const later = await other.write((tx) =>
       tx.query('select 1 from app.audit_link where tenant_id = $1', [other.tenant_id]),
@@ -220,16 +220,16 @@ describe('after a rotation of the master key', () => {
     const tenant = await ExampleTenant.create(w)
     const scope = { tenant_id: tenant.tenant_id, actor: 'operator:test' }
     await tenant.newUser()
-    await sealCompletely(w, tenant)
-    const after = await secondProcess(w, { keyring: createKeyring([Buffer.alloc(32, 9), TEST_MASTER_KEY]) })
-    const verifyBy = ({ database, kernel }: World['runtime']) =>
-      database.read(scope, (tx) => verifyChain(tx, kernel.audit, async () => {}))
+    await chainAllEvents(w, tenant)
+    const after = await startSecondProcess(w, { keyring: createKeyring([Buffer.alloc(32, 9), TEST_MASTER_KEY]) })
+    const verifyBy = ({ database, kernel }: TestApp['runtime']) =>
+      database.read(scope, (tx) => verifyChain(tx, kernel.auditKeys, async () => {}))
     try {
       const before = await verifyBy(after.runtime)
       expect(before).toMatchObject({ intact: true, faults: [], unsealed: 0 })
       const facts = { operation: 'after', object_type: 'x', object_id: 'x', request_id: null, detail: {} }
-      await after.runtime.database.write(scope, async (tx) => recordEvent(tx, after.runtime.kernel.audit, facts))
-      await sealCompletely({ ...w, runtime: after.runtime }, tenant)
+      await after.runtime.database.write(scope, async (tx) => recordEvent(tx, after.runtime.kernel.auditKeys, facts))
+      await chainAllEvents({ ...w, runtime: after.runtime }, tenant)
       expect(await verifyBy(after.runtime)).toMatchObject({ intact: true, events: before.events + 1 })
       // The keys of the record are rows: a process that still starts with the old master key takes all of it for ours.
       expect(await verifyBy(w.runtime)).toMatchObject({ intact: true, events: before.events + 1 })

@@ -4,15 +4,15 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Browser, BrowserContextOptions, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { browserAvailable, launch } from '../support/browser.ts'
-import { world } from '../support/world.ts'
+import { checkBrowser, launchBrowser } from '../support/browser.ts'
+import { startTestApp } from '../support/test-app.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const out = path.join(root, 'test/out')
 const wide = { width: 1280, height: 800 }
 const phone = { width: 390, height: 844 }
 
-const availability = await browserAvailable()
+const availability = await checkBrowser()
 if (!availability.ok) console.warn(`The tests of pages in a browser are skipped: ${availability.reason}`)
 const inBrowser = test.skipIf(!availability.ok)
 
@@ -27,7 +27,7 @@ interface Loaded {
   readonly decodedBodySize: number
 }
 
-let w: Awaited<ReturnType<typeof world>>
+let w: Awaited<ReturnType<typeof startTestApp>>
 let browser: Browser
 let base: string
 let token: string
@@ -36,10 +36,10 @@ beforeAll(async () => {
   if (!availability.ok) return
   fs.mkdirSync(out, { recursive: true })
   execFileSync(process.execPath, ['scripts/build.mjs', 'console', 'docs'], { cwd: root, stdio: 'pipe' })
-  w = await world()
+  w = await startTestApp()
   base = await w.listen()
   token = await w.token({ roles: ['viewer'] })
-  browser = await launch()
+  browser = await launchBrowser()
 }, 120_000)
 afterAll(async () => {
   await browser?.close()

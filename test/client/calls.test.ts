@@ -13,15 +13,15 @@ import {
   type UploadProgress,
 } from '../../client/index.ts'
 import { projectRoot } from '../support/database.ts'
-import { type World, world } from '../support/world.ts'
-import { made } from './made.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { assertCreated } from './assert-created.ts'
 
-let w: World
+let w: TestApp
 let url: string
 let probity: ProbityClient
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   url = await w.listen()
   probity = createClient({ url, token: await w.token() })
 })
@@ -35,7 +35,9 @@ const problemOf = async (call: Promise<unknown>): Promise<ProbityProblem> => {
 }
 
 test('a call gives the body of the answer; one without a body gives nothing', async () => {
-  const { key, secret } = made(await probity.POST('/api/api-keys', { body: { name: 'gone soon', roles: ['viewer'] } }))
+  const { key, secret } = assertCreated(
+    await probity.POST('/api/api-keys', { body: { name: 'gone soon', roles: ['viewer'] } }),
+  )
   expect(secret).toMatch(/^pk_/)
   const params = { path: { key_id: key.key_id } }
   const revoked: undefined = await probity.DELETE('/api/api-keys/{key_id}', { params })
@@ -74,7 +76,7 @@ test('members that only some problems have are kept', async () => {
 })
 
 test('if_match and expected_revision refuse a change made on old knowledge', async () => {
-  const user = made(await probity.POST('/api/users', { body: invitation('moving') }))
+  const user = assertCreated(await probity.POST('/api/users', { body: invitation('moving') }))
   const params = { path: { user_id: user.user_id } }
   const change = (team: string, how: object) =>
     probity.PATCH('/api/users/{user_id}', { params, body: { team }, ...how })
@@ -97,7 +99,7 @@ test('paginate follows every page, and filters stay', async () => {
 test('a change that waits for approval is told from one that was made', async () => {
   const tenant_id = await w.makeTenant({ four_eyes: true })
   const admin = createClient({ url, token: await w.token({ tenant_id, roles: ['tenant_admin'] }) })
-  const user = made(await admin.POST('/api/users', { body: invitation('promoted') }))
+  const user = assertCreated(await admin.POST('/api/users', { body: invitation('promoted') }))
   const params = { path: { user_id: user.user_id } }
   const answer = await admin.PUT('/api/users/{user_id}/roles', { params, body: { roles: ['analyst'] } })
   if (!isChangeRequest(answer)) throw new Error('it should wait')

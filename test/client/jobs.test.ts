@@ -4,7 +4,7 @@ import { createClient, type ProbityClient } from '../../client/index.ts'
 import { defineJob } from '../../src/kernel/job/kind.ts'
 import { fail } from '../../src/kernel/problem.ts'
 import { closed, oneOf } from '../../src/kernel/schema.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 /** Steps are let through one by one, so that what a waiting client sees does not depend on timing. */
 let permits = 0
@@ -32,12 +32,12 @@ const work = defineJob({
   },
 })
 
-let w: World
+let w: TestApp
 let probity: ProbityClient
-let runner: ReturnType<World['runtime']['createRunner']>
+let runner: ReturnType<TestApp['runtime']['createRunner']>
 
 beforeAll(async () => {
-  w = await world({ jobs: [work] })
+  w = await startTestApp({ jobs: [work] })
   probity = createClient({ url: await w.listen(), token: await w.token() })
   runner = w.runtime.createRunner(2, { poll_ms: 50 })
   runner.start()

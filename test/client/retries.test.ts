@@ -1,18 +1,18 @@
 /** Repetition against the real server, with a troublesome connection in between: what is repeated, how often, and what never. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '../../client/index.ts'
-import { type World, world } from '../support/world.ts'
-import { frontOf } from './front.ts'
-import { made } from './made.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { assertCreated } from './assert-created.ts'
+import { startFaultyProxy } from './faulty-proxy.ts'
 
-let w: World
-let front: Awaited<ReturnType<typeof frontOf>>
+let w: TestApp
+let front: Awaited<ReturnType<typeof startFaultyProxy>>
 let token: string
 let probity: ProbityClient
 
 beforeAll(async () => {
-  w = await world()
-  front = await frontOf(await w.listen())
+  w = await startTestApp()
+  front = await startFaultyProxy(await w.listen())
   token = await w.token()
   probity = createClient({ url: front.url, token })
 })
@@ -81,7 +81,7 @@ test('a pause longer than allowed is left to the caller', async () => {
 
 test('a POST whose answer was lost has its effect once: all attempts carry the same key', async () => {
   front.expect('lose', 'hang_up')
-  const user = made(await probity.POST('/api/users', { body: invitation('once') }))
+  const user = assertCreated(await probity.POST('/api/users', { body: invitation('once') }))
   expect(user.email).toBe('once@example.com')
   const keys = front.seen.map(({ headers }) => headers['idempotency-key'])
   expect(keys).toHaveLength(3)
@@ -116,7 +116,7 @@ test('an earlier attempt that still runs is waited for', async () => {
 })
 
 test('PUT, PATCH and DELETE are repeated only when they were refused unseen', async () => {
-  const user = made(await probity.POST('/api/users', { body: invitation('patched') }))
+  const user = assertCreated(await probity.POST('/api/users', { body: invitation('patched') }))
   const params = { path: { user_id: user.user_id } }
   for (const trouble of [busy('0'), 'lose'] as const) {
     front.expect(trouble)

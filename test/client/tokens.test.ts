@@ -1,20 +1,20 @@
 /** An API key becomes tokens: one exchange at a time, renewed in time, exchanged again when a token is refused. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { apiKeyTokens, createClient } from '../../client/index.ts'
-import { type World, world } from '../support/world.ts'
-import { frontOf } from './front.ts'
-import { made } from './made.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { assertCreated } from './assert-created.ts'
+import { startFaultyProxy } from './faulty-proxy.ts'
 
-let w: World
-let front: Awaited<ReturnType<typeof frontOf>>
+let w: TestApp
+let front: Awaited<ReturnType<typeof startFaultyProxy>>
 let api_key: string
 let key_id: string
 
 beforeAll(async () => {
-  w = await world()
-  front = await frontOf(await w.listen())
+  w = await startTestApp()
+  front = await startFaultyProxy(await w.listen())
   const admin = createClient({ url: front.url, token: await w.token({ roles: ['tenant_admin'] }) })
-  const { key, secret } = made(
+  const { key, secret } = assertCreated(
     await admin.POST('/api/api-keys', { body: { name: 'nightly import', roles: ['viewer'] } }),
   )
   api_key = secret

@@ -5,14 +5,14 @@ import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import { commands } from '../../src/app/cli/commands.ts'
 import { projectRoot } from '../support/database.ts'
-import { roleReachTable } from '../support/role-reach.ts'
-import { addresses, manifests, read } from './shipped.ts'
+import { renderRolePrivileges } from '../support/role-privileges.ts'
+import { manifests, readProjectFile, requestLines } from './deploy-files.ts'
 
 describe('documents', () => {
   const documents = ['docs/operations.md', 'docs/security.md']
 
   test('their commands are real, with options that exist', () => {
-    const texts = [...documents, 'deploy/Dockerfile', ...manifests].map(read).join('\n')
+    const texts = [...documents, 'deploy/Dockerfile', ...manifests].map(readProjectFile).join('\n')
     const called = [...texts.matchAll(/npx probity ([a-z][^`\n|>#"]*)/g)].map(([, words]) =>
       (words as string).trim().split(/\s+/),
     )
@@ -30,9 +30,9 @@ describe('documents', () => {
 
   test('the endpoints they name are declared, and their links lead somewhere', () => {
     for (const file of documents) {
-      const text = read(file)
+      const text = readProjectFile(file)
       const named = [...text.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/api\/[^`?]*)[^`]*`/g)]
-      const declared = addresses.map((at) => at.replace(/:(\w+)/g, '{$1}'))
+      const declared = requestLines.map((at) => at.replace(/:(\w+)/g, '{$1}'))
       expect(named.map(([, method, at]) => `${method} ${at}`).filter((at) => !declared.includes(at))).toEqual([])
       for (const [, target = ''] of text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
         expect(fs.existsSync(path.join(projectRoot, 'docs', target)), `${file}: ${target}`).toBe(true)
@@ -43,14 +43,18 @@ describe('documents', () => {
   test('docs/security.md says what each database role can reach, as the catalogue has it', async () => {
     const client = new pg.Client(inject('connections').postgres)
     await client.connect()
-    const table = await roleReachTable(client).finally(() => client.end())
+    const table = await renderRolePrivileges(client).finally(() => client.end())
     const file = path.join(projectRoot, 'docs/security.md')
     const between = /(<!-- reach:begin[^\n]*-->\n)[\s\S]*?(<!-- reach:end -->)/
-    const wanted = read('docs/security.md').replace(between, (_, begin, end) => `${begin}\n${table}\n\n${end}`)
+    const wanted = readProjectFile('docs/security.md').replace(
+      between,
+      (_, begin, end) => `${begin}\n${table}\n\n${end}`,
+    )
     if (process.env['PROBITY_WRITE_DOCS']) fs.writeFileSync(file, wanted)
     expect(table.split('\n').length).toBeGreaterThan(18)
-    expect(read('docs/security.md') === wanted, 'docs/security.md is stale: run "npm run docs" and commit it').toBe(
-      true,
-    )
+    expect(
+      readProjectFile('docs/security.md') === wanted,
+      'docs/security.md is stale: run "npm run docs" and commit it',
+    ).toBe(true)
   })
 })

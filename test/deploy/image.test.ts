@@ -7,10 +7,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { projectRoot } from '../support/database.ts'
-import { defaults, read } from './shipped.ts'
+import { defaults, readProjectFile } from './deploy-files.ts'
 
 describe('the image', () => {
-  const dockerfile = read('deploy/Dockerfile')
+  const dockerfile = readProjectFile('deploy/Dockerfile')
   const final = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
 
   test('is slim, ends on SIGTERM and starts the API', () => {
@@ -27,7 +27,7 @@ describe('the image', () => {
 
   test('its context holds what is copied', () => {
     const allowed = new Set(
-      read('deploy/Dockerfile.dockerignore')
+      readProjectFile('deploy/Dockerfile.dockerignore')
         .split('\n')
         .filter((line) => line.startsWith('!'))
         .map((line) => line.slice(1)),

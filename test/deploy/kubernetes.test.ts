@@ -6,19 +6,19 @@ import { commands } from '../../src/app/cli/commands.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { projectRoot } from '../support/database.ts'
 import {
-  addresses,
   containers,
   defaults,
+  findObject,
+  findVariables,
+  listObjects,
   type Manifest,
   manifests,
-  named,
-  namesIn,
   objects,
-  ofKind,
   pods,
-  read,
+  readProjectFile,
+  requestLines,
   variables,
-} from './shipped.ts'
+} from './deploy-files.ts'
 
 describe('settings', () => {
   test('those in manifests, image, examples and documents exist', () => {
@@ -31,18 +31,18 @@ describe('settings', () => {
       'docs/security.md',
     ]
     const unknown = files.flatMap((file) =>
-      namesIn(read(file))
+      findVariables(readProjectFile(file))
         .filter((name) => !variables.has(name))
         .map((name) => `${file}: ${name}`),
     )
     expect(unknown).toEqual([])
     const set = containers.flatMap(({ env = [] }) => env.map(({ name }: Manifest) => name))
-    const given = [...ofKind('ConfigMap').flatMap(({ data }) => Object.keys(data)), ...set]
+    const given = [...listObjects('ConfigMap').flatMap(({ data }) => Object.keys(data)), ...set]
     expect(given.filter((name) => !variables.has(name))).toEqual([])
   })
 
   test('all of them are in the table of docs/operations.md, with their defaults', () => {
-    const section = read('docs/operations.md').split('\n## Settings\n')[1]?.split('\n## ')[0] ?? ''
+    const section = readProjectFile('docs/operations.md').split('\n## Settings\n')[1]?.split('\n## ')[0] ?? ''
     const rows = [...section.matchAll(/^\| `([A-Z_]+)` \| ([^|]*)\|/gm)]
     expect(rows.map(([, name]) => name as string).sort()).toEqual([...variables].sort())
     for (const [, name = '', stated = ''] of rows) {
@@ -53,10 +53,10 @@ describe('settings', () => {
   })
 
   test('the configuration of the manifests is one the program takes', () => {
-    const urls = ofKind('Secret').flatMap(({ stringData }) =>
+    const urls = listObjects('Secret').flatMap(({ stringData }) =>
       Object.entries<string>(stringData).filter(([key]) => key.endsWith('_URL')),
     )
-    const config = readConfig({ ...named('ConfigMap', 'probity-config').data, ...Object.fromEntries(urls) })
+    const config = readConfig({ ...findObject('ConfigMap', 'probity-config').data, ...Object.fromEntries(urls) })
     expect(config).toMatchObject({ production: true, demo: false, metrics_host: '0.0.0.0' })
     expect(config.database_urls).toMatchObject({ app: expect.stringContaining('//app:') })
   })
@@ -78,7 +78,7 @@ describe('Kubernetes', () => {
       expect(kinds).toContain(kind)
     }
     expect(objects.filter(({ metadata }) => metadata?.namespace)).toEqual([])
-    const { resources } = ofKind('Kustomization')[0]
+    const { resources } = listObjects('Kustomization')[0]
     const left = ['kustomization.yaml', 'migrate-job.yaml', 'secret.example.yaml']
     expect([...resources, ...left].sort()).toEqual(manifests.map((file) => path.basename(file)).sort())
   })
@@ -102,7 +102,7 @@ describe('Kubernetes', () => {
   )
 
   test('pods are nobody, as the image is', () => {
-    const [, user] = /^USER (\d+):\d+$/m.exec(read('deploy/Dockerfile')) ?? []
+    const [, user] = /^USER (\d+):\d+$/m.exec(readProjectFile('deploy/Dockerfile')) ?? []
     for (const { spec } of pods) {
       expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(user), fsGroup: Number(user) })
       expect(Number(user)).toBeGreaterThan(0)
@@ -126,7 +126,7 @@ describe('Kubernetes', () => {
       if (kind !== 'readinessProbe') expect([number, at], container).toEqual([defaults.metrics_port, '/health'])
       else {
         expect(number).toBe(defaults.port)
-        expect(addresses).toContain(`GET ${at}`)
+        expect(requestLines).toContain(`GET ${at}`)
         expect(at).toBe('/api/health/ready')
       }
     }
@@ -136,7 +136,7 @@ describe('Kubernetes', () => {
   })
 
   test('a process that reads files of tenants has a place for what does not fit into its memory', () => {
-    for (const { metadata, spec } of ofKind('Deployment')) {
+    for (const { metadata, spec } of listObjects('Deployment')) {
       const { containers, volumes } = spec.template.spec
       for (const { volumeMounts } of containers) {
         const mount = volumeMounts.find(({ mountPath }: Manifest) => mountPath === '/tmp')
@@ -147,53 +147,55 @@ describe('Kubernetes', () => {
   })
 
   test('a pod has time to end in order', () => {
-    const drain_ms = Number(named('ConfigMap', 'probity-config').data.PROBITY_DRAIN_MS)
+    const drain_ms = Number(findObject('ConfigMap', 'probity-config').data.PROBITY_DRAIN_MS)
     for (const { metadata, spec } of pods) {
       const grace_ms = spec.terminationGracePeriodSeconds * 1000
       expect(grace_ms, metadata.labels).toBeGreaterThanOrEqual(60_000)
       expect(grace_ms).toBeGreaterThan(drain_ms + 20_000 + 15_000)
     }
-    expect(named('Deployment', 'probity-api').spec.replicas).toBeGreaterThanOrEqual(2)
-    expect(named('Deployment', 'probity-api').spec.strategy.rollingUpdate.maxUnavailable).toBe(0)
+    expect(findObject('Deployment', 'probity-api').spec.replicas).toBeGreaterThanOrEqual(2)
+    expect(findObject('Deployment', 'probity-api').spec.strategy.rollingUpdate.maxUnavailable).toBe(0)
   })
 
   test('names and labels meet', () => {
     const labels = new Map(
-      ofKind('Deployment').map(({ metadata, spec }) => [metadata.name, spec.template.metadata.labels]),
+      listObjects('Deployment').map(({ metadata, spec }) => [metadata.name, spec.template.metadata.labels]),
     )
-    for (const { metadata, spec } of ofKind('Deployment'))
+    for (const { metadata, spec } of listObjects('Deployment'))
       expect(labels.get(metadata.name)).toMatchObject(spec.selector.matchLabels)
-    for (const { metadata, spec } of ofKind('PodDisruptionBudget')) {
+    for (const { metadata, spec } of listObjects('PodDisruptionBudget')) {
       expect(labels.get(metadata.name)).toMatchObject(spec.selector.matchLabels)
     }
-    for (const { metadata, spec } of ofKind('Service')) {
+    for (const { metadata, spec } of listObjects('Service')) {
       expect(labels.get(metadata.name)).toMatchObject(spec.selector)
-      const { ports } = named('Deployment', metadata.name).spec.template.spec.containers[0]
+      const { ports } = findObject('Deployment', metadata.name).spec.template.spec.containers[0]
       for (const { targetPort } of spec.ports) expect(ports.map(({ name }: Manifest) => name)).toContain(targetPort)
     }
-    for (const { spec } of ofKind('HorizontalPodAutoscaler')) {
+    for (const { spec } of listObjects('HorizontalPodAutoscaler')) {
       expect(spec.minReplicas).toBeGreaterThanOrEqual(2)
       expect(labels.has(spec.scaleTargetRef.name)).toBe(true)
     }
     for (const { envFrom = [] } of containers) {
       for (const { configMapRef, secretRef } of envFrom) {
-        expect(configMapRef ? named('ConfigMap', configMapRef.name) : named('Secret', secretRef.name)).toBeDefined()
+        expect(
+          configMapRef ? findObject('ConfigMap', configMapRef.name) : findObject('Secret', secretRef.name),
+        ).toBeDefined()
       }
     }
-    const open = ofKind('NetworkPolicy').flatMap(({ spec }) =>
+    const open = listObjects('NetworkPolicy').flatMap(({ spec }) =>
       (spec.ingress ?? []).flatMap(({ ports }: Manifest) => ports),
     )
     expect(open.map(({ port }: Manifest) => port).sort()).toEqual([defaults.port, defaults.metrics_port].sort())
   })
 
   test('the master key is a file that others cannot read, where the configuration looks for it', () => {
-    const file = named('ConfigMap', 'probity-config').data.PROBITY_MASTER_KEY_FILE
+    const file = findObject('ConfigMap', 'probity-config').data.PROBITY_MASTER_KEY_FILE
     const mounting = pods.flatMap((pod) => pod.spec.containers.map((container: Manifest) => ({ pod, container })))
     for (const { pod, container } of mounting) {
       const mount = container.volumeMounts.find(({ mountPath }: Manifest) => mountPath === path.posix.dirname(file))
       expect(mount?.readOnly, container.name).toBe(true)
       const { secret } = pod.spec.volumes.find(({ name }: Manifest) => name === mount.name)
-      expect(Object.keys(named('Secret', secret.secretName).stringData)).toEqual([path.posix.basename(file)])
+      expect(Object.keys(findObject('Secret', secret.secretName).stringData)).toEqual([path.posix.basename(file)])
       expect(secret.defaultMode & 0o037, 'mode').toBe(0)
       expect(secret.defaultMode & 0o040, 'mode').toBe(0o040)
     }
@@ -202,11 +204,11 @@ describe('Kubernetes', () => {
   test('only the migration knows the password of migrator', () => {
     const knowing = containers.filter((container) => JSON.stringify(container).includes('probity-migrator'))
     expect(knowing.map(({ name }) => name)).toEqual(['migrate'])
-    expect(Object.keys(named('Secret', 'probity-database').stringData)).not.toContain('MIGRATOR_DATABASE_URL')
+    expect(Object.keys(findObject('Secret', 'probity-database').stringData)).not.toContain('MIGRATOR_DATABASE_URL')
   })
 
   test('there is no secret in what is shipped', () => {
-    for (const { stringData } of ofKind('Secret')) {
+    for (const { stringData } of listObjects('Secret')) {
       for (const value of Object.values<string>(stringData)) expect(value).toContain('REPLACE_ME')
     }
     const folder = path.join(projectRoot, 'deploy')

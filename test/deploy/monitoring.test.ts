@@ -1,13 +1,13 @@
 /** Alerts, dashboard and the documents about them name metrics that exist. */
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { createRuntime } from '../../src/app/runtime.ts'
+import { createKeyring } from '../../src/kernel/encryption.ts'
 import { deriveIntegrityKeys } from '../../src/kernel/integrity/keys.ts'
-import { silentLog } from '../../src/kernel/log.ts'
+import { createSilentLog } from '../../src/kernel/log.ts'
 import { alarmReasons } from '../../src/kernel/metrics.ts'
-import { createKeyring } from '../../src/kernel/seal.ts'
 import { TEST_MASTER_KEY } from '../support/database.ts'
-import { queryCheck } from '../support/metric-queries.ts'
-import { type Manifest, parseYaml, paths, read } from './shipped.ts'
+import { createQueryChecker } from '../support/metric-queries.ts'
+import { type Manifest, parseYaml, paths, readProjectFile } from './deploy-files.ts'
 
 describe('metrics', async () => {
   const keyring = createKeyring(TEST_MASTER_KEY)
@@ -17,7 +17,7 @@ describe('metrics', async () => {
     // The template is cloned by others: nobody may be connected to it.
     integrity: deriveIntegrityKeys(keyring),
     build: { version: '0', commit: null, node: process.version, schema_version: '0000' },
-    log: silentLog(),
+    log: createSilentLog(),
     issuers: [],
     public_url: null,
     cors_origins: [],
@@ -30,7 +30,7 @@ describe('metrics', async () => {
   })
   afterAll(() => runtime.close())
 
-  const { faultsOf, labels } = queryCheck(runtime.metrics.registry, paths)
+  const { faultsOf, labels } = createQueryChecker(runtime.metrics.registry, paths)
 
   test('the check of queries notices wrong names, labels and routes', async () => {
     expect(
@@ -62,12 +62,12 @@ describe('metrics', async () => {
     // Names that other programs give to their metrics too: theirs must not alert here.
     const shared = /(?<!,)\b(?:up|(?:http|nodejs|process)_\w+)\b(?!\{job=~"\.\*probity\.\*"[,}])/
     for (const { alert, expr } of rules) expect(shared.exec(expr)?.[0], alert).toBeUndefined()
-    const told = [...read('docs/operations.md').matchAll(/^\| (Probity\w+) \|/gm)].map(([, name]) => name)
+    const told = [...readProjectFile('docs/operations.md').matchAll(/^\| (Probity\w+) \|/gm)].map(([, name]) => name)
     expect(told).toEqual(rules.map(({ alert }: Manifest) => alert))
   })
 
   test('those on the dashboard exist', async () => {
-    const { panels, annotations } = JSON.parse(read('deploy/grafana/dashboard.json'))
+    const { panels, annotations } = JSON.parse(readProjectFile('deploy/grafana/dashboard.json'))
     const targets = [...panels.flatMap((panel: Manifest) => panel.targets), ...annotations.list]
     expect(targets.length).toBeGreaterThan(15)
     for (const { expr } of targets) expect(await faultsOf(expr), expr).toEqual([])
@@ -75,7 +75,7 @@ describe('metrics', async () => {
   })
 
   test('those in docs/operations.md exist', async () => {
-    const section = read('docs/operations.md').split('\n## Monitoring\n')[1]?.split('\n## ')[0] ?? ''
+    const section = readProjectFile('docs/operations.md').split('\n## Monitoring\n')[1]?.split('\n## ')[0] ?? ''
     const known = (await runtime.metrics.registry.getMetricsAsJSON()).map(({ name }) => name)
     const told = [...section.matchAll(/`((?:http|probity|nodejs|process)_[a-z0-9_]+)`/g)].map(
       ([, name]) => name as string,

@@ -1,17 +1,17 @@
 /** F14: a bit that was flipped in what is stored is noticed by whatever depends on it; the same in great number is `npm run stand:corruption`. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Corruption, corruption } from '../support/corruption.ts'
+import { type Corruption, createCorruption } from '../support/corruption.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { randomFrom } from '../support/random.ts'
-import { type World, world } from '../support/world.ts'
+import { createRandom } from '../support/random.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 const FLIPS = 25
 const targets = ['upload', 'answer', 'signing key', 'audit record', 'checkpoint', 'cursor']
-let w: World
+let w: TestApp
 let stored: Corruption
 beforeAll(async () => {
-  w = await world()
-  stored = await corruption(w.clone.postgres, await ExampleTenant.create(w))
+  w = await startTestApp()
+  stored = await createCorruption(w.clone.postgres, await ExampleTenant.create(w))
 })
 afterAll(async () => {
   await stored.end()
@@ -24,11 +24,11 @@ test('nothing is missed, and nothing is accused that is sound', async () => {
 })
 
 test.for(targets)('%s: every flipped bit is noticed', async (name) => {
-  const random = randomFrom(20_261_115)
+  const random = createRandom(20_261_115)
   const unnoticed: string[] = []
   for (let i = 0; i < FLIPS; i++) {
-    const { noticed, place } = await stored.flip(name, random)
-    if (!noticed) unnoticed.push(place)
+    const { noticed: isDetected, place } = await stored.flip(name, random)
+    if (!isDetected) unnoticed.push(place)
   }
   expect(unnoticed).toEqual([])
   expect(await stored.unsound()).toEqual([])

@@ -3,20 +3,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { createKeySet } from '../../src/kernel/auth/key-sets.ts'
 import { fail } from '../../src/kernel/problem.ts'
-import { createRehearsal, type Gate } from '../support/rehearsal.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { createTestModule, type HandlerGate } from '../support/test-module.ts'
 
-const rehearsal = createRehearsal()
+const rehearsal = createTestModule()
 const POOL_SIZE = 4
-let w: World
+let w: TestApp
 beforeAll(async () => {
-  w = await world({ modules: [...modules, rehearsal.module], pool_size: POOL_SIZE, wait_ms: 400 })
+  w = await startTestApp({ modules: [...modules, rehearsal.module], pool_size: POOL_SIZE, wait_ms: 400 })
 })
 afterAll(() => w.close())
 
 /** Writes that stand inside their transactions, each on a connection of its own. */
 async function hold(token: string, names: readonly string[]) {
-  const gates = new Map<string, Gate>(names.map((name) => [name, rehearsal.hold(name)]))
+  const gates = new Map<string, HandlerGate>(names.map((name) => [name, rehearsal.hold(name)]))
   const writing = names.map((name) => w.call('POST /rehearsal/marks', { token, body: { name } }))
   await Promise.all([...gates.values()].map(({ arrived }) => arrived))
   return {
@@ -32,7 +32,7 @@ test('others are told to come back, probes of life are answered, and afterwards 
     [w.makeTenant(), w.makeTenant(), w.makeTenant()].map(async (made) => w.token({ tenant_id: await made })),
   )
   const held = [await hold(one as string, ['one-a', 'one-b']), await hold(two as string, ['two-a', 'two-b'])]
-  expect(w.runtime.database.gate.inside).toBe(POOL_SIZE)
+  expect(w.runtime.database.semaphore.inUse).toBe(POOL_SIZE)
 
   const asked = { token: other as string }
   const refused = await Promise.all([
@@ -49,12 +49,12 @@ test('others are told to come back, probes of life are answered, and afterwards 
   const ready = await w.call('GET /health/ready')
   expect([ready.status, ready.json.checks.database.status]).toEqual([503, 'failed'])
   // Nobody was let in meanwhile, and nobody is left waiting.
-  expect([w.runtime.database.gate.inside, w.runtime.database.gate.waiting]).toEqual([POOL_SIZE, 0])
+  expect([w.runtime.database.semaphore.inUse, w.runtime.database.semaphore.waiting]).toEqual([POOL_SIZE, 0])
 
   expect((await Promise.all(held.map(({ release }) => release()))).flat()).toEqual([201, 201, 201, 201])
   expect((await w.call('GET /users', asked)).status).toBe(200)
   expect((await w.call('GET /health/ready')).status).toBe(200)
-  await expect.poll(() => w.runtime.database.gate.inside).toBe(0)
+  await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
 })
 
 test('one tenant cannot hold them all: its third write waits, another tenant is served', async () => {

@@ -8,21 +8,21 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rolesSql } from '../../src/app/embedded/roles.ts'
-import { awaitDatabase, expectSound, type Guarded } from '../../src/app/guard.ts'
-import { loadAuditKeys, prepareIntegrityKeys } from '../../src/app/integrity.ts'
+import { loadAuditKeys, prepareIntegrityKeys } from '../../src/app/integrity-keys.ts'
 import { modules } from '../../src/app/modules.ts'
 import { createReadinessChecks } from '../../src/app/readiness.ts'
 import { createTenant } from '../../src/app/seed.ts'
+import { assertChecksPass, type CheckContext, waitForDatabase } from '../../src/app/startup-checks.ts'
 import type { AuditKeys } from '../../src/kernel/audit/chain.ts'
+import { AuditChainWriter } from '../../src/kernel/audit/chain-writer.ts'
 import { recordEvent } from '../../src/kernel/audit/record.ts'
-import { AuditSealer } from '../../src/kernel/audit/sealer.ts'
 import { migrate, readMigrations } from '../../src/kernel/database/migrations.ts'
-import { connectionFor, type DatabaseConnection } from '../../src/kernel/database/servers.ts'
+import { type ConnectionConfig, toConnectionConfig } from '../../src/kernel/database/servers.ts'
 import { Database } from '../../src/kernel/database/tx.ts'
-import { silentLog } from '../../src/kernel/log.ts'
-import { createKeyring } from '../../src/kernel/seal.ts'
+import { createKeyring } from '../../src/kernel/encryption.ts'
+import { createSilentLog } from '../../src/kernel/log.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { verifyChain } from '../../src/modules/audit/actions.ts'
+import { verifyChain } from '../../src/modules/audit/chain-reader.ts'
 import { projectRoot, TEST_MASTER_KEY } from '../support/database.ts'
 import { createServerCluster, findServerTools, type ServerCluster } from '../support/server-cluster.ts'
 
@@ -35,13 +35,13 @@ let keys: AuditKeys
 const tenant_id = uuidv7()
 const scope = { tenant_id, actor: 'operator:test' }
 
-const openPool = (connection: DatabaseConnection) =>
+const openPool = (connection: ConnectionConfig) =>
   new Database({ connection, max: 3, prepared: true, statement_timeout_ms: 30_000, wait_ms: 10_000 })
 
 /** What a process has: pools as app and worker, and a chain writer. */
-function openProcess(connection: (role: string) => DatabaseConnection) {
+function openProcess(connection: (role: string) => ConnectionConfig) {
   const [app, worker] = [openPool(connection('app')), openPool(connection('worker'))]
-  const sealer = new AuditSealer({ transactions: app, queue: worker, keys, log: silentLog() })
+  const sealer = new AuditChainWriter({ transactions: app, queue: worker, keys, log: createSilentLog() })
   const record = () =>
     app.write(scope, async (tx) =>
       recordEvent(tx, keys, { operation: 'x', object_type: 'x', object_id: 'x', request_id: null, detail: {} }),
@@ -54,8 +54,8 @@ function openProcess(connection: (role: string) => DatabaseConnection) {
     chainAll: () =>
       expect
         .poll(async () => {
-          await sealer.pass().catch(() => {})
-          return sealer.tail().catch(() => null)
+          await sealer.runOnce().catch(() => {})
+          return sealer.findBacklog().catch(() => null)
         })
         .toEqual({ events: 0, age_s: 0 }),
     verify: () => app.read(scope, (tx) => verifyChain(tx, keys, async () => {})),
@@ -138,7 +138,7 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
       'select max(last_txid) > pg_snapshot_xmax(pg_current_snapshot())::text::bigint as ahead from app.audit_head',
     )
     expect(newest.ahead).toBe(true)
-    expect(await process.sealer.tail()).toMatchObject({ events: 4 })
+    expect(await process.sealer.findBacklog()).toMatchObject({ events: 4 })
     expect(await process.verify()).toMatchObject({ intact: true, unsealed: 4 })
     await process.chainAll()
     expect(await process.verify()).toMatchObject({ intact: true, unsealed: 0 })
@@ -155,7 +155,7 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
     await primary.start()
     await started(standby)
     const hosts = `${encodeURIComponent(standby.socket_dir)},${encodeURIComponent(primary.socket_dir)}`
-    const url = (role: string) => connectionFor(`postgres://${role}@${hosts}/probity`, { ssl: false })
+    const url = (role: string) => toConnectionConfig(`postgres://${role}@${hosts}/probity`, { ssl: false })
     const process = openProcess(url)
     await process.record()
     await process.chainAll()
@@ -190,15 +190,15 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
       .poll(() => checks['database']?.().catch(() => null))
       .toEqual({ status: 'failed', detail: 'the server is a standby and takes no writes' })
     await expect(process.record()).rejects.toMatchObject({ code: 'dependency_unavailable', status: 503 })
-    const guarded = { app: process.app } as Guarded
-    await expect(expectSound(guarded, ['database'])).rejects.toThrow('The server is a standby and takes no writes')
+    const guarded = { app: process.app } as CheckContext
+    await expect(assertChecksPass(guarded, ['database'])).rejects.toThrow('The server is a standby and takes no writes')
     const waits: string[] = []
     const waiting = { limit_ms: 0, onWait: (reason: string) => waits.push(reason), signal: AbortSignal.timeout(60_000) }
-    await expect(awaitDatabase(guarded, waiting)).rejects.toThrow('target_session_attrs=read-write')
+    await expect(waitForDatabase(guarded, waiting)).rejects.toThrow('target_session_attrs=read-write')
 
     await run(standby, 'select pg_promote()')
     await expect.poll(() => process.record().then(() => 'recorded', String)).toBe('recorded')
-    expect((await process.sealer.tail()).events).toBe(1)
+    expect((await process.sealer.findBacklog()).events).toBe(1)
     await process.chainAll()
     const kept = await process.verify()
     expect(kept).toMatchObject({ intact: true, unsealed: 0, events: lost.events - 20 + 1 })

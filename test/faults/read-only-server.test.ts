@@ -2,13 +2,13 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Problem } from '../../src/kernel/problem.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let superuser: pg.Client
 let token: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
   token = await w.token()

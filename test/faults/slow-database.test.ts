@@ -6,20 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type FaultyProcess, faultyProcess } from '../support/faulty-database.ts'
-import { countMarks, createRehearsal } from '../support/rehearsal.ts'
-import { type Reply, type World, world } from '../support/world.ts'
+import { type FaultyProcess, startFaultyProcess } from '../support/faulty-database.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
+import { countMarks, createTestModule } from '../support/test-module.ts'
 
 const LIMIT_MS = 400
-const rehearsal = createRehearsal()
-let w: World
+const rehearsal = createTestModule()
+let w: TestApp
 let tenant: ExampleTenant
 let impatient: FaultyProcess
 let superuser: pg.Client
 beforeAll(async () => {
-  w = await world({ modules: [...modules, rehearsal.module] })
+  w = await startTestApp({ modules: [...modules, rehearsal.module] })
   tenant = await ExampleTenant.create(w)
-  impatient = await faultyProcess(w, {
+  impatient = await startFaultyProcess(w, {
     modules: [...modules, rehearsal.module],
     statement_timeout_ms: LIMIT_MS,
     pool_size: 2,
@@ -133,7 +133,12 @@ describe('a database that says nothing at all', () => {
   test('is not waited for without end, and is asked anew on another connection', async () => {
     const line = await silencer(w.clone.app)
     const connections = { app: line.connection, worker: line.connection }
-    const process = await faultyProcess(w, { connections, statement_timeout_ms: LIMIT_MS, pool_size: 2, wait_ms: 400 })
+    const process = await startFaultyProcess(w, {
+      connections,
+      statement_timeout_ms: LIMIT_MS,
+      pool_size: 2,
+      wait_ms: 400,
+    })
     await expectAllWell(process)
     line.silence(true)
     const token = await tenant.token()

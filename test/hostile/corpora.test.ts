@@ -7,22 +7,22 @@ import path from 'node:path'
 import vm from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
-import { isFreeAt } from '../../src/kernel/http/validation.ts'
+import { isFreeFormAt } from '../../src/kernel/http/validation.ts'
 import type { Route } from '../../src/kernel/route.ts'
 import type { TSchema } from '../../src/kernel/schema.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'
 import { announceSampling, sample } from '../support/sampling.ts'
-import { sharedFolder } from '../support/shared-data.ts'
-import { type CallOptions, type Reply, type World, world } from '../support/world.ts'
+import { findSharedFolder } from '../support/shared-data.ts'
+import { type CallOptions, type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let tenant: ExampleTenant
 let token: string
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   tenant = await ExampleTenant.create(w)
   token = await tenant.token()
 })
@@ -44,7 +44,7 @@ const post = (route: Route, payload: string | Buffer): Promise<Reply> =>
   })
 
 describe('JSONTestSuite', () => {
-  const folder = sharedFolder('conformance/JSONTestSuite', 2)
+  const folder = findSharedFolder('conformance/JSONTestSuite', 2)
   const files = folder ? fs.readdirSync(folder) : []
   const answersTo = async (prefix: string) => {
     const [route] = withBody.filter(({ id }) => id === 'createUser') as [Route]
@@ -179,7 +179,7 @@ describe('patterns meet strings made to be slow', () => {
       for (const slow of sample(slowStrings, 1, `${route.id} ${at.join('/')}`)) {
         const { status } = await post(route, JSON.stringify(withString(body, at, slow)))
         // A field that takes anything may lead on to what it concerns, and that is not there; open content may be stored as it is.
-        const is_open = isFreeAt(route.body as TSchema, `#/${at.join('/')}`)
+        const is_open = isFreeFormAt(route.body as TSchema, `#/${at.join('/')}`)
         expect([at, status < 500 && (is_open || status >= 400)]).toEqual([at, true])
       }
     }
@@ -198,7 +198,7 @@ describe('patterns meet strings made to be slow', () => {
 })
 
 describe('naughty strings', () => {
-  const folder = sharedFolder('conformance', 5)
+  const folder = findSharedFolder('conformance', 5)
   const file = folder && path.join(folder, 'blns.json')
   const strings: string[] = file ? JSON.parse(fs.readFileSync(file, 'utf8')) : []
   const octets = { 'content-type': 'application/octet-stream' }

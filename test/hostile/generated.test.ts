@@ -1,27 +1,27 @@
 /** The quick form of `npm run stand:generated`: a few hundred valid and invalid requests, always the same ones. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { generatedRun } from '../stand/hostile/generated-run.ts'
-import { Choices } from '../support/choices.ts'
-import { Contract } from '../support/contract.ts'
+import { runGeneratedRequests } from '../acceptance/fuzz/generated-requests.ts'
+import { ApiContract } from '../support/contract.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { GeneratedRequests } from '../support/generated-requests.ts'
-import { type World, world } from '../support/world.ts'
+import { SeededRandom } from '../support/seeded-random.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 const SEED = 20_261_115
 
-let w: World
+let w: TestApp
 let base: string
 let tenant: ExampleTenant
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   base = await w.listen()
   tenant = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
 
 test('every answer to generated requests is the one the document promises', async () => {
-  const result = await generatedRun({
+  const result = await runGeneratedRequests({
     base,
     document: w.kernel.openapi(),
     tokens: [await tenant.token()],
@@ -41,7 +41,7 @@ test('every answer to generated requests is the one the document promises', asyn
 
 test('the same seed gives the same requests, and another seed others', () => {
   const requests = (seed: number) => {
-    const made = new GeneratedRequests(new Contract(w.kernel.openapi()), new Choices(seed), () => undefined)
+    const made = new GeneratedRequests(new ApiContract(w.kernel.openapi()), new SeededRandom(seed), () => undefined)
     return Array.from({ length: 50 }, (_, n) => {
       const { method, url, body, kind } = n % 2 ? made.valid() : made.invalid()
       return [method, url, String(body), kind]
@@ -52,7 +52,7 @@ test('the same seed gives the same requests, and another seed others', () => {
 })
 
 test('the judge notices an answer of another shape and a status nobody documented', () => {
-  const contract = new Contract(w.kernel.openapi())
+  const contract = new ApiContract(w.kernel.openapi())
   const operation = contract.operations.find(({ id }) => id === 'getTenant')
   if (!operation) throw new Error('getTenant is not in the document')
   expect(contract.faultOf(operation, 200, 'application/json', '{}')).toMatch(/required property/)

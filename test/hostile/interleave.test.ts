@@ -1,15 +1,15 @@
 /** The quick form of `npm run stand:interleave`: two thousand requests of ten tenants on two connections to the database. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { interleaveRun, STRAYED_USERS } from '../stand/hostile/interleave-run.ts'
+import { COUNT_STRAY_USERS_SQL, runInterleavedRequests } from '../acceptance/fuzz/interleaved-requests.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 const SEED = 20_261_115
 
-let w: World
+let w: TestApp
 beforeAll(async () => {
-  w = await world({ pool_size: 2 })
+  w = await startTestApp({ pool_size: 2 })
 })
 afterAll(() => w.close())
 
@@ -29,14 +29,20 @@ async function furnish() {
 test('no tenant ever sees a byte of another, however many requests are broken off', async () => {
   const tenants = []
   for (let n = 0; n < 10; n++) tenants.push(await furnish())
-  const result = await interleaveRun({ base: await w.listen(), seed: SEED, requests: 2000, tenants, at_once: 16 })
+  const result = await runInterleavedRequests({
+    base: await w.listen(),
+    seed: SEED,
+    requests: 2000,
+    tenants,
+    at_once: 16,
+  })
   expect(result.findings).toEqual([])
   expect(result.faults).toBe(0)
   expect(result.broken_off).toBeGreaterThan(50)
   expect(result.own_markers).toBeGreaterThan(1000)
   const admin = new pg.Client(w.clone.postgres)
   await admin.connect()
-  const { rows } = await admin.query(STRAYED_USERS)
+  const { rows } = await admin.query(COUNT_STRAY_USERS_SQL)
   await admin.end()
   expect(rows).toEqual([{ strayed: 0 }])
 })

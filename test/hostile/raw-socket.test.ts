@@ -3,16 +3,16 @@
  * Each gets a documented answer or a closed connection, one request never becomes two, and the next caller is served.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { Choices } from '../support/choices.ts'
-import { converse, type RawOutcome } from '../support/raw-conversation.ts'
-import { type World, world } from '../support/world.ts'
+import { exchangeRaw, type RawExchange } from '../support/raw-exchange.ts'
+import { SeededRandom } from '../support/seeded-random.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let base: string
 let token: string
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   base = await w.listen()
   token = await w.token()
 })
@@ -20,14 +20,14 @@ afterAll(() => w.close())
 
 /** Whatever was tried: whoever comes next is served. */
 afterEach(async () => {
-  const { answers } = await converse(base, ['GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'])
+  const { answers } = await exchangeRaw(base, ['GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'])
   expect(answers.map(({ status }) => status)).toEqual([200])
 })
 
 const refusals = [400, 401, 404, 405, 406, 408, 413, 415, 422, 429, 431]
 
 /** Anything from 400 on is a problem with its request id; nothing is above 499. */
-function expectDocumented({ answers, text }: RawOutcome): void {
+function expectDocumented({ answers, text }: RawExchange): void {
   for (const { status, headers, body } of answers) {
     if (status < 400) {
       expect([100, 200, 201, 204]).toContain(status)
@@ -71,7 +71,7 @@ describe('a length that can be read in two ways', () => {
     ['a chunk size in bare lines', `${exchange}Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n${hidden}`],
     ['a chunk longer than it says', `${exchange}Transfer-Encoding: chunked\r\n\r\n2\r\n{}{}\r\n0\r\n\r\n${hidden}`],
   ])('%s is refused and the connection closed: one answer, never two', async (_name, text) => {
-    const outcome = await converse(base, [text])
+    const outcome = await exchangeRaw(base, [text])
     expectDocumented(outcome)
     expect(outcome.closed).toBe(true)
     expect(outcome.answers.map(({ status }) => status)).toEqual([400])
@@ -145,7 +145,7 @@ describe('lines that are not quite HTTP', () => {
     ['a giant path', `GET /api/${'x'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, [431]],
     ['a giant method', `${'G'.repeat(100_000)} / HTTP/1.1\r\n\r\n`, [400]],
   ])('%s', async (_name, text, expected) => {
-    const outcome = await converse(base, [text])
+    const outcome = await exchangeRaw(base, [text])
     expectDocumented(outcome)
     expect(outcome.closed).toBe(true)
     expect(outcome.answers).toHaveLength(1)
@@ -160,7 +160,7 @@ describe('time', () => {
     const usual_ms = server.headersTimeout
     server.headersTimeout = 500
     try {
-      const outcome = await converse(base, ['GET /api/health HTTP/1.1\r\n', 'Host: x\r\n'], { pause_ms: 100 })
+      const outcome = await exchangeRaw(base, ['GET /api/health HTTP/1.1\r\n', 'Host: x\r\n'], { pause_ms: 100 })
       expectDocumented(outcome)
       expect([outcome.closed, outcome.answers[0]?.status]).toEqual([true, 408])
     } finally {
@@ -169,7 +169,7 @@ describe('time', () => {
   })
 
   test('a request in single bytes is a request', async () => {
-    const { answers } = await converse(base, [...health()])
+    const { answers } = await exchangeRaw(base, [...health()])
     expect(answers.map(({ status }) => status)).toEqual([200])
   })
 
@@ -180,13 +180,13 @@ describe('time', () => {
       const path = n % 2 ? '/api/health' : '/api/tenant'
       return `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: ${id}\r\n${last}\r\n`
     })
-    const { answers } = await converse(base, [asked.join('')])
+    const { answers } = await exchangeRaw(base, [asked.join('')])
     expect(answers.map(({ headers }) => headers['x-request-id'])).toEqual(ids)
     expect(answers.every(({ status }) => status === 200)).toBe(true)
   })
 
   test('what is pipelined behind a refusal is not answered', async () => {
-    const { answers } = await converse(base, [`GET /api/health HTTP/1.1\r\nHost: x\r\nBroken\r\n\r\n${hidden}`])
+    const { answers } = await exchangeRaw(base, [`GET /api/health HTTP/1.1\r\nHost: x\r\nBroken\r\n\r\n${hidden}`])
     expect(answers.map(({ status }) => status)).toEqual([400])
   })
 
@@ -199,7 +199,7 @@ describe('time', () => {
     ['instead of going on after 100', `${exchange}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`],
     ['before the answer', health()],
   ])('a caller who leaves %s harms nobody', async (_name, text) => {
-    await Promise.all(Array.from({ length: 20 }, () => converse(base, [text], { leave: true })))
+    await Promise.all(Array.from({ length: 20 }, () => exchangeRaw(base, [text], { leave: true })))
   })
 
   test('and nothing stays counted as in flight', async () => {
@@ -212,7 +212,7 @@ describe('a good request with some bytes changed', () => {
   const SEED = 20_261_115
 
   test('is answered as documented, closed, or waited for', async () => {
-    const random = new Choices(SEED)
+    const random = new SeededRandom(SEED)
     const good = [
       Buffer.from(health('Accept: */*\r\n')),
       Buffer.from(`${exchange}Content-Length: 14\r\nConnection: close\r\n\r\n{"api_key":"x"}`),
@@ -226,7 +226,7 @@ describe('a good request with some bytes changed', () => {
     const statuses = new Set<number>()
     const player = async () => {
       for (let bytes = damaged.pop(); bytes; bytes = damaged.pop()) {
-        const outcome = await converse(base, [bytes], { patience_ms: 250 })
+        const outcome = await exchangeRaw(base, [bytes], { patience_ms: 250 })
         expectDocumented(outcome)
         for (const { status } of outcome.answers) statuses.add(status)
       }

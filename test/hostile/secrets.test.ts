@@ -13,19 +13,19 @@ import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { TEST_MASTER_KEY } from '../support/database.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'
-import { type Reply, type World, world } from '../support/world.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 
 const CANARY = `s3cr3t${uuidv7().replaceAll('-', '')}`
 const logFile = path.join(os.tmpdir(), `secrets-${CANARY}.log`)
 const log = createLog({ level: 'trace', destination: logFile, name: 'secrets' })
 const routes = modules.flatMap((module) => module.routes)
 
-let w: World
+let w: TestApp
 let tenant: ExampleTenant
 let token: string
 
 beforeAll(async () => {
-  w = await world({ log })
+  w = await startTestApp({ log })
   tenant = await ExampleTenant.create(w)
   token = await tenant.token()
 })
@@ -98,7 +98,7 @@ const places: readonly (readonly [name: string, send: (route: Route, url: string
   ]
 const json = { 'content-type': 'application/json' }
 
-const call = (route: Route, url: string, options: Parameters<World['call']>[1]): Promise<Reply> =>
+const call = (route: Route, url: string, options: Parameters<TestApp['call']>[1]): Promise<Reply> =>
   w.call(`${route.method} ${url}`, { ...options, address: own() })
 
 /** A row that does not fit is named with what was found in it, to the one who sent it; never a member marked as personal. */

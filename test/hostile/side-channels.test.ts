@@ -8,14 +8,14 @@ import type { Route } from '../../src/kernel/route.ts'
 import { isUuid, uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type Example, fixtures } from '../support/fixtures.ts'
-import { type Reply, type World, world } from '../support/world.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let own: ExampleTenant
 let other: ExampleTenant
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   ;[own, other] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
 })
 afterAll(() => w.close())

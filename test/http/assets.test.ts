@@ -8,21 +8,21 @@ import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installAssets } from '../../src/app/assets.ts'
 import { projectRoot } from '../support/database.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 const ORIGIN = 'https://console.example'
 const SCRIPT = '/api/docs/scalar.js'
 const decoders = { br: zlib.brotliDecompressSync, gzip: zlib.gunzipSync, identity: (bytes: Buffer) => bytes }
 const codings = ['br', 'gzip', 'identity'] as const
 
-let w: World
+let w: TestApp
 /** Address and file of everything that is compressed. */
 let texts: { url: string; file: string }[]
 let script: string
 
 beforeAll(async () => {
   execFileSync(process.execPath, ['scripts/build.mjs', 'console', 'docs'], { cwd: projectRoot, stdio: 'pipe' })
-  w = await world({ cors_origins: [ORIGIN] })
+  w = await startTestApp({ cors_origins: [ORIGIN] })
   const folder = path.join(projectRoot, 'dist/console')
   const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'))
   const console_texts = names.filter((name) => /\.(html|js|css|svg)$/.test(name))

@@ -2,21 +2,21 @@
 import http from 'node:http'
 import net from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { BodyWatch, defaultBodyLimits, ReceivingBodies } from '../../src/kernel/http/request-body.ts'
-import { type World, world } from '../support/world.ts'
+import { BodyLimiter, defaultBodyLimits, SlowBodyDetector } from '../../src/kernel/http/request-body.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let base: string
 const open: net.Socket[] = []
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   base = await w.listen()
 })
 afterAll(() => w.close())
 afterEach(async () => {
   for (const socket of open.splice(0)) socket.destroy()
-  await vi.waitFor(() => expect(w.server.receiving).toBe(0), patience)
+  await vi.waitFor(() => expect(w.server.receivingBodies).toBe(0), patience)
 })
 
 const patience = { timeout: 60_000 }
@@ -54,7 +54,7 @@ describe('slow bodies', () => {
     const other = await w.token({ tenant_id })
     const { count } = defaultBodyLimits.principal
     for (let n = 0; n < count; n++) await begin('POST /subjects', json(slow, 1000), '{')
-    await vi.waitFor(() => expect(w.server.receiving).toBe(count), patience)
+    await vi.waitFor(() => expect(w.server.receivingBodies).toBe(count), patience)
     const { buckets } = (await w.call('GET /limits', { token: other })).json
     expect(buckets).toContainEqual({ bucket: 'in_flight', limit: 64, remaining: 63, reset_s: 0 })
     expect((await w.call('GET /auth/me', { token: slow })).status).toBe(200)
@@ -68,20 +68,20 @@ describe('slow bodies', () => {
   test('a place is free again when the client goes away', async () => {
     const token = await w.token()
     const { socket } = await begin('POST /users', json(token, 1000), '{')
-    await vi.waitFor(() => expect(w.server.receiving).toBe(1), patience)
+    await vi.waitFor(() => expect(w.server.receivingBodies).toBe(1), patience)
     socket.destroy()
-    await vi.waitFor(() => expect(w.server.receiving).toBe(0), patience)
+    await vi.waitFor(() => expect(w.server.receivingBodies).toBe(0), patience)
   })
 
   test('a tenant that is full is refused before its body is sent', async () => {
     const tenant_id = await w.makeTenant()
     const token = await w.token({ tenant_id })
     const standing = { limits: new Map([['in_flight', { per_second: 1, burst: 1 }]]) } as never
-    w.kernel.limits.enter(tenant_id, standing)
-    for (let n = 1; n < 64; n++) w.kernel.limits.enter(tenant_id, { limits: new Map() } as never)
+    w.kernel.limits.acquireInFlight(tenant_id, standing)
+    for (let n = 1; n < 64; n++) w.kernel.limits.acquireInFlight(tenant_id, { limits: new Map() } as never)
     const { answer } = await begin('POST /users', json(token, 1000))
     await vi.waitFor(() => expect(answer()).toContain('"code":"concurrency_limited"'), patience)
-    for (let n = 0; n < 64; n++) w.kernel.limits.leave(tenant_id)
+    for (let n = 0; n < 64; n++) w.kernel.limits.releaseInFlight(tenant_id)
   })
 })
 
@@ -91,7 +91,7 @@ describe('what is watched', () => {
   test('is the average rate, and only while the server waits for the client', async () => {
     let now_ms = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
-    const watch = new BodyWatch(rate)
+    const watch = new SlowBodyDetector(rate)
     let slow = 0
     const events: (() => void)[] = []
     const request = {
@@ -101,7 +101,7 @@ describe('what is watched', () => {
       once: (_name: string, listener: () => void) => events.push(listener),
       emit: () => ++slow > 0,
     }
-    watch.watch(request as never)
+    watch.track(request as never)
     const after = (ms: number, bytes: number) => {
       now_ms += ms
       request.socket.bytesRead += bytes
@@ -117,7 +117,7 @@ describe('what is watched', () => {
     expect(after(10, 0)).toBe(1)
     for (const close of events) close()
     expect([after(60_000, 0), watch.size]).toEqual([1, 0])
-    watch.watch(request as never)
+    watch.track(request as never)
     request.socket.destroyed = true
     expect([after(60_000, 0), watch.size]).toEqual([1, 0])
     watch.close()
@@ -130,32 +130,32 @@ describe('bounds', () => {
   const limits = { principal: limit(2, 10), tenant: limit(3, 20), process: limit(4, 30) }
 
   test('hold for a principal, its tenant and the process, in number', () => {
-    const bodies = new ReceivingBodies(limits)
-    const places = [bodies.enter('a1', 'a'), bodies.enter('a1', 'a')]
-    expect(() => bodies.enter('a1', 'a')).toThrow('concurrency_limited')
-    places.push(bodies.enter('a2', 'a'))
-    expect(() => bodies.enter('a3', 'a')).toThrow('concurrency_limited')
-    places.push(bodies.enter('x', null))
-    expect(() => bodies.enter('b1', 'b')).toThrow('overloaded')
-    for (const place of places) place.leave()
-    for (const place of places) place.leave()
+    const bodies = new BodyLimiter(limits)
+    const places = [bodies.acquire('a1', 'a'), bodies.acquire('a1', 'a')]
+    expect(() => bodies.acquire('a1', 'a')).toThrow('concurrency_limited')
+    places.push(bodies.acquire('a2', 'a'))
+    expect(() => bodies.acquire('a3', 'a')).toThrow('concurrency_limited')
+    places.push(bodies.acquire('x', null))
+    expect(() => bodies.acquire('b1', 'b')).toThrow('overloaded')
+    for (const place of places) place.release()
+    for (const place of places) place.release()
     expect([bodies.count, bodies.keys]).toEqual([0, 0])
   })
 
   test('and in bytes, which are given back with the place', () => {
-    const bodies = new ReceivingBodies(limits)
-    const first = bodies.enter('a1', 'a')
-    first.hold(10)
-    expect(() => first.hold(1)).toThrow('concurrency_limited')
-    const second = bodies.enter('b1', 'b')
-    second.hold(10)
-    const third = bodies.enter('c1', 'c')
-    third.hold(9)
-    const fourth = bodies.enter('x', null)
-    expect(() => fourth.hold(2)).toThrow('overloaded')
-    first.leave()
-    fourth.hold(2)
-    expect(() => fourth.hold(9)).toThrow('rate_limited')
+    const bodies = new BodyLimiter(limits)
+    const first = bodies.acquire('a1', 'a')
+    first.addBytes(10)
+    expect(() => first.addBytes(1)).toThrow('concurrency_limited')
+    const second = bodies.acquire('b1', 'b')
+    second.addBytes(10)
+    const third = bodies.acquire('c1', 'c')
+    third.addBytes(9)
+    const fourth = bodies.acquire('x', null)
+    expect(() => fourth.addBytes(2)).toThrow('overloaded')
+    first.release()
+    fourth.addBytes(2)
+    expect(() => fourth.addBytes(9)).toThrow('rate_limited')
   })
 })
 
@@ -246,7 +246,7 @@ describe('a body slower than the minimum rate', () => {
   ])('is answered 408 and its connection closed: %s', async (_what, at, type, first) => {
     const headers = { ...json(await w.token(), 100_000), 'content-type': type }
     const { answer, closed } = await begin(at, headers, first)
-    await vi.waitFor(() => expect(w.server.receiving).toBe(1), patience)
+    await vi.waitFor(() => expect(w.server.receivingBodies).toBe(1), patience)
     now_ms += 60_000
     await closed
     expect(answer()).toMatch(/^HTTP\/1.1 408 [\s\S]*connection: close[\s\S]*"code":"request_timeout"/)

@@ -1,15 +1,15 @@
 /** Nobody overwrites what they have not seen: revisions, strong ETags, If-Match, If-None-Match and expected_revision. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressOf, exampleFor, routes } from '../isolation/support.ts'
+import { getExample, getRequestLine, routes } from '../isolation/support.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type Reply, type World, world } from '../support/world.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let token: string
 let count = 0
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   token = await w.token()
 })
 afterAll(() => w.close())
@@ -102,11 +102,11 @@ describe('If-Match', () => {
 
   test.each(changes.map((route) => [route.id, route] as const))('is honoured by %s', async (_id, route) => {
     const t = await ExampleTenant.create(w)
-    const example = await exampleFor(route, t)
+    const example = await getExample(route, t)
     const by = await t.token(undefined, example.principal)
     const body = example.body === undefined ? {} : { body: example.body }
     const request = (etag: string) =>
-      w.call(addressOf(route, example), { token: by, headers: { 'if-match': etag }, ...body })
+      w.call(getRequestLine(route, example), { token: by, headers: { 'if-match': etag }, ...body })
     expect(brief(await request('"99"'))).toBe('412 precondition_failed')
     expect((await request('"1"')).status).toBe(route.reply[0])
   })

@@ -1,18 +1,18 @@
 /** Listings are read page by page without gaps or repetitions, and a cursor continues only the listing it came from. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CURSOR_LIFE_MS, createCursorCodec } from '../../src/kernel/cursor.ts'
+import { CURSOR_TTL_MS, createCursorCodec } from '../../src/kernel/cursor.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { insertUser } from '../../src/modules/access/index.ts'
-import { addressOf, exampleFor, routes } from '../isolation/support.ts'
+import { getExample, getRequestLine, routes } from '../isolation/support.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let token: string
 let tenant_id: string
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   tenant_id = await w.tenant()
   token = await w.token()
   // In one transaction, so that all have the same created_at and only the id tells them apart.
@@ -139,8 +139,8 @@ describe('a cursor that does not belong here is 404', () => {
     expect(others.length).toBeGreaterThan(3)
     const t = new ExampleTenant(w, tenant_id)
     for (const route of others) {
-      const example = await exampleFor(route, t)
-      const at = addressOf(route, { ...example, query: { ...example.query, cursor: await first() } })
+      const example = await getExample(route, t)
+      const at = getRequestLine(route, { ...example, query: { ...example.query, cursor: await first() } })
       await refused(at.replace('GET ', ''))
     }
   })
@@ -160,8 +160,8 @@ describe('a cursor that does not belong here is 404', () => {
         binding: {},
         position,
       })
-    expect((await page(`cursor=${cursorMade(CURSOR_LIFE_MS - 60_000)}`)).status).toBe(200)
-    await refused(`/users?cursor=${cursorMade(CURSOR_LIFE_MS + 1)}`)
+    expect((await page(`cursor=${cursorMade(CURSOR_TTL_MS - 60_000)}`)).status).toBe(200)
+    await refused(`/users?cursor=${cursorMade(CURSOR_TTL_MS + 1)}`)
   })
 
   test('and one that breaks the schema is 422', async () => {

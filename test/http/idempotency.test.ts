@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import type { Role } from '../../src/kernel/auth/roles.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { countMarks, createRehearsal } from '../support/rehearsal.ts'
-import { type Reply, type World, world } from '../support/world.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
+import { countMarks, createTestModule } from '../support/test-module.ts'
 
-const rehearsal = createRehearsal()
-let w: World
+const rehearsal = createTestModule()
+let w: TestApp
 let token: string
 
 beforeAll(async () => {
-  w = await world({ modules: [...modules, rehearsal.module] })
+  w = await startTestApp({ modules: [...modules, rehearsal.module] })
   token = await w.token()
 })
 afterAll(() => w.close())

@@ -1,14 +1,14 @@
 /** Probes, readiness, and leaving: a process that is told to stop finishes what it began and says so at once. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
-import { createRehearsal } from '../support/rehearsal.ts'
-import { secondProcess } from '../support/second-process.ts'
-import { type World, world } from '../support/world.ts'
+import { startSecondProcess } from '../support/second-process.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { createTestModule } from '../support/test-module.ts'
 
-let w: World
+let w: TestApp
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
 })
 afterAll(() => w.close())
 
@@ -44,7 +44,7 @@ describe('probes', () => {
     const nowhere = { ...w.clone.app, database: 'no_such_database' }
     // It lost its database after it had started, and with its keys read.
     const { integrity } = w.kernel
-    const lost = await secondProcess(w, { connections: { app: nowhere, worker: nowhere }, integrity })
+    const lost = await startSecondProcess(w, { connections: { app: nowhere, worker: nowhere }, integrity })
     expect((await lost.get('/api/health')).status).toBe(200)
     const ready = await lost.get('/health/ready')
     expect(ready.status).toBe(503)
@@ -67,8 +67,8 @@ describe('probes', () => {
 
   test('an older process stays ready on a newer schema, a newer one waits for the migration', async () => {
     const build = (schema_version: string) => ({ ...w.kernel.build, schema_version })
-    const older = await secondProcess(w, { build: build('0001') })
-    const newer = await secondProcess(w, { build: build('9999') })
+    const older = await startSecondProcess(w, { build: build('0001') })
+    const newer = await startSecondProcess(w, { build: build('9999') })
     expect((await older.get('/api/health/ready')).status).toBe(200)
     const waiting = await newer.get('/api/health/ready')
     expect(waiting.status).toBe(503)
@@ -78,8 +78,8 @@ describe('probes', () => {
 })
 
 describe('leaving', () => {
-  const rehearsal = createRehearsal()
-  const leaving = () => world({ modules: [...modules, rehearsal.module] })
+  const rehearsal = createTestModule()
+  const leaving = () => startTestApp({ modules: [...modules, rehearsal.module] })
 
   test('draining is visible at once, and everybody is still served', async () => {
     const v = await leaving()

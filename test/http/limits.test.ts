@@ -4,17 +4,17 @@ import { modules } from '../../src/app/modules.ts'
 import { defaultLimits } from '../../src/kernel/limits.ts'
 import type { ProcessRegistry } from '../../src/kernel/process/registry.ts'
 import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
-import { createRehearsal } from '../support/rehearsal.ts'
-import { secondProcess } from '../support/second-process.ts'
-import { type World, world } from '../support/world.ts'
+import { startSecondProcess } from '../support/second-process.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { createTestModule } from '../support/test-module.ts'
 
-const rehearsal = createRehearsal()
-let w: World
+const rehearsal = createTestModule()
+let w: TestApp
 let clock: MockInstance<() => number>
 let now_ms: number
 
 beforeAll(async () => {
-  w = await world({ modules: [...modules, rehearsal.module] })
+  w = await startTestApp({ modules: [...modules, rehearsal.module] })
 })
 afterAll(() => w.close())
 beforeEach(() => {
@@ -225,7 +225,7 @@ describe('several processes on one database', () => {
     }
     const others = await Promise.all(
       Array.from({ length: count - 1 }, async () => {
-        const process = await secondProcess(w)
+        const process = await startSecondProcess(w)
         return {
           get: async (token: string) => (await process.get('/api/auth/me', token)).status,
           registry: process.runtime.createProcessRegistry(kind),
@@ -237,7 +237,7 @@ describe('several processes on one database', () => {
   }
   const beatAll = async (processes: readonly Processes[]) => {
     // The first round makes them known, the second one tells all of them.
-    for (let round = 0; round < 2; round++) for (const { registry } of processes) await registry.beat()
+    for (let round = 0; round < 2; round++) for (const { registry } of processes) await registry.sendHeartbeat()
   }
   /** As fast as each of them lets it, for six seconds. */
   async function hammer(processes: readonly Processes[], token: string): Promise<number> {
@@ -265,7 +265,7 @@ describe('several processes on one database', () => {
       await registry.stop()
       await close()
     }
-    await alone.registry.beat()
+    await alone.registry.sendHeartbeat()
     const { token: next } = await tenantWith(limits)
     expect(await hammer([alone], next)).toBe(FULL)
     await alone.registry.stop()
@@ -281,7 +281,7 @@ describe('several processes on one database', () => {
           [SYSTEM_TENANT, OTHER, serves_requests, age],
         ),
       )
-      await own.registry.beat()
+      await own.registry.sendHeartbeat()
       const { token } = await tenantWith({ principal: [1, 20] })
       return (await me(token)).headers['ratelimit-policy']
     }
@@ -297,11 +297,11 @@ describe('several processes on one database', () => {
     const registries = [1, 2, 3].map(() => w.runtime.createProcessRegistry(worker))
     const alone = registries[0] as ProcessRegistry
     expect(alone.isTurn(500)).toBe(true)
-    for (let round = 0; round < 2; round++) for (const registry of registries) await registry.beat()
+    for (let round = 0; round < 2; round++) for (const registry of registries) await registry.sendHeartbeat()
     for (let turn = 0; turn < 6; turn++)
       expect(registries.filter((registry) => registry.isTurn(500, turn * 500))).toHaveLength(1)
     for (const registry of registries.slice(1)) await registry.stop()
-    await alone.beat()
+    await alone.sendHeartbeat()
     for (let turn = 0; turn < 3; turn++) expect(alone.isTurn(500, turn * 500)).toBe(true)
     await alone.stop()
   })

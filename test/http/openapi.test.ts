@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { inputValidator, replyValidator } from '../../src/kernel/http/validation.ts'
 import { problems } from '../../src/kernel/problem.ts'
-import { isStreamed } from '../../src/kernel/route.ts'
+import { isStreamReply } from '../../src/kernel/route.ts'
 import type { TSchema } from '../../src/kernel/schema.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 interface Operation {
   readonly operationId: string
@@ -32,13 +32,13 @@ interface Document {
   readonly components: { schemas: Record<string, object> }
 }
 
-let w: World
+let w: TestApp
 let document: Document
 let operations: { path: string; method: string; operation: Operation }[]
 const routes = modules.flatMap((module) => module.routes.map((route) => ({ module, route })))
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   document = (await w.call('GET /openapi.json')).json
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -58,7 +58,7 @@ describe('the document', () => {
   })
 
   test('lists exactly what the router answers, in both directions', () => {
-    const served = w.server.mounted
+    const served = w.server.mountedRoutes
       .filter(({ url }) => url.startsWith('/api/') && !url.startsWith('/api/docs/'))
       .map(({ method, url }) => `${method} ${url.replace(/:([a-z_]+)/g, '{$1}')}`)
     const written = operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`)
@@ -216,7 +216,7 @@ describe('every schema', () => {
         if (schema) count++
       }
       const [, reply] = route.reply
-      if (reply === null || isStreamed(reply)) continue
+      if (reply === null || isStreamReply(reply)) continue
       expect(replyValidator(reply as TSchema)).toBeTypeOf('function')
       count++
     }

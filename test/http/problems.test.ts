@@ -6,27 +6,31 @@ import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { updateTenantState } from '../../src/app/queries.ts'
-import { sealContext } from '../../src/kernel/auth/built-in-issuer.ts'
+import { signingKeyContext } from '../../src/kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
 import { type ProblemCode, problems } from '../../src/kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
-import { rawHttp, requestLines } from '../support/raw-http.ts'
-import { type Provocations, registryProvocations, type Seen } from '../support/registry-provocations.ts'
-import { createRehearsal } from '../support/rehearsal.ts'
-import { type ForgeryWorld, goodToken } from '../support/token-forge.ts'
-import { type World, world } from '../support/world.ts'
+import { formatRequest, sendRaw } from '../support/raw-http.ts'
+import {
+  createRegistryTriggers,
+  type ProblemReply,
+  type ProblemTriggers,
+} from '../support/registry-problem-triggers.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { createTestModule } from '../support/test-module.ts'
+import { type ForgeryContext, goodToken } from '../support/token-forge.ts'
 
-const rehearsal = createRehearsal()
+const rehearsal = createTestModule()
 const DEAD_ISSUER = 'https://issuer.example'
-let w: World
+let w: TestApp
 let base: string
 let admin: string
 let worker: string
 let user_id: string
-let forgery: ForgeryWorld
+let forgery: ForgeryContext
 
 beforeAll(async () => {
-  w = await world({
+  w = await startTestApp({
     // Short enough to be waited for, in the one case that waits in vain.
     wait_ms: 2000,
     modules: [...modules, rehearsal.module],
@@ -60,7 +64,7 @@ beforeAll(async () => {
     key: {
       kid: row.kid,
       public_jwk: row.public_jwk,
-      private_jwk: JSON.parse(w.seedContext.keyring.open(row.sealed_private, sealContext(row.kid)).toString()),
+      private_jwk: JSON.parse(w.seedContext.keyring.decrypt(row.sealed_private, signingKeyContext(row.kid)).toString()),
     },
   }
 })
@@ -72,13 +76,13 @@ async function newUser(roles: string[], token = admin) {
   return (await w.call('POST /users', { token, body })).json
 }
 
-async function call(...request: Parameters<World['call']>): Promise<Seen> {
+async function call(...request: Parameters<TestApp['call']>): Promise<ProblemReply> {
   const { status, headers, json } = await w.call(...request)
   return { status, type: headers['content-type'], retry_after: headers['retry-after'], body: json }
 }
 
-async function raw(text: string): Promise<Seen> {
-  const { status, headers, body } = await rawHttp(base, text)
+async function raw(text: string): Promise<ProblemReply> {
+  const { status, headers, body } = await sendRaw(base, text)
   return { status, type: headers['content-type'], retry_after: headers['retry-after'], body: JSON.parse(body) }
 }
 
@@ -105,7 +109,12 @@ async function proposal() {
   return { author, checker, user, cr_id: asked.json.cr_id as string }
 }
 
-async function duringMark(token: string, names: string[], then: () => Promise<Seen>, key?: string): Promise<Seen> {
+async function duringMark(
+  token: string,
+  names: string[],
+  then: () => Promise<ProblemReply>,
+  key?: string,
+): Promise<ProblemReply> {
   const gates = names.map((name) => rehearsal.hold(name))
   const headers = key ? { 'idempotency-key': key } : {}
   const running = names.map((name) => w.call('POST /rehearsal/marks', { token, headers, body: { name } }))
@@ -116,7 +125,7 @@ async function duringMark(token: string, names: string[], then: () => Promise<Se
   return seen
 }
 
-const provocations: Provocations = {
+const provocations: ProblemTriggers = {
   malformed_request: () => call('POST /auth/token', { payload: '{', headers: { 'content-type': 'application/json' } }),
   token_missing: () => call('GET /auth/me'),
   token_invalid: () => call('GET /auth/me', { token: 'never.a.token' }),
@@ -243,8 +252,8 @@ const provocations: Provocations = {
     const token = await limited('in_flight', 1)
     return duringMark(token, ['full'], () => call('GET /auth/me', { token }))
   },
-  ...registryProvocations(() => w, call),
-  headers_too_large: () => raw(requestLines('GET /api/health HTTP/1.1', { 'X-Long': 'x'.repeat(20_000) })),
+  ...createRegistryTriggers(() => w, call),
+  headers_too_large: () => raw(formatRequest('GET /api/health HTTP/1.1', { 'X-Long': 'x'.repeat(20_000) })),
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
   dependency_unavailable: () => call('GET /auth/me', { token: goodToken(forgery, { claims: { iss: DEAD_ISSUER } }) }),
   overloaded: async () => {
@@ -332,7 +341,7 @@ describe('what an error never says', () => {
     await new Promise<void>((resolve) => {
       const socket = net.connect(Number(port), '127.0.0.1', () => {
         socket.write(
-          requestLines('POST /api/auth/token HTTP/1.1', { 'Content-Type': 'application/json', 'Content-Length': '9' }),
+          formatRequest('POST /api/auth/token HTTP/1.1', { 'Content-Type': 'application/json', 'Content-Length': '9' }),
         )
         socket.resetAndDestroy()
         resolve()

@@ -7,19 +7,19 @@ import { calculateJwkThumbprint, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateTenantState } from '../../src/app/queries.ts'
 import { createTenant, rotateSigningKey } from '../../src/app/seed.ts'
-import { sealContext } from '../../src/kernel/auth/built-in-issuer.ts'
+import { signingKeyContext } from '../../src/kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
 import { forgedTokens } from '../support/forged-tokens.ts'
-import { secondProcess } from '../support/second-process.ts'
+import { startSecondProcess } from '../support/second-process.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 import {
-  type ExternalWorld,
+  type ExternalIssuer,
+  type ForgeryContext,
   type ForgeryKey,
-  type ForgeryWorld,
   goodExternalToken,
   goodToken,
 } from '../support/token-forge.ts'
-import { type World, world } from '../support/world.ts'
 
 const ISSUER = 'https://login.example'
 const AUDIENCE = 'probity-at-login'
@@ -28,16 +28,16 @@ const jwks: { keys: JWK[] } = { keys: [] }
 const keyServer = http.createServer((_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(jwks))
 })
-let w: World
+let w: TestApp
 let base: string
-let forgery: ForgeryWorld
-let external: ExternalWorld
+let forgery: ForgeryContext
+let external: ExternalIssuer
 
 beforeAll(async () => {
   const [key, weak_key] = [await rsaKey(2048), await rsaKey(1024)]
   jwks.keys = [key.public_jwk, weak_key.public_jwk]
   await new Promise<void>((resolve) => keyServer.listen(0, '127.0.0.1', resolve))
-  w = await world({
+  w = await startTestApp({
     issuers: [
       {
         issuer: ISSUER,
@@ -82,7 +82,7 @@ async function signingKey(): Promise<ForgeryKey> {
   const scope = { tenant_id: SYSTEM_TENANT, actor: 'operator:test' }
   const [row] = await w.runtime.database.one(scope, listSigningKeys)
   if (!row) throw new Error('no signing key')
-  const sealed = w.seedContext.keyring.open(row.sealed_private, sealContext(row.kid))
+  const sealed = w.seedContext.keyring.decrypt(row.sealed_private, signingKeyContext(row.kid))
   return { kid: row.kid, public_jwk: row.public_jwk, private_jwk: JSON.parse(sealed.toString()) }
 }
 
@@ -148,7 +148,7 @@ describe('forged tokens', () => {
 
 describe('the deny set reaches another process within five seconds', () => {
   test('a revoked token, a deactivated user, a revoked key, a suspended tenant', async () => {
-    const other = await secondProcess(w)
+    const other = await startSecondProcess(w)
     const tenant_id = await w.makeTenant()
     const admin = await w.token({ tenant_id, roles: ['tenant_admin'] })
     const invited = { name: 'Ada', email: 'ada@example.com', roles: ['viewer'] }
@@ -199,7 +199,7 @@ describe('the deny set reaches another process within five seconds', () => {
   })
 
   test('a role that is taken away, in every process; the others stay, and nothing is added', async () => {
-    const other = await secondProcess(w)
+    const other = await startSecondProcess(w)
     const tenant_id = await w.makeTenant()
     const admin = await w.token({ tenant_id, roles: ['tenant_admin'] })
     const ada = await w.person(tenant_id, ['auditor', 'compliance_officer'])
@@ -232,7 +232,7 @@ describe('the deny set reaches another process within five seconds', () => {
   })
 
   test('a token revoked with too early an end can be revoked again, everywhere', async () => {
-    const other = await secondProcess(w)
+    const other = await startSecondProcess(w)
     const [admin, token] = [await w.token(), await w.token()]
     const { token_id } = (await w.call('GET /auth/me', { token })).json
     const revoke = (expires_at: string) =>
@@ -322,10 +322,10 @@ describe('an external issuer', () => {
   test('a suspended tenant sees nobody new', async () => {
     const sub = subject()
     await suspend(external_tenant, 'suspended')
-    w.kernel.standings.forget(external_tenant)
+    w.kernel.tenantStatusCache.invalidate(external_tenant)
     expect(await me(vouched({ sub }))).toBe('401 tenant_suspended')
     await suspend(external_tenant, 'active')
-    w.kernel.standings.forget(external_tenant)
+    w.kernel.tenantStatusCache.invalidate(external_tenant)
     expect(await find(sub)).toBeUndefined()
   })
 
@@ -348,7 +348,7 @@ describe('signing keys', () => {
     for (const key of (await w.call('GET /auth/jwks')).json.keys) {
       expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
     }
-    const fresh = await secondProcess(w)
+    const fresh = await startSecondProcess(w)
     const new_token = goodToken({ ...forgery, key: await signingKey() })
     expect((await fresh.get('/api/auth/me', old_token)).status).toBe(200)
     expect((await fresh.get('/api/auth/me', new_token)).status).toBe(200)
@@ -365,7 +365,7 @@ describe('signing keys', () => {
       tx.run(`update app.signing_key set retired_at = now() - interval '26 hours' where kid = $1`, [old_key.kid]),
     )
     expect(await published()).toEqual([kid])
-    const later = await secondProcess(w)
+    const later = await startSecondProcess(w)
     expect((await later.get('/api/auth/me', old_token)).status).toBe(401)
     expect((await later.get('/api/auth/me', new_token)).status).toBe(200)
     await later.close()

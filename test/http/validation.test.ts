@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let token: string
 let user_id: string
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   token = await w.token()
   user_id = (await w.call('POST /users', { token, body: person() })).json.user_id
 })

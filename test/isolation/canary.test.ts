@@ -15,8 +15,18 @@ import { type Module, type Route, tenantRoute } from '../../src/kernel/route.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import type { Example } from '../support/fixtures.ts'
-import { type Reply, type World, world } from '../support/world.ts'
-import { connect, exampleFor, readTables, routes, send, sendAs, type Table, tenantRoutes, walled } from './support.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
+import {
+  connect,
+  getExample,
+  readTables,
+  routes,
+  selectIsolated,
+  send,
+  sendAs,
+  type Table,
+  tenantRoutes,
+} from './support.ts'
 
 const TOKEN = `cnry${randomBytes(5).toString('hex')}`
 
@@ -134,7 +144,7 @@ const blindReads: Readonly<Record<string, string>> = {
   resolveEntry: corrupt,
 }
 
-let w: World
+let w: TestApp
 let superuser: pg.Client
 let tables: Table[]
 let owner: ExampleTenant
@@ -238,12 +248,12 @@ async function emptyLog(): Promise<void> {
 }
 
 beforeAll(async () => {
-  w = await world({ log, modules: [...modules, faulty] })
+  w = await startTestApp({ log, modules: [...modules, faulty] })
   superuser = await connect(w.clone.postgres)
-  tables = walled(await readTables(superuser))
+  tables = selectIsolated(await readTables(superuser))
   ;[owner, other] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
-  await owner.plant()
-  for (const route of tenantRoutes) ownersExamples.set(route, await exampleFor(route, owner))
+  await owner.insertCanaryRows()
+  for (const route of tenantRoutes) ownersExamples.set(route, await getExample(route, owner))
   await fill(false)
 })
 afterAll(async () => {
@@ -293,7 +303,7 @@ describe('another tenant', () => {
   test('finds it in no answer of any operation', async () => {
     await emptyLog()
     for (const route of routes) {
-      const example = await exampleFor(route, other)
+      const example = await getExample(route, other)
       const reply =
         route.access === 'public' ? await sendAs(w, undefined, route, example) : await send(other, route, example)
       expect([route.id, reply.status]).toEqual([route.id, route.reply[0]])

@@ -2,18 +2,18 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createReadinessChecks } from '../../src/app/readiness.ts'
+import { findIsolationFaults, isolationRuleCount } from '../../src/kernel/database/isolation.ts'
 import { Database } from '../../src/kernel/database/tx.ts'
-import { findWallFaults, wallRuleCount } from '../../src/kernel/database/walls.ts'
-import { type World, world } from '../support/world.ts'
-import { connect, NEWEST, readTables, type Table, walled } from './support.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { connect, LATEST_SCHEMA, readTables, selectIsolated, type Table } from './support.ts'
 
-let w: World
+let w: TestApp
 let app: pg.Client
 let superuser: pg.Client
 let tables: Table[]
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   app = await connect(w.clone.app)
   superuser = await connect(w.clone.postgres)
   tables = await readTables(app)
@@ -23,7 +23,7 @@ afterAll(async () => {
   await w.close()
 })
 
-const faults = () => findWallFaults(async (text) => (await app.query(text)).rows, NEWEST)
+const faults = () => findIsolationFaults(async (text) => (await app.query(text)).rows, LATEST_SCHEMA)
 
 describe('catalogue', () => {
   test('no wall has a fault, seen by the role that serves', async () => {
@@ -31,8 +31,8 @@ describe('catalogue', () => {
   })
 
   test('there is something to check', () => {
-    expect(wallRuleCount).toBeGreaterThan(35)
-    expect(walled(tables).length).toBeGreaterThan(15)
+    expect(isolationRuleCount).toBeGreaterThan(35)
+    expect(selectIsolated(tables).length).toBeGreaterThan(15)
   })
 
   test('every table is classified, and every kind of wall is in use', () => {
@@ -45,7 +45,7 @@ describe('catalogue', () => {
   test('the same question asked by the other roles has the same answer', async () => {
     for (const role of ['worker', 'steward', 'postgres'] as const) {
       const client = await connect(w.clone[role])
-      expect(await findWallFaults(async (text) => (await client.query(text)).rows, NEWEST)).toEqual([])
+      expect(await findIsolationFaults(async (text) => (await client.query(text)).rows, LATEST_SCHEMA)).toEqual([])
       await client.end()
     }
   })
@@ -53,7 +53,7 @@ describe('catalogue', () => {
 
 describe('start-up guard', () => {
   /** New checks each time: readiness keeps its answer for ten seconds. */
-  const wallsCheck = async (connection: pg.ClientConfig = w.clone.app, expected_schema = NEWEST) => {
+  const wallsCheck = async (connection: pg.ClientConfig = w.clone.app, expected_schema = LATEST_SCHEMA) => {
     const options = { max: 1, prepared: false, statement_timeout_ms: 5000, wait_ms: 2000 }
     const database = new Database({ connection, ...options })
     const checks = createReadinessChecks({ database, expected_schema, isDraining: () => false })

@@ -8,15 +8,15 @@ import type { Route } from '../../src/kernel/route.ts'
 import { isUuid, uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type Example, fixtures } from '../support/fixtures.ts'
-import { type Reply, type World, world } from '../support/world.ts'
-import { exampleFor, publicRoutes, routes, send, sendAs, tenantRoutes } from './support.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
+import { getExample, publicRoutes, routes, send, sendAs, tenantRoutes } from './support.ts'
 
-let w: World
+let w: TestApp
 let own: ExampleTenant
 let other: ExampleTenant
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   ;[own, other] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
 })
 afterAll(() => w.close())
@@ -24,7 +24,7 @@ afterAll(() => w.close())
 const kept = new Map<Route, Example | Promise<Example>>()
 /** Made once for all that is refused before anything in it is looked for; whatever is carried out gets an example of its own. */
 function keptExample(route: Route): Example | Promise<Example> {
-  const example = kept.get(route) ?? exampleFor(route, own)
+  const example = kept.get(route) ?? getExample(route, own)
   kept.set(route, example)
   return example
 }
@@ -41,7 +41,7 @@ describe('the table of examples', () => {
   })
 
   test.for(routes)('$id is called validly', async (route) => {
-    const example = await exampleFor(route, own)
+    const example = await getExample(route, own)
     const reply = await (route.access === 'public' ? sendAs(w, undefined, route, example) : send(own, route, example))
     expect([reply.status, reply.text.slice(0, 500)]).toEqual([route.reply[0], expect.anything()])
   })
@@ -69,7 +69,7 @@ describe('who is let in', () => {
   test.for(tenantRoutes)('$id: every role that is listed', async (route) => {
     expect(route.roles.length).toBeGreaterThan(0)
     for (const role of route.roles) {
-      const reply = await send(own, route, await exampleFor(route, own, role), [role])
+      const reply = await send(own, route, await getExample(route, own, role), [role])
       expect([role, reply.status, reply.text.slice(0, 300)]).not.toEqual([role, 401, expect.anything()])
       expect([role, reply.status, reply.text.slice(0, 300)]).not.toEqual([role, 403, expect.anything()])
       expect(reply.status).toBeLessThan(500)
@@ -118,7 +118,7 @@ function visible(reply: Reply): object {
 
 describe("another tenant's identifiers", () => {
   test.for(tenantRoutes)('$id: as unknown as random ones', async (route) => {
-    const [mine, theirs] = [await exampleFor(route, own), await exampleFor(route, other)]
+    const [mine, theirs] = [await getExample(route, own), await getExample(route, other)]
     const spots = (['params', 'query', 'body'] as const).flatMap((part) => spotsIn(part, mine[part], theirs[part]))
     const inPath = spots.filter(({ part }) => part === 'params')
     if (mine.params && !mine.shared) expect(inPath.length, 'the identifiers of two tenants differ').toBeGreaterThan(0)

@@ -4,15 +4,15 @@
  */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findWallFaults, type WallFault } from '../../src/kernel/database/walls.ts'
+import { findIsolationFaults, type IsolationFault } from '../../src/kernel/database/isolation.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type World, world } from '../support/world.ts'
-import { breachesOf, type ProbeTenants, victimRows } from './probes.ts'
-import { type SchemaMutant, schemaMutants, soundSchemas } from './schema-mutants.ts'
-import { connect, NEWEST, type Row, readTables, type Table, undone, walled } from './support.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { findBreaches, type ProbeTenants, readVictimRows } from './probes.ts'
+import { type SchemaMutant, schemaMutants, validSchemas } from './schema-mutants.ts'
+import { connect, LATEST_SCHEMA, type Row, readTables, selectIsolated, type Table, withRollback } from './support.ts'
 import { tableMutants } from './table-mutants.ts'
 
-let w: World
+let w: TestApp
 let owner: pg.Client
 let tables: Table[]
 let rows: ReadonlyMap<string, Row>
@@ -21,14 +21,14 @@ let made = 0
 let noticed = 0
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   owner = await connect(w.clone.postgres)
   const [victim, attacker] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
-  await victim.plant()
-  await attacker.plant()
+  await victim.insertCanaryRows()
+  await attacker.insertCanaryRows()
   tenants = { victim: victim.tenant_id, attacker: attacker.tenant_id, newcomer: await w.makeTenant() }
-  tables = walled(await readTables(owner))
-  rows = await victimRows(owner, tables, tenants.victim)
+  tables = selectIsolated(await readTables(owner))
+  rows = await readVictimRows(owner, tables, tenants.victim)
 })
 afterAll(async () => {
   await owner.end()
@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 interface Observed {
-  readonly faults: readonly WallFault[]
+  readonly faults: readonly IsolationFault[]
   readonly breaches: readonly string[]
 }
 
@@ -44,10 +44,10 @@ interface Observed {
 async function observe(mutant: { effect?: string }): Promise<Observed> {
   // With the search path of the role: names are printed as app sees them.
   await owner.query('set local search_path = pg_catalog; set local role app')
-  const faults = await findWallFaults(async (text) => (await owner.query(text)).rows, NEWEST)
+  const faults = await findIsolationFaults(async (text) => (await owner.query(text)).rows, LATEST_SCHEMA)
   const breaches: string[] = []
   for (const table of mutant.effect ? tables : []) {
-    breaches.push(...(await breachesOf(owner, table, rows.get(table.name) as Row, tenants)).breaches)
+    breaches.push(...(await findBreaches(owner, table, rows.get(table.name) as Row, tenants)).breaches)
   }
   return { faults, breaches }
 }
@@ -57,7 +57,7 @@ const tablesIn = (texts: readonly string[]): Set<string> =>
   new Set(texts.map((text) => text.split(/[.: ]/)[0] as string))
 
 function breakSchema(mutant: SchemaMutant): Promise<Observed> {
-  return undone(owner, async () => {
+  return withRollback(owner, async () => {
     for (const text of mutant.break(tenants.victim)) await owner.query(text)
     return observe(mutant)
   })
@@ -66,7 +66,7 @@ function breakSchema(mutant: SchemaMutant): Promise<Observed> {
 describe('each table', () => {
   test.for(tableMutants)('$name', async (mutant) => {
     const broken: string[] = []
-    const { faults, breaches } = await undone(owner, async () => {
+    const { faults, breaches } = await withRollback(owner, async () => {
       for (const table of tables) {
         const statements = mutant.break(table)
         for (const text of statements) await owner.query(text)
@@ -95,7 +95,7 @@ describe('the schema', () => {
     noticed++
   })
 
-  test.for(soundSchemas)('sound: $name', async (mutant) => {
+  test.for(validSchemas)('sound: $name', async (mutant) => {
     expect((await breakSchema(mutant)).faults).toEqual([])
   })
 })

@@ -8,9 +8,18 @@ import { Database, type Scope, type Tx } from '../../src/kernel/database/tx.ts'
 import type { Route } from '../../src/kernel/route.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type World, world } from '../support/world.ts'
-import { connect, exampleFor, readTables, send, speakFor, tenantRoutes, undone, walled } from './support.ts'
-import { swell } from './swell.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { inflateTables } from './inflate-tables.ts'
+import {
+  connect,
+  getExample,
+  readTables,
+  selectIsolated,
+  send,
+  setTenantContext,
+  tenantRoutes,
+  withRollback,
+} from './support.ts'
 
 const ROWS = 3000
 
@@ -69,7 +78,7 @@ interface Sent {
   readonly values: readonly unknown[]
 }
 
-let w: World
+let w: TestApp
 let superuser: pg.Client
 let clients: Record<'app' | 'worker', pg.Client>
 let large: Set<string>
@@ -115,23 +124,23 @@ function listen(): () => void {
 }
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   superuser = await connect(w.clone.postgres)
   clients = { app: await connect(w.clone.app), worker: await connect(w.clone.worker) }
   const [big, small] = [await ExampleTenant.create(w), await ExampleTenant.create(w)]
   const prepare = async (tenant: ExampleTenant) => {
     const examples = []
-    for (const route of tenantRoutes) examples.push({ tenant, route, example: await exampleFor(route, tenant) })
+    for (const route of tenantRoutes) examples.push({ tenant, route, example: await getExample(route, tenant) })
     return examples
   }
   const calls = (await Promise.all([prepare(big), prepare(small)])).flat()
-  large = await swell(superuser, walled(await readTables(superuser)), big.tenant_id, ROWS)
+  large = await inflateTables(superuser, selectIsolated(await readTables(superuser)), big.tenant_id, ROWS)
   const stopListening = listen()
   try {
     for (const { tenant, route, example } of calls) {
-      w.kernel.standings.forget(tenant.tenant_id)
+      w.kernel.tenantStatusCache.invalidate(tenant.tenant_id)
       const reply = await send(tenant, route, example).catch(() => undefined)
-      for (const query of questions(route, reply?.json?.next_cursor)) {
+      for (const query of findExplainable(route, reply?.json?.next_cursor)) {
         await send(tenant, route, { ...example, query: { ...example.query, ...query } })
       }
     }
@@ -157,7 +166,7 @@ function sampleOf({ enum: values, format, minimum }: Property): string {
 }
 
 /** The further questions a listing can be asked: its next page, and each of its filters. */
-function questions(route: Route, next_cursor?: string | null): Record<string, string>[] {
+function findExplainable(route: Route, next_cursor?: string | null): Record<string, string>[] {
   const { properties = {} } = (route.query ?? {}) as { properties?: Record<string, Property> }
   const filters = Object.entries(properties).filter(([name]) => !['limit', 'cursor', 'wait'].includes(name))
   return [
@@ -175,7 +184,7 @@ async function work(tenant: ExampleTenant): Promise<void> {
   const job_id = await tenant.newJob()
   const runner = w.runtime.createRunner(1, { heartbeat_ms: 5 })
   runner.start()
-  await w.runtime.createSealer().pass()
+  await w.runtime.createChainWriter().runOnce()
   for (let i = 0; i < 10; i++) {
     const { json } = await w.call(`GET /jobs/${job_id}?wait=5`, { token })
     if (!['queued', 'running'].includes(json.state)) break
@@ -205,8 +214,8 @@ async function plansOf({ role, scope, text, values }: Sent): Promise<Node[]> {
   const client = clients[role]
   const explain = async (options: string, bound: readonly unknown[]): Promise<Node> =>
     (await client.query(`explain (${options}) ${text}`, [...bound])).rows[0]['QUERY PLAN'][0].Plan
-  return undone(client, async () => {
-    await speakFor(client, scope.tenant_id, scope.actor)
+  return withRollback(client, async () => {
+    await setTenantContext(client, scope.tenant_id, scope.actor)
     if (text.includes('pg_temp.')) await client.query(STAGED)
     return [await explain('format json', values), await explain('generic_plan, format json', [])]
   }).catch((error: { code?: string }) => {

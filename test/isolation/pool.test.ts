@@ -7,21 +7,28 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { Database, type Scope } from '../../src/kernel/database/tx.ts'
 import type { Problem } from '../../src/kernel/problem.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import {
+  expectFailure,
+  expectOwnRows,
+  insertUser,
+  type PoolOperation,
+  poolOperations,
+  selectAllUsers,
+} from './pool-operations.ts'
 import { connect } from './support.ts'
-import { everything, expectFailure, expectOwn, insertUser, type Turn, turns } from './turns.ts'
 
 const SEED = 20_261_115
 const TENANTS = 10
 const OPERATIONS = 500
 const AT_ONCE = 8
 
-let w: World
+let w: TestApp
 let admin: pg.Client
 let tenants: string[]
 
 beforeAll(async () => {
-  w = await world({ pool_size: 2 })
+  w = await startTestApp({ pool_size: 2 })
   admin = await connect(w.clone.postgres)
   tenants = await Promise.all(Array.from({ length: TENANTS }, () => w.makeTenant()))
 })
@@ -41,7 +48,7 @@ function randomFrom(seed: number): (below: number) => number {
   }
 }
 
-function open(options: { max: number; prepared?: boolean; wait_ms?: number; name?: string }): Database {
+function openDatabase(options: { max: number; prepared?: boolean; wait_ms?: number; name?: string }): Database {
   return new Database({
     connection: { ...w.clone.app, application_name: options.name ?? 'pool' },
     max: options.max,
@@ -54,9 +61,9 @@ function open(options: { max: number; prepared?: boolean; wait_ms?: number; name
 
 const scopeOf = (tenant_id: string): Scope => ({ tenant_id, actor: 'user:pool' })
 
-const deck = turns.flatMap((turn) => Array.from({ length: turn.weight }, () => turn))
+const weightedOperations = poolOperations.flatMap((turn) => Array.from({ length: turn.weight }, () => turn))
 
-const rowsByTenant = async (): Promise<Map<string, number>> => {
+const countRowsByTenant = async (): Promise<Map<string, number>> => {
   const { rows } = await admin.query(
     `select tenant_id, count(*)::int as n from app.user_account where issuer = 'pool' group by tenant_id`,
   )
@@ -73,14 +80,14 @@ describe('interleaved tenants', () => {
     ].filter(({ prepared }) => !prepared || inject('prepared')),
   )('on a pool of $max, prepared: $prepared', async ({ max, prepared }) => {
     const name = `pool-${max}-${prepared}`
-    const database = open({ max, prepared, name })
+    const database = openDatabase({ max, prepared, name })
     const random = randomFrom(SEED + max + (prepared ? 10 : 0))
-    const expected = await rowsByTenant()
+    const expected = await countRowsByTenant()
     const played = new Map<string, number>()
     let left = OPERATIONS
     const player = async () => {
       while (left-- > 0) {
-        const turn = deck[random(deck.length)] as Turn
+        const turn = weightedOperations[random(weightedOperations.length)] as PoolOperation
         const tenant_id = tenants[random(TENANTS)] as string
         await turn.play(database, scopeOf(tenant_id), admin)
         played.set(turn.name, (played.get(turn.name) ?? 0) + 1)
@@ -88,19 +95,19 @@ describe('interleaved tenants', () => {
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, player))
-    expect([...played.keys()].sort(), `seed ${SEED}`).toEqual(turns.map((turn) => turn.name).sort())
-    const committed = await rowsByTenant()
+    expect([...played.keys()].sort(), `seed ${SEED}`).toEqual(poolOperations.map((turn) => turn.name).sort())
+    const committed = await countRowsByTenant()
     for (const tenant_id of tenants) expect(committed.get(tenant_id) ?? 0).toBe(expected.get(tenant_id) ?? 0)
 
     // Whole again: everybody is served, no connection is left over, none is inside a transaction.
     await Promise.all(
       tenants.map(async (tenant_id) => {
-        const rows = await database.one(scopeOf(tenant_id), everything)
+        const rows = await database.one(scopeOf(tenant_id), selectAllUsers)
         expect(rows.length).toBeGreaterThanOrEqual(committed.get(tenant_id) ?? 0)
-        expectOwn(rows, scopeOf(tenant_id))
+        expectOwnRows(rows, scopeOf(tenant_id))
       }),
     )
-    expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
+    expect([database.semaphore.inUse, database.semaphore.waiting]).toEqual([0, 0])
     const { rows } = await admin.query('select state from pg_stat_activity where application_name = $1', [name])
     expect(rows.length).toBeLessThanOrEqual(max)
     for (const { state } of rows) expect(state).toBe('idle')
@@ -109,7 +116,7 @@ describe('interleaved tenants', () => {
 
   test('a handle of one tenant, kept unused, cannot speak inside the transaction of the next', async () => {
     const [one, two] = tenants.map(scopeOf) as [Scope, Scope]
-    const database = open({ max: 1 })
+    const database = openDatabase({ max: 1 })
     const kept = await Promise.all([
       database.one(one, async (tx) => tx),
       database.read(one, async (tx) => tx),
@@ -117,18 +124,18 @@ describe('interleaved tenants', () => {
     ])
     await database.write(two, async (tx) => {
       await insertUser(tx)
-      for (const late of kept) await expectFailure(everything(late))
-      expectOwn(await everything(tx), two)
+      for (const late of kept) await expectFailure(selectAllUsers(late))
+      expectOwnRows(await selectAllUsers(tx), two)
       await insertUser(tx)
     })
     await database.end()
   })
 
   test('a connection that is given back carries neither tenant nor actor nor time-out', async () => {
-    const database = open({ max: 1 })
+    const database = openDatabase({ max: 1 })
     const scope = scopeOf(tenants[0] as string)
     await database.write(scope, insertUser)
-    await database.one(scope, everything)
+    await database.one(scope, selectAllUsers)
     await expectFailure(database.write(scope, (tx) => tx.query('select 1 / 0')))
     const settings = `select coalesce(current_setting('app.tenant_id', true), '') || coalesce(current_setting('app.actor', true), '') as kept`
     // The handle's own setting hides what the connection keeps, so it is asked after the transaction was left by hand.
@@ -145,7 +152,7 @@ describe('interleaved tenants', () => {
 })
 
 /** A promise to be settled from outside, to hold transactions open as long as a test needs. */
-function door(): { readonly opened: Promise<void>; open(): void } {
+function createLatch(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -155,9 +162,9 @@ function door(): { readonly opened: Promise<void>; open(): void } {
 
 describe('the gate', () => {
   test('one tenant holds at most half; the rest of its requests are told 503, others come in', async () => {
-    const database = open({ max: 4, wait_ms: 1000 })
+    const database = openDatabase({ max: 4, wait_ms: 1000 })
     const [first, second] = tenants.map(scopeOf) as [Scope, Scope]
-    const gate = door()
+    const gate = createLatch()
     let inside = 0
     const hold = (scope: Scope) =>
       database.write(scope, async (tx) => {
@@ -171,44 +178,44 @@ describe('the gate', () => {
         (error: Problem) => error.code,
       ),
     )
-    const served = await database.one(second, everything)
-    expectOwn(served, second)
+    const served = await database.one(second, selectAllUsers)
+    expectOwnRows(served, second)
     const refused = await Promise.all(held.slice(2))
     expect(refused).toEqual(['overloaded', 'overloaded', 'overloaded'])
-    expect([inside, database.gate.inside]).toEqual([2, 2])
+    expect([inside, database.semaphore.inUse]).toEqual([2, 2])
     gate.open()
     expect(await Promise.all(held)).toEqual(['served', 'served', 'overloaded', 'overloaded', 'overloaded'])
-    await database.one(first, everything)
-    expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
+    await database.one(first, selectAllUsers)
+    expect([database.semaphore.inUse, database.semaphore.waiting]).toEqual([0, 0])
     await database.end()
   })
 
   test('a full pool tells the next tenant 503, and lets in who waits as soon as a place is free', async () => {
-    const database = open({ max: 2, wait_ms: 1000 })
+    const database = openDatabase({ max: 2, wait_ms: 1000 })
     const [first, second, third] = tenants.map(scopeOf) as [Scope, Scope, Scope]
-    const gates = [door(), door()] as const
+    const gates = [createLatch(), createLatch()] as const
     const holding = [first, second].map((scope, i) =>
       database.write(scope, async (tx) => {
         await tx.query('select 1')
         await gates[i as 0 | 1].opened
       }),
     )
-    const problem = await database.one(third, everything).catch((error: Problem) => error)
+    const problem = await database.one(third, selectAllUsers).catch((error: Problem) => error)
     expect(problem).toMatchObject({ code: 'overloaded', extra: { retry_after_s: 1 } })
-    const waiting = database.one(third, everything)
+    const waiting = database.one(third, selectAllUsers)
     gates[0].open()
-    expectOwn(await waiting, third)
+    expectOwnRows(await waiting, third)
     gates[1].open()
     await Promise.all(holding)
-    expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
+    expect([database.semaphore.inUse, database.semaphore.waiting]).toEqual([0, 0])
     await database.end()
   })
 })
 
 describe('single reads that find every connection taken', () => {
   test.runIf(inject('prepared'))('leave together, tenant by tenant, and each sees its own rows', async () => {
-    const database = open({ max: 2, name: 'together' })
-    const held = door()
+    const database = openDatabase({ max: 2, name: 'together' })
+    const held = createLatch()
     const [holder, ...others] = tenants.map(scopeOf) as [Scope, ...Scope[]]
     const holding = [holder, others[0] as Scope].map((scope) =>
       database.write(scope, async (tx) => {
@@ -228,13 +235,13 @@ describe('single reads that find every connection taken', () => {
         if (row) backends.push(row)
       }),
     )
-    expect(database.gate.waiting).toBe(20)
+    expect(database.semaphore.waiting).toBe(20)
     held.open()
     await Promise.all([...holding, ...reads])
     expect(new Set(backends.map(({ pid, began }) => `${pid} ${began}`)).size, 'each in a transaction of its own').toBe(
       20,
     )
-    expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
+    expect([database.semaphore.inUse, database.semaphore.waiting]).toEqual([0, 0])
     await database.end()
   })
 })

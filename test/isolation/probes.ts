@@ -4,7 +4,7 @@
  */
 import type pg from 'pg'
 import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
-import { attempt, insertSql, type Row, rowOf, type Table } from './support.ts'
+import { attempt, buildInsertSql, findRow, type Row, type Table } from './support.ts'
 
 export interface ProbeTenants {
   /** Has a row in every table a tenant can have rows in. */
@@ -30,7 +30,7 @@ const NONE_OR_REFUSED = [0, '42501', 'PB002'] as const
 /** Triggers that keep the order of versions and activations look before the wall does. */
 const REFUSED = ['42501', 'PB002', 'PB003', 'PB004'] as const
 
-function probesOf(table: Table, row: Row, { victim, attacker, newcomer }: ProbeTenants): Probe[] {
+function buildProbes(table: Table, row: Row, { victim, attacker, newcomer }: ProbeTenants): Probe[] {
   const name = `app.${table.name}`
   const column = table.columns.find(({ writable }) => writable)?.name ?? 'tenant_id'
   const touch = `update ${name} set "${column}" = "${column}"`
@@ -59,7 +59,7 @@ function probesOf(table: Table, row: Row, { victim, attacker, newcomer }: ProbeT
       values: [attacker],
       safe: NONE_OR_REFUSED,
     },
-    { name: 'plant', as: attacker, text: insertSql(table), values: [row], safe: REFUSED },
+    { name: 'plant', as: attacker, text: buildInsertSql(table), values: [row], safe: REFUSED },
     {
       name: 'give away',
       as: attacker,
@@ -71,29 +71,29 @@ function probesOf(table: Table, row: Row, { victim, attacker, newcomer }: ProbeT
     ...table.references.map(({ constraint }) => ({
       name: `refer by ${constraint}`,
       as: newcomer,
-      text: insertSql(table),
+      text: buildInsertSql(table),
       values: [{ ...row, tenant_id: newcomer }],
       safe: ['23503', '23514', ...REFUSED],
     })),
     { name: 'read for nobody', as: null, text: `select 1 from ${name}`, safe: [0] },
     { name: 'change for nobody', as: null, text: touch, safe: NONE_OR_REFUSED },
     { name: 'remove for nobody', as: null, text: `delete from ${name}`, safe: NONE_OR_REFUSED },
-    { name: 'plant for nobody', as: null, text: insertSql(table), values: [row], safe: REFUSED },
+    { name: 'plant for nobody', as: null, text: buildInsertSql(table), values: [row], safe: REFUSED },
     {
       name: 'write anonymously',
       as: attacker,
       actor: null,
-      text: insertSql(table),
+      text: buildInsertSql(table),
       values: [{ ...row, tenant_id: attacker }],
       safe: ['PB001', '42501'],
     },
     { name: 'empty the table', as: attacker, text: `truncate ${name} cascade`, safe: REFUSED },
-    ...(table.kind === 'shared' ? sharedProbes(table, row, touch) : []),
+    ...(table.kind === 'shared' ? buildSharedProbes(table, row, touch) : []),
   ]
 }
 
 /** Only steward writes what everybody reads, whatever tenant app claims to speak for. */
-function sharedProbes(table: Table, row: Row, touch: string): Probe[] {
+function buildSharedProbes(table: Table, row: Row, touch: string): Probe[] {
   const everybody = [SYSTEM_TENANT]
   const name = `app.${table.name}`
   return [
@@ -107,7 +107,7 @@ function sharedProbes(table: Table, row: Row, touch: string): Probe[] {
     {
       name: 'plant a shared row',
       as: SYSTEM_TENANT,
-      text: insertSql(table),
+      text: buildInsertSql(table),
       values: [{ ...row, tenant_id: SYSTEM_TENANT }],
     },
   ].map((probe) => ({ ...probe, safe: probe.name.startsWith('plant') ? REFUSED : NONE_OR_REFUSED }))
@@ -117,13 +117,13 @@ function sharedProbes(table: Table, row: Row, touch: string): Probe[] {
  * Tries everything inside the open transaction of `client`, which must run as app; gives `table: probe → observed` for
  * each probe that got through.
  */
-export async function breachesOf(
+export async function findBreaches(
   client: pg.Client,
   table: Table,
   row: Row,
   tenants: ProbeTenants,
 ): Promise<{ tried: number; breaches: string[] }> {
-  const probes = probesOf(table, row, tenants)
+  const probes = buildProbes(table, row, tenants)
   const breaches: string[] = []
   for (const probe of probes) {
     const { as: tenant_id, actor = 'user:probe' } = probe
@@ -137,14 +137,14 @@ export async function breachesOf(
  * The rows the probes aim at, by table name: one of the victim each, with all its references set; where only the system
  * tenant may have rows, the system's in the victim's name.
  */
-export async function victimRows(
+export async function readVictimRows(
   superuser: pg.Client,
   tables: readonly Table[],
   victim: string,
 ): Promise<ReadonlyMap<string, Row>> {
   const rows = new Map<string, Row>()
   for (const { name } of tables) {
-    const row = (await rowOf(superuser, name, victim)) ?? (await rowOf(superuser, name, SYSTEM_TENANT))
+    const row = (await findRow(superuser, name, victim)) ?? (await findRow(superuser, name, SYSTEM_TENANT))
     if (!row) throw new Error(`no row to attack in ${name}: a module's canary() leaves it out`)
     rows.set(name, { ...row, tenant_id: victim })
   }

@@ -5,9 +5,9 @@ export interface SchemaMutant extends Mutant {
   readonly break: (victim: string) => readonly string[]
 }
 
-const functionChanged = 'a function of the walls is missing or is not as written'
+const functionReplaced = 'a function of the walls is missing or is not as written'
 
-const replaced = (name: string, returns: string, body: string): string =>
+const replaceFunctionSql = (name: string, returns: string, body: string): string =>
   `create or replace function app.${name}() returns ${returns} language sql stable return ${body}`
 
 const sharedPair = [
@@ -17,16 +17,16 @@ const sharedPair = [
      foreign key (list_tenant_id, list_id) references app.mutant_list (tenant_id, list_id))`,
   `select app.wall('app.mutant_use', 'tenant')`,
 ]
-const parted = [
+const partitionedTable = [
   'create table app.mutant_log (tenant_id uuid not null, id uuid not null, primary key (tenant_id, id)) partition by hash (tenant_id)',
   `select app.wall('app.mutant_log', 'tenant')`,
   'create table app.mutant_log_0 partition of app.mutant_log for values with (modulus 1, remainder 0)',
 ]
 
 /** Sound, although unusual: the rules must not cry at these. */
-export const soundSchemas: readonly SchemaMutant[] = [
+export const validSchemas: readonly SchemaMutant[] = [
   { name: 'nothing', break: () => [] },
-  { name: 'a partition nobody was granted', break: () => parted },
+  { name: 'a partition nobody was granted', break: () => partitionedTable },
   {
     name: 'a reference to a shared row, with its check',
     break: () => [
@@ -98,12 +98,12 @@ export const schemaMutants: readonly SchemaMutant[] = [
   {
     name: 'a partition app was granted',
     rule: 'a partition is granted',
-    break: () => [...parted, 'grant select on app.mutant_log_0 to app'],
+    break: () => [...partitionedTable, 'grant select on app.mutant_log_0 to app'],
   },
   {
     name: 'a partition worker may write',
     rule: 'a partition is granted',
-    break: () => [...parted, 'grant insert on app.mutant_log_0 to worker'],
+    break: () => [...partitionedTable, 'grant insert on app.mutant_log_0 to worker'],
   },
   {
     name: 'a reference to a shared row without a check',
@@ -146,28 +146,32 @@ export const schemaMutants: readonly SchemaMutant[] = [
   },
   {
     name: 'the setting defaults to a tenant',
-    rule: functionChanged,
+    rule: functionReplaced,
     effect: 'leaks',
     break: (victim) => [
-      replaced('tenant_id', 'uuid', `coalesce(nullif(current_setting('app.tenant_id', true), ''), '${victim}')::uuid`),
+      replaceFunctionSql(
+        'tenant_id',
+        'uuid',
+        `coalesce(nullif(current_setting('app.tenant_id', true), ''), '${victim}')::uuid`,
+      ),
     ],
   },
   {
     name: 'the system tenant is a tenant',
-    rule: functionChanged,
-    break: (victim) => [replaced('system_tenant', 'uuid', `'${victim}'::uuid`)],
+    rule: functionReplaced,
+    break: (victim) => [replaceFunctionSql('system_tenant', 'uuid', `'${victim}'::uuid`)],
   },
   {
     name: 'everybody is an actor',
-    rule: functionChanged,
+    rule: functionReplaced,
     effect: 'leaks',
-    break: () => [replaced('actor', 'text', `'user:anybody'`)],
+    break: () => [replaceFunctionSql('actor', 'text', `'user:anybody'`)],
   },
   {
     name: 'every actor will do',
-    rule: functionChanged,
+    rule: functionReplaced,
     effect: 'leaks',
-    break: () => [replaced('has_actor', 'boolean', 'true')],
+    break: () => [replaceFunctionSql('has_actor', 'boolean', 'true')],
   },
   {
     name: 'no actor is asked for',

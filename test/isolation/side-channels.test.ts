@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mintApiKey, parseApiKey } from '../../src/kernel/auth/api-key.ts'
-import { tryLockAnswer } from '../../src/kernel/request/queries.ts'
+import { tryLockIdempotencyKey } from '../../src/kernel/request/queries.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant, type Person } from '../support/example-tenant.ts'
-import { type Reply, type World, world } from '../support/world.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let one: ExampleTenant
 let two: ExampleTenant
 let tokens: { one: string; two: string }
@@ -17,7 +17,7 @@ let tokens: { one: string; two: string }
 const person: Person = `user:${uuidv7()}`
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   ;[one, two] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
   tokens = { one: await one.token(undefined, person), two: await two.token(undefined, person) }
 })
@@ -79,7 +79,7 @@ describe('idempotency keys', () => {
     const headers = { 'idempotency-key': key }
     const body = invitation()
     await one.write(async (tx) => {
-      expect(await tryLockAnswer(tx, { principal: person, operation: 'createUser', key })).toBe(true)
+      expect(await tryLockIdempotencyKey(tx, { principal: person, operation: 'createUser', key })).toBe(true)
       const own = await w.call('POST /users', { token: tokens.one, body, headers })
       expect(own.json.code).toBe('idempotency_in_progress')
       expect((await w.call('POST /users', { token: tokens.two, body, headers })).status).toBe(201)
@@ -136,7 +136,7 @@ describe('tokens and keys', () => {
       body: { token_id: me.json.token_id },
     })
     expect(revoked.status).toBe(200)
-    w.kernel.standings.forget(two.tenant_id)
+    w.kernel.tenantStatusCache.invalidate(two.tenant_id)
     expect((await w.call('GET /auth/me', { token: tokens.two })).status).toBe(200)
   })
 
@@ -144,7 +144,7 @@ describe('tokens and keys', () => {
     const user_id = await one.newUser()
     const token = await two.token(undefined, `user:${user_id}`)
     expect((await w.call(`POST /users/${user_id}/deactivate`, { token: tokens.one })).status).toBe(200)
-    w.kernel.standings.forget(two.tenant_id)
+    w.kernel.tenantStatusCache.invalidate(two.tenant_id)
     expect((await w.call('GET /auth/me', { token })).status).toBe(200)
     const own = await one.token(undefined, `user:${user_id}`)
     expect((await w.call('GET /auth/me', { token: own })).json.code).toBe('token_revoked')

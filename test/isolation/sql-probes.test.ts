@@ -3,28 +3,38 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type World, world } from '../support/world.ts'
-import { breachesOf, type ProbeTenants, victimRows } from './probes.ts'
-import { attempt, connect, insertSql, type Row, readTables, speakFor, type Table, undone, walled } from './support.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
+import { findBreaches, type ProbeTenants, readVictimRows } from './probes.ts'
+import {
+  attempt,
+  buildInsertSql,
+  connect,
+  type Row,
+  readTables,
+  selectIsolated,
+  setTenantContext,
+  type Table,
+  withRollback,
+} from './support.ts'
 
-let w: World
+let w: TestApp
 let clients: Record<'app' | 'worker' | 'steward' | 'postgres', pg.Client>
 let tables: Table[]
 let rows: ReadonlyMap<string, Row>
 let tenants: ProbeTenants
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   const [app, worker, steward, postgres] = await Promise.all(
     (['app', 'worker', 'steward', 'postgres'] as const).map((role) => connect(w.clone[role])),
   )
   clients = { app, worker, steward, postgres } as typeof clients
   const [victim, attacker] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
-  await victim.plant()
-  await attacker.plant()
+  await victim.insertCanaryRows()
+  await attacker.insertCanaryRows()
   tenants = { victim: victim.tenant_id, attacker: attacker.tenant_id, newcomer: await w.makeTenant() }
-  tables = walled(await readTables(clients.postgres))
-  rows = await victimRows(clients.postgres, tables, tenants.victim)
+  tables = selectIsolated(await readTables(clients.postgres))
+  rows = await readVictimRows(clients.postgres, tables, tenants.victim)
 })
 afterAll(async () => {
   await Promise.all(Object.values(clients).map((client) => client.end()))
@@ -37,7 +47,7 @@ describe('app', () => {
     const breaches: string[] = []
     for (const table of tables) {
       const row = rows.get(table.name) as Row
-      const result = await undone(clients.app, () => breachesOf(clients.app, table, row, tenants))
+      const result = await withRollback(clients.app, () => findBreaches(clients.app, table, row, tenants))
       tried += result.tried
       breaches.push(...result.breaches)
     }
@@ -48,8 +58,8 @@ describe('app', () => {
   test('the probes aim at real rows: their owner reads them, and foreign keys are among them', async () => {
     const unseen: string[] = []
     for (const table of tables) {
-      const seen = await undone(clients.app, async () => {
-        await speakFor(clients.app, tenants.victim)
+      const seen = await withRollback(clients.app, async () => {
+        await setTenantContext(clients.app, tenants.victim)
         return attempt(clients.app, `select 1 from app.${table.name}`)
       })
       if (!(Number(seen) > 0)) unseen.push(`${table.name}: ${seen}`)
@@ -61,10 +71,10 @@ describe('app', () => {
   test('a connection that never heard of a tenant sees nothing and writes nothing', async () => {
     const fresh = await connect(w.clone.app)
     const breaches: string[] = []
-    await undone(fresh, async () => {
+    await withRollback(fresh, async () => {
       for (const table of tables) {
         const read = await attempt(fresh, `select 1 from app.${table.name}`)
-        const planted = await attempt(fresh, insertSql(table), [rows.get(table.name)])
+        const planted = await attempt(fresh, buildInsertSql(table), [rows.get(table.name)])
         if (read !== 0 || !['42501', 'PB001'].includes(String(planted)))
           breaches.push(`${table.name}: ${read} ${planted}`)
       }
@@ -76,12 +86,12 @@ describe('app', () => {
   test('shared rows stay closed even where app was granted the table', async () => {
     const shared = tables.filter(({ kind }) => kind === 'shared')
     expect(shared.length).toBeGreaterThan(0)
-    await undone(clients.postgres, async () => {
+    await withRollback(clients.postgres, async () => {
       for (const { name } of shared) await clients.postgres.query(`grant insert, update, delete on app.${name} to app`)
       await clients.postgres.query('set local role app')
       for (const table of shared) {
         const row = rows.get(table.name) as Row
-        expect((await breachesOf(clients.postgres, table, row, tenants)).breaches).toEqual([])
+        expect((await findBreaches(clients.postgres, table, row, tenants)).breaches).toEqual([])
       }
     })
   })
@@ -106,9 +116,9 @@ describe('app', () => {
       `select lo_import('/etc/passwd')`,
       `select pg_read_file('/etc/passwd')`,
     ]
-    await undone(clients.app, async () => {
+    await withRollback(clients.app, async () => {
       for (const text of attempts) {
-        await speakFor(clients.app, tenants.attacker)
+        await setTenantContext(clients.app, tenants.attacker)
         expect([text, await attempt(clients.app, text)]).toEqual([text, '42501'])
       }
       await clients.app.query('set local row_security = off')
@@ -137,15 +147,15 @@ describe('worker', () => {
   test('sees of the queue what it was granted, never a payload, and adds or removes nothing', async () => {
     const breaches: string[] = []
     let refused = 0
-    await undone(clients.worker, async () => {
-      await speakFor(clients.worker, SYSTEM_TENANT, 'job:worker')
+    await withRollback(clients.worker, async () => {
+      await setTenantContext(clients.worker, SYSTEM_TENANT, 'job:worker')
       for (const table of tables) {
         const may = (observed: number | string, what: string) => {
           if (observed === '42501') refused++
           else breaches.push(`${table.name}: ${what} → ${observed}`)
         }
         may(await attempt(clients.worker, `select * from app.${table.name}`), 'whole rows')
-        may(await attempt(clients.worker, insertSql(table), [rows.get(table.name)]), 'insert')
+        may(await attempt(clients.worker, buildInsertSql(table), [rows.get(table.name)]), 'insert')
         may(await attempt(clients.worker, `delete from app.${table.name}`), 'delete')
         const isOpen = ['queue', 'ledger', 'directory'].includes(table.kind)
         const closed = table.columns.filter(({ name, type }) =>
@@ -160,8 +170,8 @@ describe('worker', () => {
   })
 
   test('does see the queue of every tenant: the probe above is not blind', async () => {
-    await undone(clients.worker, async () => {
-      await speakFor(clients.worker, SYSTEM_TENANT, 'job:worker')
+    await withRollback(clients.worker, async () => {
+      await setTenantContext(clients.worker, SYSTEM_TENANT, 'job:worker')
       const seen = await clients.worker.query('select distinct tenant_id from app.job')
       expect(seen.rows.map(({ tenant_id }) => tenant_id)).toEqual(
         expect.arrayContaining([tenants.victim, tenants.attacker]),
@@ -173,9 +183,9 @@ describe('worker', () => {
 describe('steward', () => {
   test('touches shared rows and the directory, and nothing of any tenant', async () => {
     const breaches: string[] = []
-    await undone(clients.steward, async () => {
+    await withRollback(clients.steward, async () => {
       for (const as of [SYSTEM_TENANT, tenants.victim]) {
-        await speakFor(clients.steward, as, 'operator:probe')
+        await setTenantContext(clients.steward, as, 'operator:probe')
         for (const table of tables.filter(({ kind }) => kind !== 'shared' && kind !== 'directory')) {
           const tries = [
             `select 1 from app.${table.name}`,
@@ -199,17 +209,17 @@ describe('steward', () => {
   test('writes shared rows only where it speaks for everybody', async () => {
     for (const table of tables.filter(({ kind }) => kind === 'shared')) {
       const touch = `update app.${table.name} set tenant_id = tenant_id`
-      await undone(clients.steward, async () => {
-        await speakFor(clients.steward, SYSTEM_TENANT, 'operator:probe')
+      await withRollback(clients.steward, async () => {
+        await setTenantContext(clients.steward, SYSTEM_TENANT, 'operator:probe')
         // What never changes is not changed by it either.
         const observed = await attempt(clients.steward, touch)
         if (typeof observed === 'number' && !sharedWithoutRows.includes(table.name)) expect(observed).toBeGreaterThan(0)
         else if (typeof observed === 'string')
           expect([table.name, observed]).toEqual([table.name, expect.stringMatching(/^(42501|PB002)$/)])
-        await speakFor(clients.steward, tenants.attacker, 'operator:probe')
+        await setTenantContext(clients.steward, tenants.attacker, 'operator:probe')
         const others = await attempt(clients.steward, `${touch} where tenant_id <> $1`, [tenants.attacker])
         expect([0, '42501', 'PB002']).toContain(others)
-        await speakFor(clients.steward, null, 'operator:probe')
+        await setTenantContext(clients.steward, null, 'operator:probe')
         expect(await attempt(clients.steward, `select 1 from app.${table.name}`)).toBe(0)
       })
     }

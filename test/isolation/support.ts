@@ -8,7 +8,7 @@ import type { Route } from '../../src/kernel/route.ts'
 import { projectRoot } from '../support/database.ts'
 import type { ExampleTenant } from '../support/example-tenant.ts'
 import { type Example, type Fixture, fixtures } from '../support/fixtures.ts'
-import type { CallOptions, Reply, World } from '../support/world.ts'
+import type { CallOptions, Reply, TestApp } from '../support/test-app.ts'
 
 /** Known before a server runs, so that each route is a test of its own; `w.kernel.routes` is asserted to be the same. */
 export const routes: readonly Route[] = modules.flatMap((module) => module.routes)
@@ -16,26 +16,26 @@ export const tenantRoutes = routes.filter((route) => route.access === 'tenant')
 export const publicRoutes = routes.filter((route) => route.access === 'public')
 
 /** The schema that this state of the sources makes. */
-export const NEWEST = latestVersion(readMigrations(path.join(projectRoot, 'db/migrations')))
+export const LATEST_SCHEMA = latestVersion(readMigrations(path.join(projectRoot, 'db/migrations')))
 
-export function exampleFor(route: Route, tenant: ExampleTenant, role?: Role): Example | Promise<Example> {
+export function getExample(route: Route, tenant: ExampleTenant, role?: Role): Example | Promise<Example> {
   const fixture: Fixture | undefined = fixtures[route.id]
   if (!fixture) throw new Error(`test/support/fixtures.ts has no entry for ${route.id}`)
   return fixture(tenant, role ?? (route.roles[0] as Role))
 }
 
-export function addressOf(route: Route, example: Example): string {
+export function getRequestLine(route: Route, example: Example): string {
   const path = route.path.replace(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(example.params?.[name] ?? ''))
   const query = example.query ? `?${new URLSearchParams(example.query)}` : ''
   return `${route.method} ${path}${query}`
 }
 
-let sent = 0
+let sentCount = 0
 
 /** Without a token: as a stranger. Every call comes from an address of its own, so that no limit per address is met. */
-export function sendAs(w: World, token: string | undefined, route: Route, example: Example): Promise<Reply> {
-  sent++
-  const address = `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`
+export function sendAs(w: TestApp, token: string | undefined, route: Route, example: Example): Promise<Reply> {
+  sentCount++
+  const address = `10.${(sentCount >> 16) & 255}.${(sentCount >> 8) & 255}.${sentCount & 255}`
   const options: CallOptions = {
     address,
     ...(token !== undefined && { token }),
@@ -45,7 +45,7 @@ export function sendAs(w: World, token: string | undefined, route: Route, exampl
       headers: { 'content-type': 'application/octet-stream' },
     }),
   }
-  return w.call(addressOf(route, example), options)
+  return w.call(getRequestLine(route, example), options)
 }
 
 /** As somebody of the tenant who holds the roles. */
@@ -99,7 +99,7 @@ export async function readTables(client: pg.Client): Promise<Table[]> {
   return rows
 }
 
-export const walled = (tables: readonly Table[]): Table[] => tables.filter(({ kind }) => kind !== 'system')
+export const selectIsolated = (tables: readonly Table[]): Table[] => tables.filter(({ kind }) => kind !== 'system')
 
 export async function connect(config: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client(config)
@@ -108,11 +108,15 @@ export async function connect(config: pg.ClientConfig): Promise<pg.Client> {
 }
 
 /** SQL that makes the rest of the transaction speak for a tenant. `null`: the kernel never set a tenant, or an actor. */
-const speaking = (tenant_id: string | null, actor: string | null): string =>
+const tenantContextSql = (tenant_id: string | null, actor: string | null): string =>
   `select set_config('app.tenant_id', ${pg.escapeLiteral(tenant_id ?? '')}, true), set_config('app.actor', ${pg.escapeLiteral(actor ?? '')}, true)`
 
-export async function speakFor(client: pg.Client, tenant_id: string | null, actor: string | null = 'user:probe') {
-  await client.query(speaking(tenant_id, actor))
+export async function setTenantContext(
+  client: pg.Client,
+  tenant_id: string | null,
+  actor: string | null = 'user:probe',
+) {
+  await client.query(tenantContextSql(tenant_id, actor))
 }
 
 /** Inside a transaction: how many rows a statement gives or touches, or the SQLSTATE that refused it. Undone either way. */
@@ -122,7 +126,7 @@ export async function attempt(
   values: readonly unknown[] = [],
   as?: { readonly tenant_id: string | null; readonly actor: string | null },
 ): Promise<number | string> {
-  await client.query(`savepoint attempt; ${as ? speaking(as.tenant_id, as.actor) : ''}`)
+  await client.query(`savepoint attempt; ${as ? tenantContextSql(as.tenant_id, as.actor) : ''}`)
   try {
     return (await client.query(text, [...values])).rowCount ?? 0
   } catch (error) {
@@ -133,7 +137,7 @@ export async function attempt(
 }
 
 /** Runs the body in a transaction that is always rolled back. */
-export async function undone<T>(client: pg.Client, body: () => Promise<T>): Promise<T> {
+export async function withRollback<T>(client: pg.Client, body: () => Promise<T>): Promise<T> {
   await client.query('begin')
   try {
     return await body()
@@ -145,7 +149,7 @@ export async function undone<T>(client: pg.Client, body: () => Promise<T>): Prom
 export type Row = Readonly<Record<string, unknown>>
 
 /** A row of the tenant as JSON, fetched by somebody whom no wall stops. */
-export async function rowOf(superuser: pg.Client, table: string, tenant_id: string): Promise<Row | undefined> {
+export async function findRow(superuser: pg.Client, table: string, tenant_id: string): Promise<Row | undefined> {
   const { rows } = await superuser.query(`select to_jsonb(t) as row from app.${table} t where tenant_id = $1 limit 1`, [
     tenant_id,
   ])
@@ -153,7 +157,7 @@ export async function rowOf(superuser: pg.Client, table: string, tenant_id: stri
 }
 
 /** Inserts a row given as JSON in $1. */
-export function insertSql(table: Table): string {
+export function buildInsertSql(table: Table): string {
   const columns = table.columns.map(({ name }) => `"${name}"`).join(', ')
   return `insert into app.${table.name} (${columns}) select ${columns} from jsonb_populate_record(null::app.${table.name}, $1)`
 }

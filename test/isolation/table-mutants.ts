@@ -29,7 +29,7 @@ const policies = ({ kind }: Table): readonly (readonly [name: string, parts: 'bo
       ]
     : [['wall', 'both']]
 
-const rewritten = (table: Table, expression: string): string[] =>
+const alterPolicies = (table: Table, expression: string): string[] =>
   policies(table).map(([name, parts]) => {
     const using = parts === 'check' ? '' : `using (${expression})`
     const check = parts === 'using' ? '' : `with check (${expression})`
@@ -38,14 +38,14 @@ const rewritten = (table: Table, expression: string): string[] =>
 
 /** Asked for the actor by a policy; everything else by a trigger. */
 const isLedger = ({ kind }: Table): boolean => kind === 'ledger'
-const isLasting = ({ kind }: Table): boolean => kind === 'append' || kind === 'ledger'
+const isAppendOnly = ({ kind }: Table): boolean => kind === 'append' || kind === 'ledger'
 const ownTenant = 'tenant_id = (select app.tenant_id())'
 /** Any column a plain index can be made of. */
-const indexable = ({ columns }: Table): string =>
+const findIndexableColumn = ({ columns }: Table): string =>
   columns.find(({ name, type }) => name !== 'tenant_id' && /^(uuid|text|bigint|timestamp.*)$/.test(type))?.name ?? ''
 
-const wallChanged = 'a policy of the wall is missing or is not as written'
-const objectRights = 'a serving role may truncate, reference or add triggers'
+const policyChanged = 'a policy of the wall is missing or is not as written'
+const objectPrivileges = 'a serving role may truncate, reference or add triggers'
 const noActor = 'the actor trigger is missing or off'
 
 export const tableMutants: readonly TableMutant[] = [
@@ -63,36 +63,36 @@ export const tableMutants: readonly TableMutant[] = [
   },
   {
     name: 'wall dropped',
-    rule: wallChanged,
+    rule: policyChanged,
     effect: 'leaks',
     break: (t) => policies(t).map(([name]) => `drop policy ${name} on app.${t.name}`),
   },
-  { name: 'wall replaced by true', rule: wallChanged, effect: 'leaks', break: (t) => rewritten(t, 'true') },
+  { name: 'wall replaced by true', rule: policyChanged, effect: 'leaks', break: (t) => alterPolicies(t, 'true') },
   {
     name: 'wall weakened by or',
-    rule: wallChanged,
+    rule: policyChanged,
     effect: 'leaks',
-    break: (t) => rewritten(t, `${ownTenant} or true`),
+    break: (t) => alterPolicies(t, `${ownTenant} or true`),
   },
   {
     name: 'wall open where no tenant is set',
-    rule: wallChanged,
+    rule: policyChanged,
     effect: 'leaks',
-    break: (t) => rewritten(t, `${ownTenant} or (select app.tenant_id()) is null`),
+    break: (t) => alterPolicies(t, `${ownTenant} or (select app.tenant_id()) is null`),
   },
   {
     name: 'wall calls the setting for each row',
-    rule: wallChanged,
-    break: (t) => rewritten(t, 'tenant_id = app.tenant_id()'),
+    rule: policyChanged,
+    break: (t) => alterPolicies(t, 'tenant_id = app.tenant_id()'),
   },
   {
     name: 'wall casts the column',
-    rule: wallChanged,
-    break: (t) => rewritten(t, 'tenant_id::text = (select app.tenant_id())::text'),
+    rule: policyChanged,
+    break: (t) => alterPolicies(t, 'tenant_id::text = (select app.tenant_id())::text'),
   },
   {
     name: 'wall made for another role',
-    rule: wallChanged,
+    rule: policyChanged,
     effect: 'leaks',
     break: (t) => policies(t).map(([name]) => `alter policy ${name} on app.${t.name} to worker`),
   },
@@ -109,12 +109,12 @@ export const tableMutants: readonly TableMutant[] = [
   },
   {
     name: 'truncate granted',
-    rule: objectRights,
+    rule: objectPrivileges,
     effect: 'leaks',
     break: (t) => [`grant truncate on app.${t.name} to app`],
   },
-  { name: 'references granted', rule: objectRights, break: (t) => [`grant references on app.${t.name} to app`] },
-  { name: 'trigger granted', rule: objectRights, break: (t) => [`grant trigger on app.${t.name} to steward`] },
+  { name: 'references granted', rule: objectPrivileges, break: (t) => [`grant references on app.${t.name} to app`] },
+  { name: 'trigger granted', rule: objectPrivileges, break: (t) => [`grant trigger on app.${t.name} to steward`] },
   {
     name: 'granted to the public',
     rule: 'the public may touch a table',
@@ -178,13 +178,13 @@ export const tableMutants: readonly TableMutant[] = [
   },
   {
     name: 'actor of a ledger no longer asked for',
-    rule: wallChanged,
+    rule: policyChanged,
     effect: 'leaks',
     break: (t) => (isLedger(t) ? [`drop policy actor on app.${t.name}`] : []),
   },
   {
     name: 'any actor of a ledger will do',
-    rule: wallChanged,
+    rule: policyChanged,
     effect: 'leaks',
     break: (t) => (isLedger(t) ? [`alter policy actor on app.${t.name} with check (true)`] : []),
   },
@@ -202,12 +202,12 @@ export const tableMutants: readonly TableMutant[] = [
   {
     name: 'history may be changed: trigger dropped',
     rule: 'an append table can be changed',
-    break: (t) => (isLasting(t) ? [`drop trigger ${t.name}_append on app.${t.name}`] : []),
+    break: (t) => (isAppendOnly(t) ? [`drop trigger ${t.name}_append on app.${t.name}`] : []),
   },
   {
     name: 'history may be changed: update granted',
     rule: 'an append table can be changed',
-    break: (t) => (isLasting(t) ? [`grant update (tenant_id) on app.${t.name} to app`] : []),
+    break: (t) => (isAppendOnly(t) ? [`grant update (tenant_id) on app.${t.name} to app`] : []),
   },
   {
     name: 'foreign key dropped',
@@ -231,7 +231,7 @@ export const tableMutants: readonly TableMutant[] = [
     rule: 'a key does not start with tenant_id',
     // Empty on purpose, so that it can be built over any rows.
     break: (t) => {
-      const column = t.kind === 'directory' ? t.columns.find((c) => c.writable)?.name : indexable(t)
+      const column = t.kind === 'directory' ? t.columns.find((c) => c.writable)?.name : findIndexableColumn(t)
       return column ? [`create unique index mutant_${t.name} on app.${t.name} ("${column}") where false`] : []
     },
   },

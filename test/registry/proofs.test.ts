@@ -5,10 +5,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { verifyProof } from '../../src/registry/content/merkle.ts'
-import { type ProofAnswer, proofVectors } from '../support/proof-vectors.ts'
-import { hasPython, verifier, verifyInPython } from '../support/python-verifier.ts'
+import { buildProofVectors, type ProofAnswer } from '../support/proof-vectors.ts'
+import { hasPython, verifierPath, verifyInPython } from '../support/python-verifier.ts'
 
-const answers: ProofAnswer[] = proofVectors().proofs
+const answers: ProofAnswer[] = buildProofVectors().proofs
 const zeros = '0'.repeat(64)
 
 /** The same answer with one thing changed, each time another. Those that change nothing are left out. */
@@ -73,7 +73,7 @@ describe.runIf(python)('the verifier in Python', () => {
       const file = path.join(folder, 'proof.json')
       const status = (content: string, ...more: string[]) => {
         fs.writeFileSync(file, content)
-        return spawnSync('python3', [verifier, file, ...more]).status
+        return spawnSync('python3', [verifierPath, file, ...more]).status
       }
       const [, honest] = answers as [ProofAnswer, ProofAnswer]
       const text = JSON.stringify(honest)

@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type Rating, ratingType, SharedList } from '../support/shared-list.ts'
-import { type World, world } from '../support/world.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
-let runner: ReturnType<World['runtime']['createRunner']>
+let runner: ReturnType<TestApp['runtime']['createRunner']>
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   runner = w.runtime.createRunner(4)
   runner.start()

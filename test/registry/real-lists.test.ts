@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type Api, compare, type ExpectedDifference, readExpected } from '../support/real-lists.ts'
-import { sharedFolder } from '../support/shared-data.ts'
-import { type World, world } from '../support/world.ts'
+import { compareVersions, type ExpectedDifference, type RegistryApi, readExpectedDiffs } from '../support/real-lists.ts'
+import { findSharedFolder } from '../support/shared-data.ts'
+import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 /** The stand compares all pairs; these have every oddity once. */
 const CHOSEN = [
@@ -23,16 +23,16 @@ const ODD: readonly [adapter: string, file: string, code: string, line: number |
   ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-11-27.xml', 'layout_unknown', 3],
 ]
 
-const folder = sharedFolder('', CHOSEN.length + ODD.length + 1) as string
-const expected = folder ? readExpected(folder) : []
+const folder = findSharedFolder('', CHOSEN.length + ODD.length + 1) as string
+const expected = folder ? readExpectedDiffs(folder) : []
 const differenceTo = (file: string) => expected.find((pair) => pair.new === file) as ExpectedDifference
 
 describe.skipIf(!folder)('a real list', () => {
-  let w: World
+  let w: TestApp
   let t: ExampleTenant
-  let api: Api
+  let api: RegistryApi
   beforeAll(async () => {
-    w = await world()
+    w = await startTestApp()
     t = await ExampleTenant.create(w)
     const runner = w.runtime.createRunner(2)
     runner.start()
@@ -54,7 +54,7 @@ describe.skipIf(!folder)('a real list', () => {
   afterAll(() => w.close())
 
   test.each(CHOSEN)('%s differs from the version before it by exactly the expected keys', async (file) => {
-    expect(await compare(api, folder, differenceTo(file))).toEqual([])
+    expect(await compareVersions(api, folder, differenceTo(file))).toEqual([])
   })
 
   let lists = 0

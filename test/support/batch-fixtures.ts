@@ -1,9 +1,9 @@
 /** Examples of batches: ordered, run to the end, and stopped, for a tenant with a policy of its own. */
-import { policyOf } from './evaluation-fixtures.ts'
+import { ensurePolicy } from './evaluation-fixtures.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'
 
-export interface Started {
+export interface StartedBatch {
   readonly batch_id: string
   readonly job: { readonly job_id: string; readonly state: string }
 }
@@ -14,57 +14,58 @@ export const uploadText = async (t: ExampleTenant, payload: string, file_name = 
 }
 
 /** Two items, one of which fails. */
-const order = async (t: ExampleTenant) => ({
-  matrix_key: (await policyOf(t)).matrix_key,
+const buildRequest = async (t: ExampleTenant) => ({
+  matrix_key: (await ensurePolicy(t)).matrix_key,
   items: [
     { external_id: 'batch-1', inputs: { country: 'IR' } },
     { external_id: 'batch-2', inputs: {} },
   ],
 })
 
-export async function startBatch(t: ExampleTenant, body: object): Promise<Started> {
+export async function startBatch(t: ExampleTenant, body: object): Promise<StartedBatch> {
   const job = await t.make('POST /batch-evaluations', { body })
   return { batch_id: job.resource.split('/').at(-1), job }
 }
 
-export async function ranBatch(t: ExampleTenant, body: object): Promise<string> {
+export async function runBatch(t: ExampleTenant, body: object): Promise<string> {
   const { batch_id, job } = await startBatch(t, body)
-  await t.ran(job)
+  await t.runToEnd(job)
   return batch_id
 }
 
-const ended = new WeakMap<ExampleTenant, Promise<string>>()
+const endedBatches = new WeakMap<ExampleTenant, Promise<string>>()
 /** Run to its end once per tenant. */
-function batchOf(t: ExampleTenant): Promise<string> {
-  const known = ended.get(t) ?? order(t).then((body) => ranBatch(t, body))
-  ended.set(t, known)
+function ensureBatch(t: ExampleTenant): Promise<string> {
+  const known = endedBatches.get(t) ?? buildRequest(t).then((body) => runBatch(t, body))
+  endedBatches.set(t, known)
   return known
 }
 
-const waiting = async (t: ExampleTenant): Promise<string> => (await startBatch(t, await order(t))).batch_id
-const one: Fixture = async (t) => ({ params: { batch_id: await batchOf(t) } })
+const startQueuedBatch = async (t: ExampleTenant): Promise<string> =>
+  (await startBatch(t, await buildRequest(t))).batch_id
+const one: Fixture = async (t) => ({ params: { batch_id: await ensureBatch(t) } })
 
-export const batches: Fixtures = {
-  estimateBatchEvaluation: async (t) => ({ body: await order(t) }),
-  startBatchEvaluation: async (t) => ({ body: await order(t) }),
+export const batchFixtures: Fixtures = {
+  estimateBatchEvaluation: async (t) => ({ body: await buildRequest(t) }),
+  startBatchEvaluation: async (t) => ({ body: await buildRequest(t) }),
   listBatchEvaluations: async (t) => {
-    await batchOf(t)
+    await ensureBatch(t)
     return {}
   },
   getBatchEvaluation: one,
-  cancelBatchEvaluation: async (t) => ({ params: { batch_id: await waiting(t) } }),
+  cancelBatchEvaluation: async (t) => ({ params: { batch_id: await startQueuedBatch(t) } }),
   resumeBatchEvaluation: async (t) => {
-    const batch_id = await waiting(t)
+    const batch_id = await startQueuedBatch(t)
     await t.make(`POST /batch-evaluations/${batch_id}/cancel`)
     return { params: { batch_id } }
   },
-  retryBatchItems: async (t) => ({ params: { batch_id: await ranBatch(t, await order(t)) } }),
+  retryBatchItems: async (t) => ({ params: { batch_id: await runBatch(t, await buildRequest(t)) } }),
   listBatchItems: one,
-  getBatchItemExplanation: async (t) => ({ params: { batch_id: await batchOf(t), seq: '1' } }),
+  getBatchItemExplanation: async (t) => ({ params: { batch_id: await ensureBatch(t), seq: '1' } }),
   getBatchSummary: one,
   getBatchContent: one,
   diffBatchEvaluations: async (t) => {
-    const other_batch_id = await ranBatch(t, await order(t))
-    return { params: { batch_id: await batchOf(t), other_batch_id } }
+    const other_batch_id = await runBatch(t, await buildRequest(t))
+    return { params: { batch_id: await ensureBatch(t), other_batch_id } }
   },
 }

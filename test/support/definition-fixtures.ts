@@ -40,7 +40,7 @@ export const smallRule = () => ({
     { name: 'country', title: 'Country', type: 'enum', one_of: { list_key: 'jurisdiction-risk' } },
     { name: 'amount', title: 'Amount', type: 'decimal', scale: 2, minimum: '0', maximum: '1000000' },
   ],
-  table: {
+  goRulesGraph: {
     hit_policy: 'first',
     columns: ['country', 'amount'],
     outputs: [{ name: 'severity' }],
@@ -103,12 +103,12 @@ const rules: Family = {
   shared: 'dormant-account',
 }
 
-const fresh = () => `definition-${uuidv7().slice(-12)}`
-const kept = new WeakMap<ExampleTenant, Map<string, Promise<string>>>()
+const newKey = () => `definition-${uuidv7().slice(-12)}`
+const knownKeys = new WeakMap<ExampleTenant, Map<string, Promise<string>>>()
 
-function examplesOf({ path, param, noun, plural, text, inputs, expected, shared }: Family): Fixtures {
+function buildFixtures({ path, param, noun, plural, text, inputs, expected, shared }: Family): Fixtures {
   const drafted = async (t: ExampleTenant): Promise<string> => {
-    const key = fresh()
+    const key = newKey()
     await t.make(`POST ${path}`, { body: { [param]: key, title: 'Small', definition: text() } })
     return key
   }
@@ -126,8 +126,8 @@ function examplesOf({ path, param, noun, plural, text, inputs, expected, shared 
     return key
   }
   const known = (t: ExampleTenant): Promise<string> => {
-    const made = kept.get(t) ?? new Map<string, Promise<string>>()
-    kept.set(t, made)
+    const made = knownKeys.get(t) ?? new Map<string, Promise<string>>()
+    knownKeys.set(t, made)
     const make = async () => {
       const key = await published(t, [1, 2])
       await t.make(`POST ${path}/${key}/test-cases`, { body: { name: 'known', inputs, expected } })
@@ -162,7 +162,7 @@ function examplesOf({ path, param, noun, plural, text, inputs, expected, shared 
 
   return {
     [`list${plural}`]: () => ({}),
-    [`create${noun}`]: () => ({ body: { [param]: fresh(), title: 'New', definition: text() } }),
+    [`create${noun}`]: () => ({ body: { [param]: newKey(), title: 'New', definition: text() } }),
     [`get${noun}`]: one,
     [`update${noun}`]: withBody(one, { owner: 'Risk' }),
     [`archive${noun}`]: async (t) => ({ params: { [param]: await drafted(t) } }),
@@ -216,9 +216,9 @@ const table = {
   edges: [],
 }
 
-export const definitions: Fixtures = {
-  ...examplesOf(matrices),
-  ...examplesOf(rules),
+export const definitionFixtures: Fixtures = {
+  ...buildFixtures(matrices),
+  ...buildFixtures(rules),
   listRuleFunctions: () => ({}),
   listTypologies: () => ({}),
   importRules: () => ({

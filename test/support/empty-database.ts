@@ -8,7 +8,7 @@ import { projectRoot, type RoleName } from './database.ts'
 
 export type EmptyDatabase = Record<RoleName, pg.ClientConfig> & { drop(): Promise<void> }
 
-export async function runAs(connection: pg.ClientConfig, sql: string): Promise<void> {
+export async function runSql(connection: pg.ClientConfig, sql: string): Promise<void> {
   const client = new pg.Client(connection)
   await client.connect()
   try {
@@ -19,10 +19,10 @@ export async function runAs(connection: pg.ClientConfig, sql: string): Promise<v
 }
 
 /** `before`: the name of the first migration that is not applied, without its number. */
-export async function emptyDatabase(before?: string): Promise<EmptyDatabase> {
+export async function createEmptyDatabase(before?: string): Promise<EmptyDatabase> {
   const template = inject('connections')
   const database = `e_${randomUUID().replaceAll('-', '')}`
-  const administer = (sql: string) => runAs({ ...template.postgres, database: 'postgres' }, sql)
+  const administer = (sql: string) => runSql({ ...template.postgres, database: 'postgres' }, sql)
   await administer(`create database ${database} owner app_owner`)
   const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
   const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))

@@ -14,7 +14,7 @@ const initials: Record<string, string> = {
   service: 'S',
 }
 
-function rolesOf(route: Route): string {
+function formatRoles(route: Route): string {
   if (route.access === 'public') return 'no token'
   if (route.roles.length === roles.length) return 'all'
   return roles
@@ -23,7 +23,7 @@ function rolesOf(route: Route): string {
     .join('')
 }
 
-const marksOf = (route: Route): string =>
+const formatMarks = (route: Route): string =>
   [
     route.starts && '202 job',
     route.governed && `governed \`${route.governed.action}\``,
@@ -48,11 +48,11 @@ function declares(text: string, { at, method, path: below }: Route): boolean {
 }
 
 /** Where matrices and rules are declared for both. */
-const together = 'risk-matrices'
-const sharers = ['rules']
+const sharedFolder = 'risk-matrices'
+const sharingModules = ['rules']
 
 function findDeclaration(root: string, module: Module, route: Route): string {
-  const folders = [module.name, ...(sharers.includes(module.name) ? [together] : [])]
+  const folders = [module.name, ...(sharingModules.includes(module.name) ? [sharedFolder] : [])]
   for (const name of folders) {
     const found = findIn(root, name, route)
     if (found) return found
@@ -76,7 +76,7 @@ function findIn(root: string, name: string, route: Route): string | undefined {
   return undefined
 }
 
-export function endpointsDocument(root: string, modules: readonly Module[]): string {
+export function renderEndpoints(root: string, modules: readonly Module[]): string {
   const count = modules.reduce((sum, module) => sum + module.routes.length, 0)
   const out = [
     '# Endpoints',
@@ -98,7 +98,7 @@ export function endpointsDocument(root: string, modules: readonly Module[]): str
     for (const route of module.routes) {
       const at = `\`${route.method} ${route.path.replace(/:([a-z_]+)/g, '{$1}')}\``
       out.push(
-        `| ${at} | ${route.id}: ${route.summary} | ${rolesOf(route)} | ${route.tx ?? ''} | ${marksOf(route)} | ${findDeclaration(root, module, route)} |`,
+        `| ${at} | ${route.id}: ${route.summary} | ${formatRoles(route)} | ${route.tx ?? ''} | ${formatMarks(route)} | ${findDeclaration(root, module, route)} |`,
       )
     }
     out.push('')

@@ -3,7 +3,7 @@ import { uuidv7 } from '../../src/kernel/uuid.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'
 
-const fresh = (name: string) => `${name}-${uuidv7().slice(-12)}`
+const newKey = (name: string) => `${name}-${uuidv7().slice(-12)}`
 
 export const countries = [
   { code: 'CH', score_bps: 1000 },
@@ -16,7 +16,7 @@ export const bands = [
 ]
 
 /** Two factors of equal weight, one trigger; every policy value but the channel's comes from a list. */
-export const matrixText = ({ country_list, band_list }: { country_list: string; band_list: string }) => ({
+export const buildMatrix = ({ country_list, band_list }: { country_list: string; band_list: string }) => ({
   inputs: [
     { name: 'country', title: 'Country', type: 'enum', one_of: { list_key: country_list } },
     { name: 'channel', title: 'Channel', type: 'enum', values: ['branch', 'online'], default: 'online' },
@@ -72,7 +72,7 @@ async function newList(
   fields: readonly string[],
   data: readonly object[],
 ): Promise<string> {
-  const type_key = fresh(`type-${name}`)
+  const type_key = newKey(`type-${name}`)
   const bps = { type: 'integer', minimum: 0, maximum: 10000 }
   const schema = {
     type: 'object',
@@ -82,14 +82,14 @@ async function newList(
   }
   const about = { title: name, description: name, key_pointers: ['/code'], examples: [data[0]] }
   await t.make('POST /reference-data/types', { body: { type_key, schema, ...about } })
-  const list_key = fresh(name)
+  const list_key = newKey(name)
   await t.make('POST /reference-data/datasets', { body: { list_key, type_key, title: name } })
-  await changeList(t, list_key, data)
+  await publishList(t, list_key, data)
   return list_key
 }
 
 /** A new version of a list, in force at once. */
-export async function changeList(t: ExampleTenant, list_key: string, data: readonly object[]): Promise<number> {
+export async function publishList(t: ExampleTenant, list_key: string, data: readonly object[]): Promise<number> {
   const path = `/reference-data/datasets/${list_key}`
   const { version } = await t.make(`POST ${path}/versions`, { body: { data } })
   await t.make(`POST ${path}/activations`, { body: { version, reason: 'reviewed' } })
@@ -108,44 +108,44 @@ export async function publishMatrix(t: ExampleTenant, matrix_key: string): Promi
 export async function newPolicy(t: ExampleTenant, other_list?: string): Promise<Policy> {
   const country_list = other_list ?? (await newList(t, 'countries', ['score_bps'], countries))
   const band_list = await newList(t, 'bands', ['from_bps', 'to_bps'], bands)
-  const matrix_key = fresh('matrix')
-  const definition = matrixText({ country_list, band_list })
+  const matrix_key = newKey('matrix')
+  const definition = buildMatrix({ country_list, band_list })
   await t.make('POST /risk-matrices', { body: { matrix_key, title: 'Customer risk', definition } })
   await publishMatrix(t, matrix_key)
   return { country_list, band_list, matrix_key }
 }
 
-const kept = new WeakMap<ExampleTenant, Map<string, Promise<unknown>>>()
+const created = new WeakMap<ExampleTenant, Map<string, Promise<unknown>>>()
 function once<T>(t: ExampleTenant, name: string, make: () => Promise<T>): Promise<T> {
-  const made = kept.get(t) ?? new Map<string, Promise<unknown>>()
-  kept.set(t, made)
+  const made = created.get(t) ?? new Map<string, Promise<unknown>>()
+  created.set(t, made)
   const known = made.get(name) ?? make()
   made.set(name, known)
   return known as Promise<T>
 }
 
-export const policyOf = (t: ExampleTenant): Promise<Policy> => once(t, 'policy', () => newPolicy(t))
+export const ensurePolicy = (t: ExampleTenant): Promise<Policy> => once(t, 'policy', () => newPolicy(t))
 
 export const newSubject = async (t: ExampleTenant, attributes: object = { country: 'DE' }): Promise<string> => {
   const body = { subject_type: 'person', name: 'Ada Lovelace', attributes }
   return (await t.make('POST /subjects', { body })).subject_id
 }
 
-const orderOf = async (t: ExampleTenant) => {
+const buildRequest = async (t: ExampleTenant) => {
   const subject_id = await once(t, 'subject', () => newSubject(t))
-  return { matrix_key: (await policyOf(t)).matrix_key, subject_id }
+  return { matrix_key: (await ensurePolicy(t)).matrix_key, subject_id }
 }
 const newEvaluation = async (t: ExampleTenant): Promise<string> =>
-  (await t.make('POST /evaluations', { body: await orderOf(t) })).evaluation_id
-export const evaluationOf = (t: ExampleTenant): Promise<string> => once(t, 'evaluation', () => newEvaluation(t))
+  (await t.make('POST /evaluations', { body: await buildRequest(t) })).evaluation_id
+export const ensureEvaluation = (t: ExampleTenant): Promise<string> => once(t, 'evaluation', () => newEvaluation(t))
 
-const one: Fixture = async (t) => ({ params: { evaluation_id: await evaluationOf(t) } })
+const one: Fixture = async (t) => ({ params: { evaluation_id: await ensureEvaluation(t) } })
 
-export const evaluations: Fixtures = {
-  createEvaluation: async (t) => ({ body: await orderOf(t) }),
-  previewEvaluation: async (t) => ({ body: await orderOf(t) }),
+export const evaluationFixtures: Fixtures = {
+  createEvaluation: async (t) => ({ body: await buildRequest(t) }),
+  previewEvaluation: async (t) => ({ body: await buildRequest(t) }),
   listEvaluations: async (t) => {
-    await evaluationOf(t)
+    await ensureEvaluation(t)
     return {}
   },
   getEvaluation: one,
@@ -154,10 +154,10 @@ export const evaluations: Fixtures = {
   replayEvaluation: one,
   reevaluateEvaluation: one,
   exploreEvaluation: async (t) => ({
-    params: { evaluation_id: await evaluationOf(t) },
+    params: { evaluation_id: await ensureEvaluation(t) },
     body: { inputs: { country: 'IR' }, search: true },
   }),
-  compareEvaluations: async (t) => ({ body: { evaluation_ids: [await evaluationOf(t), await newEvaluation(t)] } }),
+  compareEvaluations: async (t) => ({ body: { evaluation_ids: [await ensureEvaluation(t), await newEvaluation(t)] } }),
   getCertificate: one,
   getEvaluationPack: one,
   overrideEvaluation: async (t) => ({

@@ -6,9 +6,9 @@ import { roles as allRoles, type Role } from '../../src/kernel/auth/roles.ts'
 import type { Tx } from '../../src/kernel/database/tx.ts'
 import { insertBreakGlassReview } from '../../src/kernel/request/queries.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { KeyUsage } from '../../src/modules/access/index.ts'
+import { KeyUsageCounter } from '../../src/modules/access/index.ts'
 import { HOUSEKEEPING } from '../../src/modules/tenant/index.ts'
-import type { CallOptions, World } from './world.ts'
+import type { CallOptions, TestApp } from './test-app.ts'
 
 export type Person = `user:${string}`
 
@@ -18,19 +18,19 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 export class ExampleTenant {
-  readonly w: World
+  readonly w: TestApp
   readonly tenant_id: string
   /** Calls the operations; whoever proposes changes is somebody else. */
   readonly caller: Person = `user:${uuidv7()}`
   readonly author: Person = `user:${uuidv7()}`
   readonly #tokens = new Map<string, Promise<string>>()
 
-  constructor(w: World, tenant_id: string) {
+  constructor(w: TestApp, tenant_id: string) {
     this.w = w
     this.tenant_id = tenant_id
   }
 
-  static async create(w: World): Promise<ExampleTenant> {
+  static async create(w: TestApp): Promise<ExampleTenant> {
     const tenant = new ExampleTenant(w, await w.makeTenant())
     // A test calls faster than any client should.
     await tenant.write((tx) =>
@@ -51,7 +51,7 @@ export class ExampleTenant {
   }
 
   /** What needs approval from now on, although the people of this tenant exist only in their tokens. */
-  async govern(rules: readonly object[]): Promise<void> {
+  async setApprovalRules(rules: readonly object[]): Promise<void> {
     await this.w.setApprovalRules(this.tenant_id, rules)
   }
 
@@ -61,7 +61,7 @@ export class ExampleTenant {
   }
 
   /** One row in each table of every module, as the canary tenant has them. */
-  async plant(): Promise<void> {
+  async insertCanaryRows(): Promise<void> {
     await this.write(async (tx) => {
       for (const module of this.w.kernel.modules) await module.canary(tx)
     })
@@ -76,7 +76,7 @@ export class ExampleTenant {
   /** Has been used, so that its usage has something to show. */
   readonly key = once(async () => {
     const key = await this.newKey()
-    const usage = new KeyUsage()
+    const usage = new KeyUsageCounter()
     usage.observe({ tenant_id: this.tenant_id, principal: `key:${key.key_id}`, operation: 'listUsers', status: 200 })
     await usage.flush(this.w.runtime.database)
     return key
@@ -108,10 +108,10 @@ export class ExampleTenant {
     const user_id = await this.newUser()
     // Only these approve; whoever else holds a role may still withdraw.
     const approver = role === 'tenant_admin' ? role : 'compliance_officer'
-    await this.govern([{ action: 'roles', approvers: 1, role: approver }])
+    await this.setApprovalRules([{ action: 'roles', approvers: 1, role: approver }])
     const token = await this.token(allRoles, this.author)
     const proposed = await this.make(`PUT /users/${user_id}/roles`, { token, body: { roles: ['analyst'] } })
-    await this.govern([])
+    await this.setApprovalRules([])
     return proposed.cr_id
   }
 
@@ -138,12 +138,12 @@ export class ExampleTenant {
   }
   async #runAudit(path: 'exports' | 'verify'): Promise<string> {
     const job = await this.make(`POST /audit/${path}`, { body: {} })
-    await this.ran(job)
+    await this.runToEnd(job)
     return job.resource.split('/').at(-1)
   }
 
   /** Runs what is queued until the job has ended, and gives its end. */
-  async ran(job: { job_id: string; state: string }): Promise<Record<string, unknown>> {
+  async runToEnd(job: { job_id: string; state: string }): Promise<Record<string, unknown>> {
     const runner = this.w.runtime.createRunner(2)
     runner.start()
     try {

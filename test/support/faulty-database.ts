@@ -4,10 +4,10 @@
  */
 import pg from 'pg'
 import type { RuntimeOptions } from '../../src/app/runtime.ts'
-import type { Flight } from '../../src/kernel/database/flight.ts'
-import { callerOf } from './caller.ts'
-import { secondProcess } from './second-process.ts'
-import type { World } from './world.ts'
+import type { StatementBatch } from '../../src/kernel/database/pipeline.ts'
+import { createCaller } from './caller.ts'
+import { startSecondProcess } from './second-process.ts'
+import type { TestApp } from './test-app.ts'
 
 /**
  * `refused`: PostgreSQL raises an error instead. `lost`: the connection dies before the call is sent. `unheard`: it dies
@@ -16,59 +16,59 @@ import type { World } from './world.ts'
 export type Fault = 'refused' | 'lost' | 'unheard'
 
 /** Appears in every error that is raised on purpose: no answer may contain it. */
-export const DATABASE_WORDS = 'the_private_words_of_the_database'
-const RAISE = `do $$ begin raise exception '${DATABASE_WORDS}' using errcode = 'XX000', detail = '${DATABASE_WORDS}', hint = '${DATABASE_WORDS}'; end $$`
+export const DATABASE_ERROR_TEXT = 'the_private_words_of_the_database'
+const RAISE_SQL = `do $$ begin raise exception '${DATABASE_ERROR_TEXT}' using errcode = 'XX000', detail = '${DATABASE_ERROR_TEXT}', hint = '${DATABASE_ERROR_TEXT}'; end $$`
 
 /** Which call to the database fails, and how; a flight of several statements is one call, a rollback another. */
 export class FaultPlan {
   #calls = 0
   #at = 0
   #fault: Fault | undefined
-  #happened = false
-  #undoing = false
-  #resting = false
-  #spared: readonly string[] = []
+  #hasFired = false
+  #isRollback = false
+  #isDisarmed = false
+  #exemptActors: readonly string[] = []
 
   /**
    * The `at`th call from now on fails; without arguments none does, and calls are only counted. What the `spared` actors ask
    * neither fails nor counts: a process asks on its own account too, whenever what it knows is getting old.
    */
   arm(fault?: Fault, at = 0, spared: readonly string[] = []): void {
-    this.#resting = false
-    this.#spared = spared
+    this.#isDisarmed = false
+    this.#exemptActors = spared
     this.#calls = 0
     this.#at = at
     this.#fault = fault
-    this.#happened = false
-    this.#undoing = false
+    this.#hasFired = false
+    this.#isRollback = false
   }
   /** From now on nothing fails, and what was counted stays. */
-  rest(): void {
-    this.#resting = true
+  disarm(): void {
+    this.#isDisarmed = true
   }
-  get calls(): number {
+  get callCount(): number {
     return this.#calls
   }
-  get happened(): boolean {
-    return this.#happened
+  get hasFired(): boolean {
+    return this.#hasFired
   }
   /** What failed was the rollback of a transaction: its connection is given up, and nothing of it remains. */
-  get undoing(): boolean {
-    return this.#undoing
+  get isRollback(): boolean {
+    return this.#isRollback
   }
-  take(asked: unknown): Fault | undefined {
-    if (this.#resting || this.#spared.includes(actorOf(asked))) return undefined
+  next(asked: unknown): Fault | undefined {
+    if (this.#isDisarmed || this.#exemptActors.includes(getActor(asked))) return undefined
     if (++this.#calls !== this.#at) return undefined
-    this.#happened = this.#fault !== undefined
+    this.#hasFired = this.#fault !== undefined
     // A COPY has no statements.
-    this.#undoing = (asked as Partial<Flight>).statements?.at(-1)?.text === 'rollback'
+    this.#isRollback = (asked as Partial<StatementBatch>).statements?.at(-1)?.text === 'rollback'
     return this.#fault
   }
 }
 
 /** Known of the flight that sets it: the first of a transaction, and every single read. */
-function actorOf(asked: unknown): string {
-  const setting = (asked as Partial<Flight>).statements?.find(({ text }) => text.includes(`'app.actor', $2`))
+function getActor(asked: unknown): string {
+  const setting = (asked as Partial<StatementBatch>).statements?.find(({ text }) => text.includes(`'app.actor', $2`))
   return String(setting?.values[1])
 }
 
@@ -78,29 +78,29 @@ function faultyClient(plan: FaultPlan): new () => pg.ClientBase {
   return class extends pg.Client {
     override query(...given: never[]): never {
       const [asked] = given as unknown as [unknown]
-      const fault = plan.take(asked)
+      const fault = plan.next(asked)
       const send: AnyQuery = super.query.bind(this) as never
       const cut = () => (this as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
       if (fault === 'lost') cut()
-      if (fault === 'unheard') return unheard(send, cut, asked) as never
-      if (fault === 'refused') return refuse(send, asked) as never
+      if (fault === 'unheard') return loseReply(send, cut, asked) as never
+      if (fault === 'refused') return failWithError(send, asked) as never
       return send(asked) as never
     }
   }
 }
 
-const isFlight = (asked: unknown): asked is Flight => typeof asked === 'object'
+const isPipeline = (asked: unknown): asked is StatementBatch => typeof asked === 'object'
 
-function refuse(send: AnyQuery, asked: unknown): unknown {
-  const failing = send(RAISE) as Promise<never>
-  if (!isFlight(asked)) return failing
+function failWithError(send: AnyQuery, asked: unknown): unknown {
+  const failing = send(RAISE_SQL) as Promise<never>
+  if (!isPipeline(asked)) return failing
   failing.catch((error: Error) => asked.handleError(error))
   return asked
 }
 
-function unheard(send: AnyQuery, cut: () => void, asked: unknown): unknown {
+function loseReply(send: AnyQuery, cut: () => void, asked: unknown): unknown {
   const gone = new Error('Connection terminated unexpectedly')
-  if (!isFlight(asked)) {
+  if (!isPipeline(asked)) {
     return (send(asked) as Promise<unknown>).then(() => {
       cut()
       throw gone
@@ -116,10 +116,10 @@ function unheard(send: AnyQuery, cut: () => void, asked: unknown): unknown {
   return send(asked)
 }
 
-export async function faultyProcess(w: World, change: Partial<RuntimeOptions> = {}) {
+export async function startFaultyProcess(w: TestApp, change: Partial<RuntimeOptions> = {}) {
   const plan = new FaultPlan()
   const connections = { app: { ...w.clone.app, Client: faultyClient(plan) }, worker: w.clone.worker }
-  const process = await secondProcess(w, { connections, ...change })
-  return { ...process, plan, call: callerOf(process.server) }
+  const process = await startSecondProcess(w, { connections, ...change })
+  return { ...process, plan, call: createCaller(process.server) }
 }
-export type FaultyProcess = Awaited<ReturnType<typeof faultyProcess>>
+export type FaultyProcess = Awaited<ReturnType<typeof startFaultyProcess>>

@@ -5,13 +5,13 @@
  */
 import type { Role } from '../../src/kernel/auth/roles.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { batches } from './batch-fixtures.ts'
-import { definitions } from './definition-fixtures.ts'
-import { evaluations } from './evaluation-fixtures.ts'
+import { batchFixtures } from './batch-fixtures.ts'
+import { definitionFixtures } from './definition-fixtures.ts'
+import { evaluationFixtures } from './evaluation-fixtures.ts'
 import type { ExampleTenant, Person } from './example-tenant.ts'
 import { impactFixtures } from './impact-fixtures.ts'
-import { referenceData } from './registry-fixtures.ts'
-import { schedules } from './schedule-fixtures.ts'
+import { registryFixtures } from './registry-fixtures.ts'
+import { scheduleFixtures } from './schedule-fixtures.ts'
 import { subjectFixtures } from './subject-fixtures.ts'
 
 export interface Example {
@@ -134,11 +134,11 @@ export const fixtures: Fixtures = {
   ...breakGlass,
   ...jobs,
   ...audit,
-  ...referenceData,
+  ...registryFixtures,
   ...subjectFixtures,
-  ...definitions,
-  ...evaluations,
-  ...batches,
-  ...schedules,
+  ...definitionFixtures,
+  ...evaluationFixtures,
+  ...batchFixtures,
+  ...scheduleFixtures,
   ...impactFixtures,
 }

@@ -7,29 +7,29 @@ import { CompactEncrypt } from 'jose'
 import {
   base64url,
   builtInForge,
-  type Change,
-  type Entry,
-  type ExternalWorld,
+  type ExternalIssuer,
   ecdsa,
   externalForge,
   type Forge,
-  type ForgeryWorld,
+  type ForgeryContext,
+  flipCase,
   hmac,
   type Members,
+  type NamedToken,
   OTHER_UUID,
-  otherCase,
   privateKey,
   rsa,
   rsaPss,
   type Signer,
-  signed,
+  signToken,
+  type TokenChange,
   withSpareBit,
 } from './token-forge.ts'
 
 const SYSTEM_UUID = '00000000-0000-0000-0000-000000000000'
 const NO_TEXT = [undefined, null, '', 1, true, {}]
 
-export async function forgedTokens(world: ForgeryWorld): Promise<{ name: string; token: string }[]> {
+export async function forgedTokens(world: ForgeryContext): Promise<{ name: string; token: string }[]> {
   const forge = builtInForge(world)
   const attacker = {
     p256: crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
@@ -40,20 +40,20 @@ export async function forgedTokens(world: ForgeryWorld): Promise<{ name: string;
   const entries = [
     ...envelopes(forge),
     ...(await serialisations(forge, world)),
-    ...nones(forge),
+    ...noneAlgorithms(forge),
     ...algorithms(forge, world, attacker),
     ...signatures(forge, world, attacker),
     ...headers(forge, world, attacker),
     ...documents(forge),
     ...times(forge, world),
     ...identities(forge, world),
-    ...rights(forge, world),
+    ...tenantAndRoleClaims(forge, world),
     ...(world.external ? externals(forge, world, world.external) : []),
   ]
   return entries.map(([name, token]) => ({ name, token }))
 }
 
-function envelopes(forge: Forge): Entry[] {
+function envelopes(forge: Forge): NamedToken[] {
   const good = forge.token()
   const [h = '', p = '', s = ''] = good.split('.')
   // Some signatures have neither character, and then the other alphabet would spell the same token.
@@ -73,16 +73,16 @@ function envelopes(forge: Forge): Entry[] {
     ['five segments', `${good}.${p}.${s}`],
     ['trailing dot', `${good}.`],
     ['leading dot', `.${good}`],
-    ['header and payload exchanged', signed(`${p}.${h}`, forge.genuine)],
+    ['header and payload exchanged', signToken(`${p}.${h}`, forge.genuine)],
     ['padded signature', `${good}==`],
-    ['padded payload', signed(`${h}.${base64url(loose)}==`, forge.genuine)],
+    ['padded payload', signToken(`${h}.${base64url(loose)}==`, forge.genuine)],
     ['standard alphabet in signature', mixed.replace(/[^.]*$/, (x) => x.replaceAll('-', '+').replaceAll('_', '/'))],
     ['space in signature', `${h}.${p}.${s.slice(0, 40)} ${s.slice(40)}`],
     ['tab in payload', `${h}.${p.slice(0, 40)}\t${p.slice(40)}.${s}`],
     ['space after dot', `${h}. ${p}.${s}`],
     ['percent-encoded dots', `${h}%2E${p}%2E${s}`],
     ['left-over bits in signature', `${h}.${p}.${withSpareBit(s)}`],
-    ['left-over bits in payload', signed(`${h}.${withSpareBit(base64url(loose))}`, forge.genuine)],
+    ['left-over bits in payload', signToken(`${h}.${withSpareBit(base64url(loose))}`, forge.genuine)],
     ['signature one character short', good.slice(0, -1)],
     ['signature one character long', `${good}A`],
     ['scheme inside the token', `Bearer ${good}`],
@@ -94,7 +94,7 @@ function envelopes(forge: Forge): Entry[] {
   ]
 }
 
-async function serialisations(forge: Forge, { key }: ForgeryWorld): Promise<Entry[]> {
+async function serialisations(forge: Forge, { key }: ForgeryContext): Promise<NamedToken[]> {
   const good = forge.token()
   const [protected_, payload, signature] = good.split('.')
   const flattened = JSON.stringify({ protected: protected_, payload, signature })
@@ -114,11 +114,11 @@ async function serialisations(forge: Forge, { key }: ForgeryWorld): Promise<Entr
   ]
 }
 
-function nones(forge: Forge): Entry[] {
+function noneAlgorithms(forge: Forge): NamedToken[] {
   const capitalisations = Array.from({ length: 16 }, (_, bits) =>
     [...'none'].map((letter, at) => ((bits >> at) & 1 ? letter.toUpperCase() : letter)).join(''),
   )
-  return capitalisations.flatMap((alg): Entry[] => {
+  return capitalisations.flatMap((alg): NamedToken[] => {
     const token = forge.token({ header: { alg } })
     return [
       [`alg ${alg}, signature kept`, token],
@@ -129,7 +129,7 @@ function nones(forge: Forge): Entry[] {
 
 type AttackerKeys = Readonly<Record<'p256' | 'p384' | 'rsa' | 'ed25519', crypto.KeyObject>>
 
-function algorithms(forge: Forge, { key }: ForgeryWorld, attacker: AttackerKeys): Entry[] {
+function algorithms(forge: Forge, { key }: ForgeryContext, attacker: AttackerKeys): NamedToken[] {
   const { x = '', y = '' } = key.public_jwk
   const public_key = crypto.createPublicKey(privateKey(key))
   const pem = public_key.export({ type: 'spki', format: 'pem' }).toString()
@@ -144,7 +144,9 @@ function algorithms(forge: Forge, { key }: ForgeryWorld, attacker: AttackerKeys)
   }
   const as = (alg: string, sign: Signer) => forge.token({ header: { alg }, sign })
   return [
-    ...Object.entries(secrets).map(([name, s]): Entry => [`HS256 keyed with ${name}`, as('HS256', hmac('sha256', s))]),
+    ...Object.entries(secrets).map(
+      ([name, s]): NamedToken => [`HS256 keyed with ${name}`, as('HS256', hmac('sha256', s))],
+    ),
     ['HS384 keyed with PEM', as('HS384', hmac('sha384', pem))],
     ['HS512 keyed with PEM', as('HS512', hmac('sha512', pem))],
     ...forge.badHeader('alg', 'RS256', 'PS256', 'ES384', 'ES512', 'ES256K', 'EdDSA', 'Ed25519', 'es256', 'ES256 '),
@@ -160,7 +162,7 @@ function algorithms(forge: Forge, { key }: ForgeryWorld, attacker: AttackerKeys)
   ]
 }
 
-function signatures(forge: Forge, { key, role, now_s }: ForgeryWorld, { p256 }: AttackerKeys): Entry[] {
+function signatures(forge: Forge, { key, role, now_s }: ForgeryContext, { p256 }: AttackerKeys): NamedToken[] {
   const { genuine } = forge
   const own = privateKey(key)
   const group_order = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551', 'hex')
@@ -173,7 +175,7 @@ function signatures(forge: Forge, { key, role, now_s }: ForgeryWorld, { p256 }: 
     return forge.token({ sign })
   }
   const good_signature = forge.token().replace(/^.*\./, '')
-  const altered = (change: Change) => forge.token(change).replace(/[^.]*$/, good_signature)
+  const altered = (change: TokenChange) => forge.token(change).replace(/[^.]*$/, good_signature)
   return [
     ['all-zero signature', remade(() => [zero, zero])],
     ['r zero', remade((_r, s) => [zero, s])],
@@ -199,7 +201,7 @@ function signatures(forge: Forge, { key, role, now_s }: ForgeryWorld, { p256 }: 
   ]
 }
 
-function headers(forge: Forge, { key: { kid } }: ForgeryWorld, { p256 }: AttackerKeys): Entry[] {
+function headers(forge: Forge, { key: { kid } }: ForgeryContext, { p256 }: AttackerKeys): NamedToken[] {
   const public_key = crypto.createPublicKey(p256)
   const embedded = {
     jwk: { ...public_key.export({ format: 'jwk' }), kid: 'mine', alg: 'ES256', use: 'sig' },
@@ -209,12 +211,12 @@ function headers(forge: Forge, { key: { kid } }: ForgeryWorld, { p256 }: Attacke
   }
   return [
     ...Object.entries(embedded).flatMap(([name, value]) =>
-      [kid, 'mine', undefined].map((named): Entry => {
+      [kid, 'mine', undefined].map((named): NamedToken => {
         const header = { [name]: value, kid: named }
         return [`attacker's ${name}, kid ${named ?? 'missing'}`, forge.token({ header, sign: ecdsa(p256) })]
       }),
     ),
-    ...forge.badHeader('kid', null, '', 1, 0, true, {}, [kid], 'unknown', otherCase(kid), kid.slice(0, -1)),
+    ...forge.badHeader('kid', null, '', 1, 0, true, {}, [kid], 'unknown', flipCase(kid), kid.slice(0, -1)),
     ...forge.badHeader('kid', '../../../../dev/null', "x' UNION SELECT 'key", '| whoami', 'https://attacker.example/k'),
     ...forge.badHeader('kid', `${kid}\0`, `${kid}\n`, '__proto__', 'k'.repeat(256)),
     ...forge.badHeader('crit', [], ['exp'], ['alg'], ['b64'], ['unknown'], [''], 'exp', null, {}, false),
@@ -227,7 +229,7 @@ function headers(forge: Forge, { key: { kid } }: ForgeryWorld, { p256 }: Attacke
   ]
 }
 
-function documents(forge: Forge): Entry[] {
+function documents(forge: Forge): NamedToken[] {
   const also = (json: string, members: string) => json.replace(/}$/, `,${members}}`)
   const spoilt: Record<string, (json: string) => string | Buffer> = {
     'a byte order mark': (json) => `\uFEFF${json}`,
@@ -249,7 +251,7 @@ function documents(forge: Forge): Entry[] {
   const payload = JSON.stringify(forge.claims)
   const id = forge.claims['tenant_id']
   return [
-    ...Object.entries(spoilt).flatMap(([name, spoil]): Entry[] => [
+    ...Object.entries(spoilt).flatMap(([name, spoil]): NamedToken[] => [
       [`header with ${name}`, forge.token({ header_text: spoil(header) })],
       [`payload with ${name}`, forge.token({ payload_text: spoil(payload) })],
     ]),
@@ -260,8 +262,8 @@ function documents(forge: Forge): Entry[] {
   ]
 }
 
-function times(forge: Forge, { now_s }: ForgeryWorld): Entry[] {
-  const literal = (name: string, text: string): Entry => {
+function times(forge: Forge, { now_s }: ForgeryContext): NamedToken[] {
+  const literal = (name: string, text: string): NamedToken => {
     const payload_text = JSON.stringify({ ...forge.claims, [name]: '@' }).replace('"@"', text)
     return [`claim ${name} ${text}`, forge.token({ payload_text })]
   }
@@ -286,11 +288,11 @@ function times(forge: Forge, { now_s }: ForgeryWorld): Entry[] {
   ]
 }
 
-function identities({ badClaim }: Forge, { issuer, audience, subject }: ForgeryWorld): Entry[] {
+function identities({ badClaim }: Forge, { issuer, audience, subject }: ForgeryContext): NamedToken[] {
   const id = subject.replace(/^\w+:/, '')
   return [
-    ...badClaim('iss', ...NO_TEXT, [issuer], otherCase(issuer), `${issuer}/`, `${issuer} `, 'https://attacker.example'),
-    ...badClaim('aud', ...NO_TEXT, [], [`${audience}x`], [[audience]], [audience, 1], otherCase(audience)),
+    ...badClaim('iss', ...NO_TEXT, [issuer], flipCase(issuer), `${issuer}/`, `${issuer} `, 'https://attacker.example'),
+    ...badClaim('aud', ...NO_TEXT, [], [`${audience}x`], [[audience]], [audience, 1], flipCase(audience)),
     ...badClaim('aud', audience.slice(0, -1), `${audience}x`, `${audience}/`, `${audience} other`),
     ...badClaim('sub', ...NO_TEXT, [subject], id, `root:${id}`, 'user:', 'user:1', subject.toUpperCase()),
     ...badClaim('sub', `${subject}\0`, `${subject}\n`, ` ${subject}`, `user:${subject}`),
@@ -298,7 +300,10 @@ function identities({ badClaim }: Forge, { issuer, audience, subject }: ForgeryW
   ]
 }
 
-function rights({ badClaim, claims, token }: Forge, { tenant_id: id, role }: ForgeryWorld): Entry[] {
+function tenantAndRoleClaims(
+  { badClaim, claims, token }: Forge,
+  { tenant_id: id, role }: ForgeryContext,
+): NamedToken[] {
   const no_tenant = { ...claims, tenant_id: undefined }
   const inherited = JSON.stringify(no_tenant).replace('{', `{"__proto__":{"tenant_id":"${id}"},`)
   return [
@@ -308,12 +313,12 @@ function rights({ badClaim, claims, token }: Forge, { tenant_id: id, role }: For
     ['tenant under other names', token({ claims: { ...no_tenant, tenant: id, tid: id, TENANT_ID: id } })],
     ['tenant by prototype', token({ payload_text: inherited })],
     ...badClaim('roles', ...NO_TEXT, role, { 0: role, length: 1 }, ['root'], [role, 'root'], ['constructor']),
-    ...badClaim('roles', [[role]], [role, null], [1], [''], [otherCase(role)], [`${role} `], [`${role}\0`]),
+    ...badClaim('roles', [[role]], [role, null], [1], [''], [flipCase(role)], [`${role} `], [`${role}\0`]),
     ...badClaim('roles', Array(33).fill(role)),
   ]
 }
 
-function externals(own: Forge, world: ForgeryWorld, external: ExternalWorld): Entry[] {
+function externals(own: Forge, world: ForgeryContext, external: ExternalIssuer): NamedToken[] {
   const forge = externalForge(world, external)
   const key = privateKey(external.key)
   const pem = crypto.createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()

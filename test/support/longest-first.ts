@@ -7,9 +7,9 @@ import path from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files in a browser keep two processes busy: they stand apart, so that few of them run at once. */
-const longest: readonly string[] = [
+const slowestFiles: readonly string[] = [
   'test/browser/console.test.ts',
-  'test/faults/torture.test.ts',
+  'test/faults/database-faults.test.ts',
   'test/isolation/endpoints.test.ts',
   'test/browser/api-docs.test.ts',
   'test/examples.test.ts',
@@ -27,13 +27,13 @@ const longest: readonly string[] = [
   'src/app/backup/refusals.test.ts',
 ]
 
-export class LongestFirst extends BaseSequencer {
+export class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {
-      const found = longest.indexOf(path.relative(this.ctx.config.root, moduleId).replaceAll(path.sep, '/'))
-      return found === -1 ? longest.length : found
+      const found = slowestFiles.indexOf(path.relative(this.ctx.config.root, moduleId).replaceAll(path.sep, '/'))
+      return found === -1 ? slowestFiles.length : found
     }
-    for (const file of longest) {
+    for (const file of slowestFiles) {
       if (!fs.existsSync(path.join(this.ctx.config.root, file))) throw new Error(`${file} is no test file any more`)
     }
     const others = await super.sort(files)

@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client'
 const anyLabel = new Set(['job', 'instance', 'le'])
 const operators = new Set(['or', 'and', 'unless'])
 
-export function queryCheck(registry: Registry, paths: readonly string[]) {
+export function createQueryChecker(registry: Registry, paths: readonly string[]) {
   /** From each name a query may use to the labels it has. */
   async function series(): Promise<Map<string, ReadonlySet<string>>> {
     const known = new Map<string, ReadonlySet<string>>([['up', new Set()]])

@@ -1,10 +1,10 @@
 /** Test vectors of docs/proofs.md, made by the code that makes the proofs: whoever writes a verifier compares with them. */
 import { canonicalJson } from '../../src/kernel/canonical-json.ts'
 import { bucketHash, entryHash, keyHash, nodeHash, rootHash } from '../../src/registry/content/hashes.ts'
-import { bucketBits, createMerkleBuilder, type MerkleTree } from '../../src/registry/content/merkle.ts'
-import { changeHash, type OverlayEntry, overlayTree } from '../../src/registry/overlay.ts'
-import { compileType } from '../../src/registry/types/compile.ts'
-import type { TypeDefinition } from '../../src/registry/types/definition.ts'
+import { createMerkleBuilder, getBucketBits, type MerkleTree } from '../../src/registry/content/merkle.ts'
+import { buildOverlayTree, hashOverlayEntry, type OverlayEntry } from '../../src/registry/overlay.ts'
+import { compileType } from '../../src/registry/types/compile-type.ts'
+import type { TypeDefinition } from '../../src/registry/types/type-definition.ts'
 
 /** An answer of the route for proofs, as far as it is verified. */
 export interface ProofAnswer {
@@ -17,23 +17,24 @@ export interface ProofAnswer {
 
 type Entry = Record<string, unknown>
 
-function treeOf(entries: ReadonlyMap<string, Entry>): MerkleTree {
+function buildTree(entries: ReadonlyMap<string, Entry>): MerkleTree {
   const builder = createMerkleBuilder()
   for (const [key, entry] of entries) builder.add(key, canonicalJson(entry))
   return builder.finish()
 }
 
-const answer = (entries: ReadonlyMap<string, Entry>, tree: MerkleTree, key: string): ProofAnswer => {
+const buildAnswer = (entries: ReadonlyMap<string, Entry>, tree: MerkleTree, key: string): ProofAnswer => {
   const entry = entries.get(key) ?? null
   return { key, present: entry !== null, entry, proof: tree.prove(key) }
 }
 
-const few: ReadonlyMap<string, Entry> = new Map([
+const smallList: ReadonlyMap<string, Entry> = new Map([
   ['DE', { code: 'DE', name: 'Germany', score: 78.5 }],
   ['CI', { code: 'CI', name: 'Côte d’Ivoire', tags: ['a', 'B'], empty: null, yes: true }],
   ['loan|EU\\|x', { product: 'loan', region: 'EU|x', rates: [1, -0.5, 1e21, 1e-7, 0.000015, 1234567890123] }],
 ])
-const numbered = (count: number) => new Map(Array.from({ length: count }, (_, at) => [`k${at}`, { id: `k${at}` }]))
+const buildNumberedList = (count: number) =>
+  new Map(Array.from({ length: count }, (_, at) => [`k${at}`, { id: `k${at}` }]))
 const changes: readonly OverlayEntry[] = [
   { key: 'A', op: 'put', base_hash: null, value: { code: 'A', score: 1 } },
   { key: 'B', op: 'put', base_hash: entryHash('{"code":"B"}'), value: { code: 'B', score: 2 } },
@@ -51,13 +52,16 @@ const composite = {
   fields: {},
 } as unknown as TypeDefinition
 
-export function proofVectors() {
+export function buildProofVectors() {
   const [zero, one] = [bucketHash([]), bucketHash([Buffer.alloc(64, 1)])]
-  const lists = [few, numbered(600), numbered(16_385)].map((entries) => ({ entries, tree: treeOf(entries) }))
+  const lists = [smallList, buildNumberedList(600), buildNumberedList(16_385)].map((entries) => ({
+    entries,
+    tree: buildTree(entries),
+  }))
   const [small, medium, large] = lists as [(typeof lists)[0], (typeof lists)[0], (typeof lists)[0]]
   const nothing = new Map<string, Entry>()
-  const overlay = overlayTree(changes)
-  const { keyOf } = compileType(composite)
+  const overlay = buildOverlayTree(changes)
+  const { getKey: keyOf } = compileType(composite)
   return {
     key_hashes: ['DE', 'Côte d’Ivoire', 'loan|EU\\|x'].map((key) => ({ key, key_hash: keyHash(key) })),
     composite_keys: [
@@ -65,14 +69,16 @@ export function proofVectors() {
       { product: 'a|b', region: 'c\\d' },
       { product: 'loan', region: '' },
     ].map((entry) => ({ entry, key_pointers: composite.key_pointers, key: keyOf(entry) })),
-    entry_hashes: [...few.values(), { é: 1, e: 2, '\u{1f600}': 3, '\ufb33': 4, '': '\u0007"\\\n' }].map((entry) => ({
-      entry,
-      canonical: canonicalJson(entry),
-      entry_hash: entryHash(canonicalJson(entry)),
-    })),
+    entry_hashes: [...smallList.values(), { é: 1, e: 2, '\u{1f600}': 3, '\ufb33': 4, '': '\u0007"\\\n' }].map(
+      (entry) => ({
+        entry,
+        canonical: canonicalJson(entry),
+        entry_hash: entryHash(canonicalJson(entry)),
+      }),
+    ),
     bucket_bits: [0, 1, 16_384, 16_385, 32_768, 32_769, 1_000_000, 5_000_000].map((count) => ({
       count,
-      bits: bucketBits(count),
+      bits: getBucketBits(count),
     })),
     node_hashes: {
       empty_bucket: zero.toString('hex'),
@@ -80,20 +86,20 @@ export function proofVectors() {
       node_of_these_two: nodeHash(zero, one).toString('hex'),
       root_of_that_node_with_count_1: rootHash(1, nodeHash(zero, one)),
     },
-    change_hashes: changes.map(({ key: _, ...change }) => ({ change, hash: changeHash(change) })),
+    change_hashes: changes.map(({ key: _, ...change }) => ({ change, hash: hashOverlayEntry(change) })),
     proofs: [
-      { about: 'a list without entries', ...answer(nothing, treeOf(nothing), 'DE') },
+      { about: 'a list without entries', ...buildAnswer(nothing, buildTree(nothing), 'DE') },
       ...['DE', 'CI', 'loan|EU\\|x', 'FR'].map((key) => ({
         about: 'a list of 3 entries',
-        ...answer(small.entries, small.tree, key),
+        ...buildAnswer(small.entries, small.tree, key),
       })),
       ...['k5', 'k600'].map((key) => ({
         about: 'a list of 600 entries in 256 buckets',
-        ...answer(medium.entries, medium.tree, key),
+        ...buildAnswer(medium.entries, medium.tree, key),
       })),
       ...['k5', 'none'].map((key) => ({
         about: 'a list of 16,385 entries in 512 buckets',
-        ...answer(large.entries, large.tree, key),
+        ...buildAnswer(large.entries, large.tree, key),
       })),
       ...['A', 'B', 'C', 'D', 'E'].map((key) => {
         const { key: _, ...change } = changes.find((each) => each.key === key) ?? { key }
@@ -104,4 +110,4 @@ export function proofVectors() {
   }
 }
 
-export const proofVectorsDocument = (): string => `${JSON.stringify(proofVectors(), null, 1)}\n`
+export const renderProofVectors = (): string => `${JSON.stringify(buildProofVectors(), null, 1)}\n`

@@ -4,12 +4,12 @@ import path from 'node:path'
 import { projectRoot } from './database.ts'
 import type { ProofAnswer } from './proof-vectors.ts'
 
-export const verifier = path.join(projectRoot, 'docs/proofs/verify.py')
+export const verifierPath = path.join(projectRoot, 'docs/proofs/verify.py')
 
 export const hasPython = (): boolean =>
   spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 8))']).status === 0
 
-const EACH = `
+const VERIFY_EACH_PY = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
@@ -25,7 +25,7 @@ print(json.dumps([proved(given) for given in json.load(sys.stdin)]))
 /** Whether each is proved; `held` is the content hash the reader holds. */
 export function verifyInPython(cases: readonly { answer: ProofAnswer; held?: string | undefined }[]): boolean[] {
   const input = JSON.stringify(cases.map(({ answer, held }) => ({ answer, held: held === undefined ? [] : [held] })))
-  const { stdout, stderr, status } = spawnSync('python3', ['-c', EACH, path.dirname(verifier)], {
+  const { stdout, stderr, status } = spawnSync('python3', ['-c', VERIFY_EACH_PY, path.dirname(verifierPath)], {
     input,
     encoding: 'utf8',
   })

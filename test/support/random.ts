@@ -1,5 +1,5 @@
 /** Mulberry32: small, and the same everywhere for the same seed. */
-export function randomFrom(seed: number): (below: number) => number {
+export function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
     state = (state + 0x6d2b79f5) | 0

@@ -8,7 +8,7 @@ export interface RawReply {
 }
 
 /** Sends the text and reads until the server closes; ask for `Connection: close` where it would otherwise stay open. */
-export function rawHttp(base: string, text: string | Buffer): Promise<RawReply> {
+export function sendRaw(base: string, text: string | Buffer): Promise<RawReply> {
   const { hostname, port } = new URL(base)
   return new Promise((resolve, reject) => {
     const socket = net.connect(Number(port), hostname)
@@ -21,7 +21,7 @@ export function rawHttp(base: string, text: string | Buffer): Promise<RawReply> 
   })
 }
 
-export const requestLines = (first: string, headers: Readonly<Record<string, string>> = {}): string =>
+export const formatRequest = (first: string, headers: Readonly<Record<string, string>> = {}): string =>
   [
     first,
     ...Object.entries({ Host: 'probity', Connection: 'close', ...headers }).map(([k, v]) => `${k}: ${v}`),

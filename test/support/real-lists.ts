@@ -7,7 +7,7 @@ import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Entry } from '../../src/registry/adapter.ts'
 import { adapters } from '../../src/registry/adapters/index.ts'
-import type { Reply } from './world.ts'
+import type { Reply } from './test-app.ts'
 
 export interface ExpectedDifference {
   readonly list: string
@@ -20,7 +20,7 @@ export interface ExpectedDifference {
   readonly changed_keys: readonly unknown[]
 }
 
-export interface Api {
+export interface RegistryApi {
   ask(at: string, body?: object): Promise<Reply['json']>
   upload(file_name: string, bytes: Buffer): Promise<string>
   /** The import once it has ended. */
@@ -63,14 +63,18 @@ const recipes: Readonly<Record<string, Recipe>> = {
   'ofac-crypto': { adapter: 'json', options: {}, key: ['asset', 'address'], folder: true },
 }
 
-export const readExpected = (folder: string): ExpectedDifference[] =>
+export const readExpectedDiffs = (folder: string): ExpectedDifference[] =>
   JSON.parse(readFileSync(path.join(folder, 'expected-diffs.json'), 'utf8'))
 
 /** What has no adapter is left out, by name. */
 export const isImportable = ({ list }: ExpectedDifference): boolean => recipes[list] !== undefined
 
 /** Imports both files and gives a sentence for everything that is not as expected. */
-export async function compare(api: Api, folder: string, expected: ExpectedDifference): Promise<string[]> {
+export async function compareVersions(
+  api: RegistryApi,
+  folder: string,
+  expected: ExpectedDifference,
+): Promise<string[]> {
   const recipe = recipes[expected.list] as Recipe
   const list_key = `real-${[expected.list, path.basename(expected.new)]
     .join('-')
@@ -91,7 +95,7 @@ export async function compare(api: Api, folder: string, expected: ExpectedDiffer
   if (faults.length > 0) return faults
   // The shared type's key begins with the name of the list.
   const plainKey = (key: string) => (recipe.type_key ? (key.split('|').at(-1) as string) : key)
-  const found = await differenceOf(api, list_key, plainKey)
+  const found = await readDifference(api, list_key, plainKey)
   const wanted = { added: expected.added_keys, removed: expected.removed_keys, changed: expected.changed_keys }
   for (const op of ['added', 'removed', 'changed'] as const) {
     const keys = wanted[op].map((key) => keyText(key, recipe)).sort()
@@ -108,19 +112,19 @@ function keyText(key: unknown, { key: members }: Recipe): string {
   return parts.length === 1 ? (parts[0] as string) : parts.map((part) => part.replaceAll(/[\\|]/g, '\\$&')).join('|')
 }
 
-const sourceOf = (recipe: Recipe, file: string) =>
+const readSource = (recipe: Recipe, file: string) =>
   adapters.get(recipe.adapter)?.read(createReadStream(file), recipe.options)
 
-async function entriesOf(recipe: Recipe, file: string): Promise<Entry[]> {
-  if (recipe.folder) return addressesOf(file)
+async function readEntries(recipe: Recipe, file: string): Promise<Entry[]> {
+  if (recipe.folder) return readAddresses(file)
   const entries: Entry[] = []
   const keyless = Object.fromEntries(recipe.rewritten ? recipe.key.map((name) => [name, '']) : [])
-  for await (const batch of sourceOf(recipe, file) ?? [])
+  for await (const batch of readSource(recipe, file) ?? [])
     entries.push(...batch.entries.map(({ entry }) => ({ ...keyless, ...entry })))
   return entries
 }
 
-const addressesOf = (folder: string): Entry[] =>
+const readAddresses = (folder: string): Entry[] =>
   readdirSync(folder).flatMap((name) => {
     const asset = /_([A-Z]+)\.json$/.exec(name)?.[1] as string
     const addresses = JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as string[]
@@ -130,8 +134,8 @@ const addressesOf = (folder: string): Entry[] =>
 const pointerTo = (member: string) => `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** Every column is text, and the key is the stated one. */
-async function newType(api: Api, type_key: string, recipe: Recipe, file: string): Promise<string> {
-  const entries = await entriesOf(recipe, file)
+async function newType(api: RegistryApi, type_key: string, recipe: Recipe, file: string): Promise<string> {
+  const entries = await readEntries(recipe, file)
   const names = new Set(entries.flatMap((entry) => Object.keys(entry)))
   const properties = Object.fromEntries([...names].map((name) => [name, { type: 'string' }]))
   await api.ask('POST /reference-data/types', {
@@ -145,20 +149,20 @@ async function newType(api: Api, type_key: string, recipe: Recipe, file: string)
   return type_key
 }
 
-async function importFile(api: Api, list_key: string, recipe: Recipe, file: string) {
+async function importFile(api: RegistryApi, list_key: string, recipe: Recipe, file: string) {
   const upload = async (bytes: Buffer) => api.upload(encodeURIComponent(path.basename(file)), bytes)
   if (!recipe.rewritten && !recipe.folder) {
     const upload_id = await upload(readFileSync(file))
     const strict = recipe.keyless === undefined
     return api.imported({ list_key, upload_id, adapter_key: recipe.adapter, options: recipe.options, strict })
   }
-  const entries = await entriesOf(recipe, file)
+  const entries = await readEntries(recipe, file)
   const byKey = new Map(entries.map((entry) => [JSON.stringify(recipe.key.map((name) => entry[name])), entry]))
   const text = [...byKey.values()].map((entry) => `${JSON.stringify(entry)}\n`).join('')
   return api.imported({ list_key, upload_id: await upload(Buffer.from(text)), adapter_key: 'ndjson' })
 }
 
-async function differenceOf(api: Api, list_key: string, plainKey: (key: string) => string) {
+async function readDifference(api: RegistryApi, list_key: string, plainKey: (key: string) => string) {
   const keys: Record<'added' | 'removed' | 'changed', string[]> = { added: [], removed: [], changed: [] }
   let cursor: string | null = null
   do {

@@ -5,7 +5,7 @@ import type { Fixture, Fixtures } from './fixtures.ts'
 
 /** A shared list every tenant may lay an overlay over, and a change its policy allows, which no golden case of a shared matrix rests on. */
 export const SHARED_LIST = 'jurisdiction-risk'
-const TIGHTER = { key: 'NZ', op: 'merge', value: { rating: 'high', score_bps: 9000 } }
+const STRICTER_ENTRY = { key: 'NZ', op: 'merge', value: { rating: 'high', score_bps: 9000 } }
 
 export const typeBody = () => ({
   title: 'Rating',
@@ -25,86 +25,88 @@ const first = [
 ]
 const second = [...first, { code: 'C', rating: 'low' }]
 
-const fresh = (name: string) => `${name}-${uuidv7().slice(-12)}`
+const newKey = (name: string) => `${name}-${uuidv7().slice(-12)}`
 
-const kept = new WeakMap<ExampleTenant, Map<string, Promise<unknown>>>()
+const created = new WeakMap<ExampleTenant, Map<string, Promise<unknown>>>()
 /** Made once per tenant. */
 function once<T>(t: ExampleTenant, name: string, make: () => Promise<T>): Promise<T> {
-  const made = kept.get(t) ?? new Map<string, Promise<unknown>>()
-  kept.set(t, made)
+  const made = created.get(t) ?? new Map<string, Promise<unknown>>()
+  created.set(t, made)
   const known = made.get(name) ?? make()
   made.set(name, known)
   return known as Promise<T>
 }
 
 async function newType(t: ExampleTenant): Promise<string> {
-  const type_key = fresh('type')
+  const type_key = newKey('type')
   await t.make('POST /reference-data/types', { body: { type_key, ...typeBody() } })
   return type_key
 }
-const typeOf = (t: ExampleTenant) => once(t, 'type', () => newType(t))
+const ensureType = (t: ExampleTenant) => once(t, 'type', () => newType(t))
 
 async function newList(t: ExampleTenant, active = true): Promise<string> {
-  const list_key = fresh('list')
+  const list_key = newKey('list')
   const path = `/reference-data/datasets/${list_key}`
-  await t.make('POST /reference-data/datasets', { body: { list_key, type_key: await typeOf(t), title: 'Ratings' } })
+  await t.make('POST /reference-data/datasets', { body: { list_key, type_key: await ensureType(t), title: 'Ratings' } })
   for (const data of [first, second]) await t.make(`POST ${path}/versions`, { body: { data } })
   const versions = active ? [1, 2] : []
   for (const version of versions) await t.make(`POST ${path}/activations`, { body: { version, reason: 'reviewed' } })
   return list_key
 }
-export const listOf = (t: ExampleTenant): Promise<string> => once(t, 'list', () => newList(t))
+export const ensureList = (t: ExampleTenant): Promise<string> => once(t, 'list', () => newList(t))
 
-async function newScheduled(t: ExampleTenant) {
+async function newScheduledActivation(t: ExampleTenant) {
   const list_key = await newList(t)
   const body = { version: 1, reason: 'later', effective_from: '2090-01-01T00:00:00Z' }
   const { activation_id } = await t.make(`POST /reference-data/datasets/${list_key}/activations`, { body })
   return { list_key, activation_id }
 }
 
-async function newUploadOf(t: ExampleTenant, text: string): Promise<string> {
+async function newUpload(t: ExampleTenant, text: string): Promise<string> {
   const headers = { 'content-type': 'application/octet-stream' }
   return (await t.make('POST /uploads?file_name=list.ndjson', { payload: text, headers })).upload_id
 }
 async function startImport(t: ExampleTenant) {
-  const upload_id = await newUploadOf(t, `${second.map((entry) => JSON.stringify(entry)).join('\n')}\n{"code":"D"}\n`)
+  const upload_id = await newUpload(t, `${second.map((entry) => JSON.stringify(entry)).join('\n')}\n{"code":"D"}\n`)
   const body = { list_key: await newList(t, false), upload_id, adapter_key: 'ndjson' }
   const job = await t.make('POST /reference-data/imports', { body })
   return { job, import_id: job.resource.split('/').at(-1) as string }
 }
-const importOf = (t: ExampleTenant) =>
+const ensureImport = (t: ExampleTenant) =>
   once(t, 'import', async () => {
     const { job, import_id } = await startImport(t)
-    await t.ran(job)
+    await t.runToEnd(job)
     return import_id
   })
-const exportOf = (t: ExampleTenant) =>
+const ensureExport = (t: ExampleTenant) =>
   once(t, 'export', async () => {
-    const job = await t.make('POST /reference-data/exports', { body: { list_keys: [await listOf(t)] } })
-    await t.ran(job)
+    const job = await t.make('POST /reference-data/exports', { body: { list_keys: [await ensureList(t)] } })
+    await t.runToEnd(job)
     return job.resource.split('/').at(-1) as string
   })
 
 const plain: Fixture = () => ({})
-const list: Fixture = async (t) => ({ params: { list_key: await listOf(t) } })
-const version: Fixture = async (t) => ({ params: { list_key: await listOf(t), version: '1' } })
-const type: Fixture = async (t) => ({ params: { type_key: await typeOf(t) } })
+const list: Fixture = async (t) => ({ params: { list_key: await ensureList(t) } })
+const version: Fixture = async (t) => ({ params: { list_key: await ensureList(t), version: '1' } })
+const type: Fixture = async (t) => ({ params: { type_key: await ensureType(t) } })
 
-async function pinned(t: ExampleTenant): Promise<void> {
+async function pinSharedList(t: ExampleTenant): Promise<void> {
   const body = { version: 1, reason: 'in review', expires_at: new Date(Date.now() + 86_400_000).toISOString() }
   await t.make(`POST /reference-data/datasets/${SHARED_LIST}/pin`, { body })
 }
-const overlaid = (t: ExampleTenant) =>
-  t.make(`PUT /reference-data/datasets/${SHARED_LIST}/overlay`, { body: { entries: [TIGHTER], reason: 'house view' } })
+const putOverlay = (t: ExampleTenant) =>
+  t.make(`PUT /reference-data/datasets/${SHARED_LIST}/overlay`, {
+    body: { entries: [STRICTER_ENTRY], reason: 'house view' },
+  })
 
 const onShared = { params: { list_key: SHARED_LIST }, shared: true } as const
 
-export const referenceData: Fixtures = {
+export const registryFixtures: Fixtures = {
   listDatasets: plain,
   listDatasetsAtRoot: plain,
-  createDataset: async (t) => ({ body: { list_key: fresh('list'), type_key: await typeOf(t), title: 'New' } }),
+  createDataset: async (t) => ({ body: { list_key: newKey('list'), type_key: await ensureType(t), title: 'New' } }),
   getDataset: list,
-  updateDataset: async (t) => ({ params: { list_key: await listOf(t) }, body: { owner: 'Risk' } }),
+  updateDataset: async (t) => ({ params: { list_key: await ensureList(t) }, body: { owner: 'Risk' } }),
   archiveDataset: async (t) => ({ params: { list_key: await newList(t, false) } }),
   listDependents: list,
   listDatasetVersions: list,
@@ -117,9 +119,9 @@ export const referenceData: Fixtures = {
   listDatasetEntries: version,
   getProvenance: version,
   exportDatasetVersion: version,
-  getProof: async (t) => ({ params: { list_key: await listOf(t), version: '1' }, query: { key: 'A' } }),
-  diffDatasetVersions: async (t) => ({ params: { list_key: await listOf(t) }, query: { from: '1', to: '2' } }),
-  startDifferenceSummary: async (t) => ({ params: { list_key: await listOf(t) }, body: { from: '1', to: '2' } }),
+  getProof: async (t) => ({ params: { list_key: await ensureList(t), version: '1' }, query: { key: 'A' } }),
+  diffDatasetVersions: async (t) => ({ params: { list_key: await ensureList(t) }, query: { from: '1', to: '2' } }),
+  startDifferenceSummary: async (t) => ({ params: { list_key: await ensureList(t) }, body: { from: '1', to: '2' } }),
   submitDatasetVersion: async (t) => ({
     params: { list_key: await newList(t), version: '1' },
     body: { reason: 'please' },
@@ -130,64 +132,64 @@ export const referenceData: Fixtures = {
     body: { version: 1, reason: 'reviewed' },
   }),
   rollBackDataset: async (t) => ({ params: { list_key: await newList(t) }, body: { reason: 'wrong' } }),
-  deleteActivation: async (t) => ({ params: await newScheduled(t) }),
+  deleteActivation: async (t) => ({ params: await newScheduledActivation(t) }),
   pinDataset: () => ({
     ...onShared,
     body: { version: 1, reason: 'in review', expires_at: new Date(Date.now() + 86_400_000).toISOString() },
   }),
   unpinDataset: async (t) => {
-    await pinned(t)
+    await pinSharedList(t)
     return { ...onShared, body: { reason: 'reviewed' } }
   },
   listDatasetTypes: plain,
   listDatasetTypesAtRoot: plain,
-  createDatasetType: () => ({ body: { type_key: fresh('type'), ...typeBody() } }),
+  createDatasetType: () => ({ body: { type_key: newKey('type'), ...typeBody() } }),
   getDatasetType: type,
   listDatasetTypeVersions: type,
   createDatasetTypeVersion: async (t) => ({ params: { type_key: await newType(t) }, body: typeBody() }),
-  validateEntries: async (t) => ({ params: { type_key: await typeOf(t) }, body: { data: first } }),
+  validateEntries: async (t) => ({ params: { type_key: await ensureType(t) }, body: { data: first } }),
   listAdapters: plain,
   listAdaptersAtRoot: plain,
   getAdapter: () => ({ params: { adapter_key: 'csv' }, shared: true }),
   previewAdapter: async (t) => ({
     params: { adapter_key: 'ndjson' },
     shared: true,
-    body: { text: '{"code":"A","rating":"low"}\n', type_key: await typeOf(t) },
+    body: { text: '{"code":"A","rating":"low"}\n', type_key: await ensureType(t) },
   }),
   startImport: async (t) => ({
-    body: { list_key: await listOf(t), upload_id: await newUploadOf(t, '{}\n'), adapter_key: 'ndjson' },
+    body: { list_key: await ensureList(t), upload_id: await newUpload(t, '{}\n'), adapter_key: 'ndjson' },
   }),
   listImports: plain,
-  getImport: async (t) => ({ params: { import_id: await importOf(t) } }),
-  listImportRejects: async (t) => ({ params: { import_id: await importOf(t) } }),
-  exportImportRejects: async (t) => ({ params: { import_id: await importOf(t) } }),
+  getImport: async (t) => ({ params: { import_id: await ensureImport(t) } }),
+  listImportRejects: async (t) => ({ params: { import_id: await ensureImport(t) } }),
+  exportImportRejects: async (t) => ({ params: { import_id: await ensureImport(t) } }),
   cancelImport: async (t) => ({ params: { import_id: (await startImport(t)).import_id } }),
   resolveList: list,
-  resolveEntry: async (t) => ({ params: { list_key: await listOf(t) }, query: { key: 'A' } }),
-  resolveLists: async (t) => ({ body: { list_keys: [await listOf(t)] } }),
+  resolveEntry: async (t) => ({ params: { list_key: await ensureList(t) }, query: { key: 'A' } }),
+  resolveLists: async (t) => ({ body: { list_keys: [await ensureList(t)] } }),
   getReceipt: async (t) => ({
     params: {
-      receipt_id: (await t.make('POST /reference-data/resolve', { body: { list_keys: [await listOf(t)] } })).receipt
+      receipt_id: (await t.make('POST /reference-data/resolve', { body: { list_keys: [await ensureList(t)] } })).receipt
         .receipt_id,
     },
   }),
-  lookUpEntries: async (t) => ({ body: { lookups: [{ list_key: await listOf(t), keys: ['A'] }] } }),
+  lookUpEntries: async (t) => ({ body: { lookups: [{ list_key: await ensureList(t), keys: ['A'] }] } }),
   getOverlay: async (t) => {
-    await overlaid(t)
+    await putOverlay(t)
     return onShared
   },
-  updateOverlay: () => ({ ...onShared, body: { entries: [TIGHTER], reason: 'house view' } }),
+  updateOverlay: () => ({ ...onShared, body: { entries: [STRICTER_ENTRY], reason: 'house view' } }),
   deleteOverlay: async (t) => {
-    await overlaid(t)
+    await putOverlay(t)
     return onShared
   },
   rebaseOverlay: async (t) => {
-    await overlaid(t)
+    await putOverlay(t)
     return { ...onShared, body: {} }
   },
-  startExport: async (t) => ({ body: { list_keys: [await listOf(t)] } }),
-  getExport: async (t) => ({ params: { export_id: await exportOf(t) } }),
-  getExportContent: async (t) => ({ params: { export_id: await exportOf(t) } }),
+  startExport: async (t) => ({ body: { list_keys: [await ensureList(t)] } }),
+  getExport: async (t) => ({ params: { export_id: await ensureExport(t) } }),
+  getExportContent: async (t) => ({ params: { export_id: await ensureExport(t) } }),
   listSeeds: plain,
   listOperatorEvents: plain,
 }

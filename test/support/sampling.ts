@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { randomFrom } from './random.ts'
+import { createRandom } from './random.ts'
 
 const isWhole = process.env['PROBITY_TEST_WHOLE'] === '1'
 const seed = process.env['PROBITY_TEST_SEED'] ?? readCommit()
@@ -30,7 +30,7 @@ export function announceSampling(what: string): void {
 /** `count` of the items in their order, chosen by seed and label. */
 export function sample<T>(items: readonly T[], count: number, label: string): readonly T[] {
   if (isWhole || items.length <= count) return items
-  const below = randomFrom(createHash('sha256').update(`${seed} ${label}`).digest().readInt32BE())
+  const below = createRandom(createHash('sha256').update(`${seed} ${label}`).digest().readInt32BE())
   const left = items.map((_, index) => index)
   const chosen = Array.from({ length: count }, () => left.splice(below(left.length), 1)[0] as number)
   return chosen.sort((a, b) => a - b).map((index) => items[index] as T)

@@ -3,7 +3,7 @@
  * proposes; whether a value really fits is decided by a validator, never here.
  */
 import fc from 'fast-check'
-import type { Choices } from './choices.ts'
+import type { SeededRandom } from './seeded-random.ts'
 
 export interface JsonSchema {
   readonly $ref?: string
@@ -30,7 +30,7 @@ export interface JsonSchema {
 }
 
 /** Identifiers and cursors seen in answers, by the name they were seen under. */
-export type Seen = (name: string) => string | undefined
+export type RecallValue = (name: string) => string | undefined
 
 const COMPONENT = '#/components/schemas/'
 
@@ -60,19 +60,23 @@ export const oddTexts: readonly string[] = [
 const alphabet = [...'abcXYZ019 _-./@:;,\'"<>&%+?#|\\äßéЖ漢字😀\u00a0\u2028\t\n']
 
 /** A schema may refer to itself: whoever asked tries again. */
-export class TooDeep extends Error {}
+export class SchemaTooDeep extends Error {}
 const MAX_DEPTH = 12
 
 export class SchemaValues {
-  readonly #random: Choices
+  readonly #random: SeededRandom
   readonly #components: Readonly<Record<string, JsonSchema>>
-  readonly #seen: Seen
+  readonly #recall: RecallValue
   readonly #matching = new Map<string, readonly string[]>()
 
-  constructor(random: Choices, components: Readonly<Record<string, JsonSchema>>, seen: Seen = () => undefined) {
+  constructor(
+    random: SeededRandom,
+    components: Readonly<Record<string, JsonSchema>>,
+    seen: RecallValue = () => undefined,
+  ) {
     this.#random = random
     this.#components = components
-    this.#seen = seen
+    this.#recall = seen
   }
 
   resolve(schema: JsonSchema): JsonSchema {
@@ -83,15 +87,15 @@ export class SchemaValues {
   }
 
   /** A value that should fit; `name` is what its owner calls it. */
-  fitting(given: JsonSchema, name = '', depth = 0): unknown {
+  validValue(given: JsonSchema, name = '', depth = 0): unknown {
     const schema = this.resolve(given)
     const random = this.#random
-    if (depth > MAX_DEPTH) throw new TooDeep('the value became too deep')
+    if (depth > MAX_DEPTH) throw new SchemaTooDeep('the value became too deep')
     if ('const' in schema) return schema.const
     if (schema.enum) return random.pick(schema.enum)
     const choices = schema.anyOf ?? schema.oneOf
-    if (choices && schema.properties) return this.#object(this.#narrowed(schema, choices), depth)
-    if (choices) return this.fitting(random.pick(choices), name, depth + 1)
+    if (choices && schema.properties) return this.#object(this.#pickAlternative(schema, choices), depth)
+    if (choices) return this.validValue(random.pick(choices), name, depth + 1)
     if (schema.allOf) throw new Error('the generator was not taught allOf')
     const type = typeof schema.type === 'object' ? random.pick(schema.type) : schema.type
     if (type === 'object') return this.#object(schema, depth)
@@ -104,21 +108,21 @@ export class SchemaValues {
   }
 
   /** The value with one place spoiled; it may happen to fit still. */
-  spoiled(given: JsonSchema, value: unknown): unknown {
+  invalidValue(given: JsonSchema, value: unknown): unknown {
     const schema = this.resolve(given)
     const random = this.#random
     if (Array.isArray(value) && value.length > 0 && schema.items && random.chance(0.6)) {
       const at = random.below(value.length)
-      return value.map((item, index) => (index === at ? this.spoiled(schema.items as JsonSchema, item) : item))
+      return value.map((item, index) => (index === at ? this.invalidValue(schema.items as JsonSchema, item) : item))
     }
     if (Array.isArray(value)) return random.pick([[...value, ...value], Array(300).fill(0), { 0: value }, null, 'list'])
     if (typeof value === 'object' && value !== null)
-      return this.#spoiledObject(schema, value as Record<string, unknown>)
-    return this.#spoiledScalar(schema)
+      return this.#invalidObject(schema, value as Record<string, unknown>)
+    return this.#invalidScalar(schema)
   }
 
   /** An object whose alternatives say only which members there must be: with those of one of them, and of no other. */
-  #narrowed(schema: JsonSchema, choices: readonly JsonSchema[]): JsonSchema {
+  #pickAlternative(schema: JsonSchema, choices: readonly JsonSchema[]): JsonSchema {
     const required = choices.map((choice) => this.resolve(choice).required ?? [])
     const chosen = this.#random.pick(required)
     const others = new Set(required.flat().filter((name) => !chosen.includes(name)))
@@ -132,10 +136,10 @@ export class SchemaValues {
     const optional = names.filter((name) => !schema.required?.includes(name))
     const wanted = new Set([...(schema.required ?? []), ...optional.filter(() => random.chance(0.5))])
     while (wanted.size < (schema.minProperties ?? 0) && wanted.size < names.length) wanted.add(random.pick(optional))
-    const entries = [...wanted].map((name) => [name, this.fitting(schema.properties?.[name] ?? {}, name, depth + 1)])
+    const entries = [...wanted].map((name) => [name, this.validValue(schema.properties?.[name] ?? {}, name, depth + 1)])
     if (schema.additionalProperties && random.chance(0.5)) {
       const extra = schema.additionalProperties === true ? {} : schema.additionalProperties
-      entries.push([`x${random.hex(4)}`, depth > 4 ? 0 : this.fitting(extra, '', depth + 1)])
+      entries.push([`x${random.hex(4)}`, depth > 4 ? 0 : this.validValue(extra, '', depth + 1)])
     }
     return Object.fromEntries(entries)
   }
@@ -143,7 +147,7 @@ export class SchemaValues {
   #array(schema: JsonSchema, name: string, depth: number): unknown[] {
     const { minItems = 0, maxItems = 10, items = {} } = schema
     const count = depth > 4 ? minItems : this.#random.between(minItems, Math.min(maxItems, minItems + 3))
-    const made = Array.from({ length: count }, () => this.fitting(items, name, depth + 1))
+    const made = Array.from({ length: count }, () => this.validValue(items, name, depth + 1))
     if (!schema.uniqueItems) return made
     return [...new Map(made.map((item) => [JSON.stringify(item), item])).values()]
   }
@@ -158,7 +162,7 @@ export class SchemaValues {
 
   #string(schema: JsonSchema, name: string): string {
     const random = this.#random
-    const seen = random.chance(0.6) ? this.#seen(name) : undefined
+    const seen = random.chance(0.6) ? this.#recall(name) : undefined
     if (seen !== undefined) return seen
     if (schema.format === 'uuid') return random.uuid()
     if (schema.format === 'date-time') return `${this.#day()}T${this.#time()}Z`
@@ -186,7 +190,7 @@ export class SchemaValues {
     if (!found) {
       const size = Math.min(maxLength, minLength + 40)
       const wanted = new RegExp(pattern, 'u')
-      const strings = fc.stringMatching(new RegExp(withoutLooks(pattern), 'u'), { size: '-1' })
+      const strings = fc.stringMatching(new RegExp(stripLookarounds(pattern), 'u'), { size: '-1' })
       found = fc
         .sample(strings, { seed: this.#random.below(2 ** 31), numRuns: 200 })
         .filter((text) => wanted.test(text) && [...text].length >= minLength && [...text].length <= size)
@@ -208,7 +212,7 @@ export class SchemaValues {
     return `${pad(random.below(24))}:${pad(random.below(60))}:${pad(random.below(60))}${fraction}`
   }
 
-  #spoiledObject(schema: JsonSchema, value: Record<string, unknown>): unknown {
+  #invalidObject(schema: JsonSchema, value: Record<string, unknown>): unknown {
     const random = this.#random
     const names = Object.keys(value)
     const ways: (() => unknown)[] = [
@@ -222,13 +226,13 @@ export class SchemaValues {
         () => rest,
         () => ({ ...value, [name.toUpperCase()]: old }),
       )
-      const spoil = () => ({ ...value, [name]: this.spoiled(schema.properties?.[name] ?? {}, old) })
+      const spoil = () => ({ ...value, [name]: this.invalidValue(schema.properties?.[name] ?? {}, old) })
       ways.push(spoil, spoil, spoil)
     }
     return random.pick(ways)()
   }
 
-  #spoiledScalar(schema: JsonSchema): unknown {
+  #invalidScalar(schema: JsonSchema): unknown {
     const random = this.#random
     const { maximum, minimum, maxLength, pattern } = schema
     const ways: unknown[] = [null, true, 3.5, -1, 'no such value', '', [], {}, [null], { a: 1 }]
@@ -242,7 +246,7 @@ export class SchemaValues {
 }
 
 /** The pattern without what looks ahead or behind, which cannot be generated from; what it meant is checked afterwards. */
-function withoutLooks(pattern: string): string {
+function stripLookarounds(pattern: string): string {
   const start = /\(\?<?[=!]/.exec(pattern)?.index
   if (start === undefined) return pattern
   let open = 0
@@ -253,7 +257,7 @@ function withoutLooks(pattern: string): string {
     else if (inClass) inClass = char !== ']'
     else if (char === '[') inClass = true
     else if (char === '(') open++
-    else if (char === ')' && --open === 0) return withoutLooks(pattern.slice(0, start) + pattern.slice(at + 1))
+    else if (char === ')' && --open === 0) return stripLookarounds(pattern.slice(0, start) + pattern.slice(at + 1))
   }
   throw new Error(`the pattern ${pattern} has no end`)
 }

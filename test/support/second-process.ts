@@ -2,19 +2,19 @@
 import path from 'node:path'
 import { createRuntime, type RuntimeOptions } from '../../src/app/runtime.ts'
 import { latestVersion, readMigrations } from '../../src/kernel/database/migrations.ts'
-import { silentLog } from '../../src/kernel/log.ts'
-import { createKeyring } from '../../src/kernel/seal.ts'
+import { createKeyring } from '../../src/kernel/encryption.ts'
+import { createSilentLog } from '../../src/kernel/log.ts'
 import { projectRoot, TEST_MASTER_KEY } from './database.ts'
+import type { TestApp } from './test-app.ts'
 import { threadsDir } from './threads.ts'
-import type { World } from './world.ts'
 
-export async function secondProcess(w: World, change: Partial<RuntimeOptions> = {}) {
+export async function startSecondProcess(w: TestApp, change: Partial<RuntimeOptions> = {}) {
   const schema_version = latestVersion(readMigrations(path.join(projectRoot, 'db/migrations')))
   const runtime = await createRuntime({
     connections: { app: w.clone.app, worker: w.clone.worker },
     keyring: createKeyring(TEST_MASTER_KEY),
     build: { version: '0.0.0-test', commit: null, node: process.version, schema_version },
-    log: silentLog(),
+    log: createSilentLog(),
     issuers: [],
     public_url: null,
     cors_origins: [],

@@ -72,7 +72,7 @@ function openCluster(
       fs.closeSync(log)
       pid = child.pid as number
       ended = new Promise((resolve) => child.once('exit', resolve))
-      for (let tries = 0; !(await answers(connection('postgres', 'postgres'))); tries++) {
+      for (let tries = 0; !(await acceptsConnections(connection('postgres', 'postgres'))); tries++) {
         if (tries > 600 || child.exitCode !== null)
           throw new Error(fs.readFileSync(path.join(dir, 'server.log'), 'utf8').slice(-2000))
         await sleep(50)
@@ -89,14 +89,14 @@ function openCluster(
       const own_socket = path.join(target, 'run')
       fs.mkdirSync(own_socket, { mode: 0o700 })
       fs.chmodSync(path.join(target, 'pg'), 0o700)
-      if (options.uid !== undefined) ownTree(target, options.uid, options.gid as number)
+      if (options.uid !== undefined) chownTree(target, options.uid, options.gid as number)
       return openCluster(tools, target, reached === 'here' ? socket_dir : own_socket, options)
     },
     run: async (tool, toolArgs) => void (await run(path.join(tools, tool), [...toolArgs], options)),
   }
 }
 
-async function answers(connection: pg.PoolConfig): Promise<boolean> {
+async function acceptsConnections(connection: pg.PoolConfig): Promise<boolean> {
   const client = new pg.Client(connection)
   client.on('error', () => {})
   return client.connect().then(
@@ -105,7 +105,7 @@ async function answers(connection: pg.PoolConfig): Promise<boolean> {
   )
 }
 
-function ownTree(folder: string, uid: number, gid: number): void {
+function chownTree(folder: string, uid: number, gid: number): void {
   fs.chownSync(folder, uid, gid)
   for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true }))
     fs.lchownSync(path.join(entry.parentPath, entry.name), uid, gid)

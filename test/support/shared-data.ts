@@ -4,7 +4,7 @@ import path from 'node:path'
 import { projectRoot } from './database.ts'
 
 /** The folder, or undefined where this copy of the project stands alone; then the skipped tests are counted aloud. */
-export function sharedFolder(name: string, tests: number): string | undefined {
+export function findSharedFolder(name: string, tests: number): string | undefined {
   const folder = path.resolve(projectRoot, '../shared/data', name)
   if (fs.existsSync(folder)) return folder
   console.warn(`${tests} test(s) skipped: ${folder} is not here`)

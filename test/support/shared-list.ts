@@ -1,18 +1,18 @@
 /** A shared list as the operator keeps it: published and activated in the system tenant by the module's own functions. */
 import type { Tx } from '../../src/kernel/database/tx.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { activate } from '../../src/modules/reference-data/activations/actions.ts'
+import { activateVersion } from '../../src/modules/reference-data/activations/activate.ts'
 import {
   type DatasetRow,
   insertDataset,
   type OverlayPolicy,
 } from '../../src/modules/reference-data/datasets/queries.ts'
-import { contentOf, hashOfContent } from '../../src/modules/reference-data/types/actions.ts'
+import { hashTypeContent, toTypeContent } from '../../src/modules/reference-data/types/dataset-type.ts'
 import { insertType, type TypeRow } from '../../src/modules/reference-data/types/queries.ts'
-import { publishStaged, stageRows } from '../../src/modules/reference-data/versions/actions.ts'
-import { type CompiledType, compileType } from '../../src/registry/types/compile.ts'
-import type { TypeDefinition } from '../../src/registry/types/definition.ts'
-import type { World } from './world.ts'
+import { publishStaged, stageRows } from '../../src/modules/reference-data/versions/publish.ts'
+import { type CompiledType, compileType } from '../../src/registry/types/compile-type.ts'
+import type { TypeDefinition } from '../../src/registry/types/type-definition.ts'
+import type { TestApp } from './test-app.ts'
 
 const SYSTEM = '00000000-0000-0000-0000-000000000000'
 
@@ -52,44 +52,44 @@ export interface Rating {
 
 export class SharedList {
   readonly list_key: string
-  readonly #w: World
+  readonly #w: TestApp
   readonly #dataset: DatasetRow
   #type: TypeRow
   #compiled: CompiledType
 
-  private constructor(w: World, dataset: DatasetRow, type: TypeRow) {
+  private constructor(w: TestApp, dataset: DatasetRow, type: TypeRow) {
     this.#w = w
     this.list_key = dataset.list_key
     this.#dataset = dataset
     this.#type = type
-    this.#compiled = compiledOf(type)
+    this.#compiled = compileRow(type)
   }
 
   /** The next version of its type, with these members instead; versions published from now on have it. */
-  async retype(properties: Record<string, object>): Promise<void> {
+  async publishTypeVersion(properties: Record<string, object>): Promise<void> {
     const { schema } = ratingType
     const changed = { ...schema, properties: { ...schema.properties, ...properties } }
-    const definition = contentOf({ ...ratingType, schema: changed })
+    const definition = toTypeContent({ ...ratingType, schema: changed })
     const next = {
       type_key: this.#type.type_key,
       type_version: this.#type.type_version + 1,
       definition,
-      definition_hash: hashOfContent(definition),
+      definition_hash: hashTypeContent(definition),
       compatibility: 'none' as const,
     }
     this.#type = (await asOperator(this.#w, (tx) => insertType(tx, next))) as TypeRow
-    this.#compiled = compiledOf(this.#type)
+    this.#compiled = compileRow(this.#type)
   }
 
-  static async create(w: World, overlay_policy: OverlayPolicy, entries: readonly Rating[]): Promise<SharedList> {
+  static async create(w: TestApp, overlay_policy: OverlayPolicy, entries: readonly Rating[]): Promise<SharedList> {
     const list_key = `shared-${uuidv7().slice(-12)}`
-    const definition = contentOf(ratingType)
+    const definition = toTypeContent(ratingType)
     const list = await asOperator(w, async (tx) => {
       const type = await insertType(tx, {
         type_key: list_key,
         type_version: 1,
         definition,
-        definition_hash: hashOfContent(definition),
+        definition_hash: hashTypeContent(definition),
         compatibility: 'backward',
       })
       const dataset = await insertDataset(tx, {
@@ -125,14 +125,14 @@ export class SharedList {
         guards: null,
       })
       if (made === 'unchanged') throw new Error('a version was expected')
-      await activate(tx, { list_key: this.list_key, version: made.version, reason: 'published' })
+      await activateVersion(tx, { list_key: this.list_key, version: made.version, reason: 'published' })
       return made.version
     })
   }
 }
 
-const compiledOf = ({ type_key, type_version, definition }: TypeRow): CompiledType =>
+const compileRow = ({ type_key, type_version, definition }: TypeRow): CompiledType =>
   compileType({ type_key, type_version, ...definition } as TypeDefinition)
 
-const asOperator = <T>(w: World, body: (tx: Tx) => Promise<T>): Promise<T> =>
+const asOperator = <T>(w: TestApp, body: (tx: Tx) => Promise<T>): Promise<T> =>
   w.steward.write({ tenant_id: SYSTEM, actor: 'operator:test' }, body)

@@ -4,7 +4,7 @@ import { insertRatings } from '../../src/modules/subjects/index.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'
 
-const body = (more: object = {}) => ({
+const buildSubject = (more: object = {}) => ({
   subject_type: 'company',
   name: 'Analytical Engines Ltd',
   external_id: `customer-${uuidv7().slice(-12)}`,
@@ -12,7 +12,7 @@ const body = (more: object = {}) => ({
   attributes: { country: 'GB', employees: 12 },
   ...more,
 })
-const override = () => ({
+const buildOverride = () => ({
   band: 'high',
   reason: 'adverse media',
   expires_at: new Date(Date.now() + 30 * 86_400_000).toISOString(),
@@ -20,16 +20,21 @@ const override = () => ({
 
 /** A fresh one, for calls that use it up. */
 export const newSubject = async (t: ExampleTenant): Promise<string> =>
-  (await t.make('POST /subjects', { body: body() })).subject_id
+  (await t.make('POST /subjects', { body: buildSubject() })).subject_id
 
-async function overridden(t: ExampleTenant): Promise<string> {
+async function newOverriddenSubject(t: ExampleTenant): Promise<string> {
   const subject_id = await newSubject(t)
-  await t.make(`POST /subjects/${subject_id}/risk-override`, { body: override() })
+  await t.make(`POST /subjects/${subject_id}/risk-override`, { body: buildOverride() })
   return subject_id
 }
 
 /** Rated by a matrix, without one being there. */
-export async function rate(t: ExampleTenant, subject_id: string, band: string, more: object = {}): Promise<void> {
+export async function insertRating(
+  t: ExampleTenant,
+  subject_id: string,
+  band: string,
+  more: object = {},
+): Promise<void> {
   const rating = {
     rating_id: uuidv7(),
     subject_id,
@@ -42,12 +47,12 @@ export async function rate(t: ExampleTenant, subject_id: string, band: string, m
 
 const subjects = new WeakMap<ExampleTenant, Promise<string>>()
 /** Made once per tenant: changed, rated and overridden. */
-export function subjectOf(t: ExampleTenant): Promise<string> {
+export function ensureSubject(t: ExampleTenant): Promise<string> {
   const known =
     subjects.get(t) ??
-    overridden(t).then(async (subject_id) => {
+    newOverriddenSubject(t).then(async (subject_id) => {
       await t.make(`PATCH /subjects/${subject_id}`, { body: { segment: 'large' } })
-      await rate(t, subject_id, 'low', { reason: 'scored' })
+      await insertRating(t, subject_id, 'low', { reason: 'scored' })
       return subject_id
     })
   subjects.set(t, known)
@@ -56,16 +61,16 @@ export function subjectOf(t: ExampleTenant): Promise<string> {
 
 async function newUpload(t: ExampleTenant): Promise<string> {
   const headers = { 'content-type': 'application/octet-stream' }
-  const payload = `${JSON.stringify(body())}\n{"name":"half a subject"}\n`
+  const payload = `${JSON.stringify(buildSubject())}\n{"name":"half a subject"}\n`
   return (await t.make('POST /uploads?file_name=subjects.ndjson', { payload, headers })).upload_id
 }
-const order = async (t: ExampleTenant) => ({ upload_id: await newUpload(t), format: 'ndjson' })
+const buildRequest = async (t: ExampleTenant) => ({ upload_id: await newUpload(t), format: 'ndjson' })
 
 const bulks = new WeakMap<ExampleTenant, Promise<string>>()
-function bulkOf(t: ExampleTenant): Promise<string> {
+function ensureBulk(t: ExampleTenant): Promise<string> {
   const take = async () => {
-    const job = await t.make('POST /subjects/bulk', { body: await order(t) })
-    await t.ran(job)
+    const job = await t.make('POST /subjects/bulk', { body: await buildRequest(t) })
+    await t.runToEnd(job)
     return job.resource.split('/').at(-1) as string
   }
   const known = bulks.get(t) ?? take()
@@ -73,15 +78,15 @@ function bulkOf(t: ExampleTenant): Promise<string> {
   return known
 }
 
-const one: Fixture = async (t) => ({ params: { subject_id: await subjectOf(t) } })
-const bulk: Fixture = async (t) => ({ params: { bulk_id: await bulkOf(t) } })
+const one: Fixture = async (t) => ({ params: { subject_id: await ensureSubject(t) } })
+const bulk: Fixture = async (t) => ({ params: { bulk_id: await ensureBulk(t) } })
 
 export const subjectFixtures: Fixtures = {
   listSubjects: async (t) => {
-    await subjectOf(t)
+    await ensureSubject(t)
     return {}
   },
-  createSubject: () => ({ body: body() }),
+  createSubject: () => ({ body: buildSubject() }),
   getSubject: one,
   updateSubject: async (t) => ({
     params: { subject_id: await newSubject(t) },
@@ -92,9 +97,9 @@ export const subjectFixtures: Fixtures = {
   listSubjectEvents: one,
   getSubjectRisk: one,
   listSubjectRatings: one,
-  createRiskOverride: async (t) => ({ params: { subject_id: await newSubject(t) }, body: override() }),
-  deleteRiskOverride: async (t) => ({ params: { subject_id: await overridden(t) } }),
-  startSubjectBulk: async (t) => ({ body: await order(t) }),
+  createRiskOverride: async (t) => ({ params: { subject_id: await newSubject(t) }, body: buildOverride() }),
+  deleteRiskOverride: async (t) => ({ params: { subject_id: await newOverriddenSubject(t) } }),
+  startSubjectBulk: async (t) => ({ body: await buildRequest(t) }),
   getSubjectBulk: bulk,
   listSubjectBulkRejects: bulk,
 }

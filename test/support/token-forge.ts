@@ -8,7 +8,7 @@ export interface ForgeryKey {
   readonly public_jwk: JWK
 }
 
-export interface ForgeryWorld {
+export interface ForgeryContext {
   readonly issuer: string
   readonly audience: string
   readonly tenant_id: string
@@ -18,10 +18,10 @@ export interface ForgeryWorld {
   /** The built-in issuer's published ES256 key. */
   readonly key: ForgeryKey
   /** A second trusted issuer, RS256 only, which may not speak for the tenant above; both its keys are published. */
-  readonly external?: ExternalWorld
+  readonly external?: ExternalIssuer
 }
 
-export interface ExternalWorld {
+export interface ExternalIssuer {
   readonly issuer: string
   readonly audience: string
   readonly tenant_id: string
@@ -29,11 +29,11 @@ export interface ExternalWorld {
   readonly weak_key: ForgeryKey
 }
 
-export type Entry = readonly [name: string, token: string]
+export type NamedToken = readonly [name: string, token: string]
 export type Signer = (input: string) => Buffer
 export type Members = Readonly<Record<string, unknown>>
 
-export interface Change {
+export interface TokenChange {
   readonly header?: Members
   readonly claims?: Members
   readonly header_text?: string | Buffer
@@ -45,39 +45,39 @@ export interface Forge {
   readonly header: Members
   readonly claims: Members
   readonly genuine: Signer
-  token(change?: Change): string
-  badHeader(name: string, ...values: unknown[]): Entry[]
-  badClaim(name: string, ...values: unknown[]): Entry[]
+  token(change?: TokenChange): string
+  badHeader(name: string, ...values: unknown[]): NamedToken[]
+  badClaim(name: string, ...values: unknown[]): NamedToken[]
 }
 
 export const OTHER_UUID = '0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b'
 
 /** What every forgery starts from; it must be accepted, or the corpus proves nothing. */
-export function goodToken(world: ForgeryWorld, change: Change = {}): string {
+export function goodToken(world: ForgeryContext, change: TokenChange = {}): string {
   return builtInForge(world).token(change)
 }
 
-export function goodExternalToken(world: ForgeryWorld, external: ExternalWorld, change: Change = {}): string {
+export function goodExternalToken(world: ForgeryContext, external: ExternalIssuer, change: TokenChange = {}): string {
   return externalForge(world, external).token(change)
 }
 
-export function builtInForge({ issuer, audience, tenant_id, subject, role, now_s, key }: ForgeryWorld): Forge {
+export function builtInForge({ issuer, audience, tenant_id, subject, role, now_s, key }: ForgeryContext): Forge {
   const identity = { iss: issuer, aud: audience, sub: subject, jti: OTHER_UUID, tenant_id, roles: [role] }
   const header = { alg: 'ES256', kid: key.kid, typ: 'JWT' }
-  return forgeOf(header, { ...identity, iat: now_s, exp: now_s + 900 }, ecdsa(privateKey(key)))
+  return createForge(header, { ...identity, iat: now_s, exp: now_s + 900 }, ecdsa(privateKey(key)))
 }
 
-export function externalForge(world: ForgeryWorld, { issuer, audience, tenant_id, key }: ExternalWorld): Forge {
+export function externalForge(world: ForgeryContext, { issuer, audience, tenant_id, key }: ExternalIssuer): Forge {
   const identity = { iss: issuer, aud: audience, sub: 'someone@example.com', tenant_id }
   const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
-  return forgeOf(header, { ...builtInForge(world).claims, ...identity }, rsa(privateKey(key)))
+  return createForge(header, { ...builtInForge(world).claims, ...identity }, rsa(privateKey(key)))
 }
 
-function forgeOf(header: Members, claims: Members, genuine: Signer): Forge {
-  const token = (change: Change = {}) => {
+function createForge(header: Members, claims: Members, genuine: Signer): Forge {
+  const token = (change: TokenChange = {}) => {
     const header_text = change.header_text ?? JSON.stringify({ ...header, ...change.header })
     const payload_text = change.payload_text ?? JSON.stringify({ ...claims, ...change.claims })
-    return signed(`${base64url(header_text)}.${base64url(payload_text)}`, change.sign ?? genuine)
+    return signToken(`${base64url(header_text)}.${base64url(payload_text)}`, change.sign ?? genuine)
   }
   const named = (name: string, value: unknown) => `${name} ${value === undefined ? 'missing' : JSON.stringify(value)}`
   return {
@@ -113,7 +113,7 @@ export function privateKey({ private_jwk }: ForgeryKey): crypto.KeyObject {
   return crypto.createPrivateKey({ key: private_jwk as crypto.JsonWebKey, format: 'jwk' })
 }
 
-export function signed(input: string, sign: Signer): string {
+export function signToken(input: string, sign: Signer): string {
   return `${input}.${base64url(sign(input))}`
 }
 
@@ -128,6 +128,6 @@ export function withSpareBit(segment: string): string {
   return segment.slice(0, -1) + alphabet.charAt(last | 1)
 }
 
-export function otherCase(text: string): string {
+export function flipCase(text: string): string {
   return text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase()
 }

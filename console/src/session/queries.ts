@@ -2,15 +2,15 @@
 import { isProblem } from '@probity/client'
 import { MutationCache, QueryCache, QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { probity } from './client.ts'
-import { endSession, onChangeOfPerson } from './session.ts'
+import { endSession, onUserChange } from './session.ts'
 
-function noticeEnding(error: unknown): void {
+function endOnUnauthorized(error: unknown): void {
   if (isProblem(error) && error.status === 401) endSession(error)
 }
 
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: noticeEnding }),
-  mutationCache: new MutationCache({ onError: noticeEnding }),
+  queryCache: new QueryCache({ onError: endOnUnauthorized }),
+  mutationCache: new MutationCache({ onError: endOnUnauthorized }),
   defaultOptions: {
     queries: {
       // The client repeats what is worth repeating.
@@ -25,7 +25,7 @@ export const queries = new QueryClient({
 })
 
 // What one person saw must not be there for the next.
-onChangeOfPerson(() => queries.clear())
+onUserChange(() => queries.clear())
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
@@ -39,7 +39,7 @@ export function useMe() {
 }
 
 /** Whether this person may call an operation, by its operationId. */
-export function useMay(): (operation: string) => boolean {
+export function usePermission(): (operation: string) => boolean {
   const { operations } = useMe()
   return (operation) => operations.includes(operation)
 }

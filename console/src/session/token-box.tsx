@@ -1,9 +1,9 @@
 /** The form that takes a token or an API key, and the line that tells which token is in use. */
 import { Anchor, Button, PasswordInput, Text } from '@mantine/core'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { useNow } from '../ui/when.tsx'
+import { useNow } from '../ui/date-time.tsx'
 import { signIn, signOut, useToken } from './session.ts'
-import { readToken, type TokenClaims } from './token.ts'
+import { parseToken, type TokenClaims } from './token.ts'
 
 interface TokenBoxProps {
   readonly isCompact?: boolean
@@ -80,7 +80,7 @@ function Fault({ children }: { readonly children: ReactNode }) {
 
 function CurrentToken({ token }: { readonly token: string }) {
   if (token === '') return 'No token in use. A token stays in this tab and is gone when the tab is closed.'
-  const reading = readToken(token)
+  const reading = parseToken(token)
   if ('fault' in reading) return <Fault>The stored token cannot be used. {reading.fault}</Fault>
   return <Claims claims={reading.claims} />
 }
@@ -96,13 +96,13 @@ function Claims({ claims }: { readonly claims: TokenClaims }) {
       {roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`}
       {' · '}
       {expires_at === null && 'no expiry'}
-      {expires_at !== null && isExpired && <Fault>expired {clock(expires_at, now)}</Fault>}
-      {expires_at !== null && !isExpired && `expires ${clock(expires_at, now)}`}
+      {expires_at !== null && isExpired && <Fault>expired {formatExpiry(expires_at, now)}</Fault>}
+      {expires_at !== null && !isExpired && `expires ${formatExpiry(expires_at, now)}`}
     </>
   )
 }
 
-function clock(at: Date, now: number): string {
+function formatExpiry(at: Date, now: number): string {
   const isToday = at.toDateString() === new Date(now).toDateString()
   return at.toLocaleString(undefined, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readPasted, readToken } from './token.ts'
+import { parsePasted, parseToken } from './token.ts'
 
 const encode = (value: unknown) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(value))))
 const base64url = (value: unknown) => encode(value).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
@@ -7,7 +7,7 @@ const token = (payload: unknown) => `${base64url({ alg: 'ES256' })}.${base64url(
 
 test('reads tenant, subject, roles and expiry', () => {
   const payload = { tenant_id: 'a-tenant', sub: 'Zoë ≥ ÿÿÿ?', roles: ['viewer', 'analyst'], exp: 1_800_000_000 }
-  expect(readToken(token(payload))).toEqual({
+  expect(parseToken(token(payload))).toEqual({
     claims: {
       tenant_id: 'a-tenant',
       subject: 'Zoë ≥ ÿÿÿ?',
@@ -18,7 +18,7 @@ test('reads tenant, subject, roles and expiry', () => {
 })
 
 test('a token without the usual claims is still a token', () => {
-  expect(readToken(token({ roles: 'viewer' }))).toEqual({
+  expect(parseToken(token({ roles: 'viewer' }))).toEqual({
     claims: { tenant_id: null, subject: null, roles: [], expires_at: null },
   })
 })
@@ -31,16 +31,16 @@ test.each([
   ['a payload that is not UTF-8', `a.${btoa('"\xff"')}.c`, /middle part/],
   ['a payload that is no object', token(null), /middle part/],
 ])('says what is wrong with %s', (_name, text, fault) => {
-  expect(readToken(text)).toEqual({ fault: expect.stringMatching(fault) })
+  expect(parseToken(text)).toEqual({ fault: expect.stringMatching(fault) })
 })
 
 test('accepts what people paste: spaces around it, the header word before it', () => {
   const plain = token({ sub: 'x' })
-  expect(readPasted(`  Bearer ${plain}\n`)).toEqual({ token: plain })
-  expect(readPasted('   ')).toEqual({ fault: expect.stringContaining('Paste a token') })
-  expect(readPasted('nonsense')).toEqual({ fault: expect.stringContaining('three parts') })
+  expect(parsePasted(`  Bearer ${plain}\n`)).toEqual({ token: plain })
+  expect(parsePasted('   ')).toEqual({ fault: expect.stringContaining('Paste a token') })
+  expect(parsePasted('nonsense')).toEqual({ fault: expect.stringContaining('three parts') })
 })
 
 test('tells an API key from a token', () => {
-  expect(readPasted(' pk_demo ')).toEqual({ api_key: 'pk_demo' })
+  expect(parsePasted(' pk_demo ')).toEqual({ api_key: 'pk_demo' })
 })

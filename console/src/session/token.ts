@@ -10,9 +10,9 @@ export interface TokenClaims {
   readonly expires_at: Date | null
 }
 
-export type TokenReading = { readonly claims: TokenClaims } | { readonly fault: string }
+export type ParsedToken = { readonly claims: TokenClaims } | { readonly fault: string }
 
-export function readToken(token: string): TokenReading {
+export function parseToken(token: string): ParsedToken {
   const parts = token.split('.')
   if (parts.length !== 3) {
     return { fault: `A token has three parts with dots between them; this has ${parts.length}.` }
@@ -41,13 +41,13 @@ function parsePayload(base64url: string): Record<string, unknown> | null {
   }
 }
 
-export type Pasted = { readonly token: string } | { readonly api_key: string } | { readonly fault: string }
+export type PastedCredential = { readonly token: string } | { readonly api_key: string } | { readonly fault: string }
 
 /** People paste spaces around it and the header word before it. */
-export function readPasted(pasted: string): Pasted {
+export function parsePasted(pasted: string): PastedCredential {
   const text = pasted.trim().replace(/^bearer\s+/i, '')
   if (text === '') return { fault: 'Paste a token or an API key first.' }
   if (text.startsWith('pk_')) return { api_key: text }
-  const reading = readToken(text)
+  const reading = parseToken(text)
   return 'fault' in reading ? reading : { token: text }
 }

@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { meQuery } from '../session/queries.ts'
 import { signOut, useToken } from '../session/session.ts'
+import { RelativeTime } from '../ui/date-time.tsx'
+import { toWords } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ButtonLink } from '../ui/link.tsx'
-import { When } from '../ui/when.tsx'
-import { spaced } from '../ui/words.ts'
 
 export function AccountMenu() {
   const token = useToken()
@@ -45,9 +45,9 @@ export function AccountMenu() {
               </Text>
               {me.tenant.name}
               <br />
-              {me.roles.map(spaced).join(', ') || 'no roles'}
+              {me.roles.map(toWords).join(', ') || 'no roles'}
               <br />
-              Signed in until <When at={me.expires_at} />
+              Signed in until <RelativeTime at={me.expires_at} />
             </Menu.Label>
             <Menu.Divider />
           </>

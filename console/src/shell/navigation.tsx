@@ -4,7 +4,7 @@ import { useLocalStorage } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useId } from 'react'
-import { type Area, areaAt, groups, visibleAreas } from '../areas.ts'
+import { type Area, filterAreas, findArea, groups } from '../areas.ts'
 import { meQuery } from '../session/queries.ts'
 import { useToken } from '../session/session.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -13,12 +13,12 @@ import { Icon } from '../ui/icons.tsx'
 export function useVisibleAreas(): readonly Area[] {
   const token = useToken()
   const { data: me } = useQuery({ ...meQuery, enabled: token !== '', throwOnError: false })
-  return visibleAreas(token === '' ? null : (me?.operations ?? null))
+  return filterAreas(token === '' ? null : (me?.operations ?? null))
 }
 
 export function Navigation({ onFollow }: { readonly onFollow?: () => void }) {
   const visible = useVisibleAreas()
-  const here = useLocation({ select: ({ pathname }) => areaAt(pathname) })
+  const here = useLocation({ select: ({ pathname }) => findArea(pathname) })
   const [folded, setFolded] = useLocalStorage<string[]>({
     key: 'probity.folded',
     defaultValue: [],

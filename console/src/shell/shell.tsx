@@ -6,10 +6,10 @@ import { Outlet } from '@tanstack/react-router'
 import { Icon } from '../ui/icons.tsx'
 import { PageLink } from '../ui/link.tsx'
 import { AccountMenu } from './account-menu.tsx'
-import { Gate } from './gate.tsx'
 import { Navigation } from './navigation.tsx'
 import { OfflineNote } from './offline-note.tsx'
 import { Palette } from './palette.tsx'
+import { RequireSignIn } from './require-sign-in.tsx'
 
 export function Shell() {
   const isWide = useMediaQuery('(min-width: 62em)', true, { getInitialValueInEffect: false })
@@ -58,9 +58,9 @@ export function Shell() {
         )}
         <main id="main" tabIndex={-1}>
           <OfflineNote />
-          <Gate>
+          <RequireSignIn>
             <Outlet />
-          </Gate>
+          </RequireSignIn>
         </main>
       </div>
       {!isWide && (

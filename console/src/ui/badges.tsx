@@ -1,7 +1,7 @@
 /** States and roles as small marks. Colour repeats what the word says; it never says it alone. */
 import { Badge, Group, Tooltip } from '@mantine/core'
+import { formatCount, toWords } from './format.ts'
 import { Icon } from './icons.tsx'
-import { plural, spaced } from './words.ts'
 
 const colors: Readonly<Record<string, string>> = {
   active: 'teal',
@@ -21,7 +21,7 @@ const colors: Readonly<Record<string, string>> = {
 export function StateBadge({ state }: { readonly state: string }) {
   return (
     <Badge variant="light" tt="none" miw="max-content" color={colors[state] ?? 'gray'}>
-      {spaced(state)}
+      {toWords(state)}
     </Badge>
   )
 }
@@ -33,7 +33,7 @@ export function RoleBadges({ roles }: { readonly roles: readonly string[] }) {
       {roles.map((role) => (
         <li key={role}>
           <Badge variant="default" tt="none" fw={500}>
-            {spaced(role)}
+            {toWords(role)}
           </Badge>
         </li>
       ))}
@@ -58,9 +58,9 @@ export function ConflictMark({ conflicts }: { readonly conflicts: readonly strin
         leftSection={<Icon name="warning" size={12} />}
         tabIndex={0}
         role="note"
-        aria-label={`${plural(conflicts.length, 'role conflict')}: ${conflicts.join(' ')}`}
+        aria-label={`${formatCount(conflicts.length, 'role conflict')}: ${conflicts.join(' ')}`}
       >
-        {plural(conflicts.length, 'conflict')}
+        {formatCount(conflicts.length, 'conflict')}
       </Badge>
     </Tooltip>
   )

@@ -3,12 +3,12 @@ import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '../session/client.ts'
-import { useChange } from './change.ts'
+import { useApiMutation } from './api-mutation.ts'
+import { RelativeTime } from './date-time.tsx'
+import { formatOperation } from './format.ts'
 import { Principal } from './principal.tsx'
 import { ProblemNote } from './problem-note.tsx'
 import { Section } from './section.tsx'
-import { When } from './when.tsx'
-import { operationWords } from './words.ts'
 
 type Review = Schemas['BreakGlassReview']
 
@@ -50,13 +50,13 @@ const findTarget = ({ params }: Review): string | undefined =>
   Object.entries(params).find(([name]) => name.endsWith('_key'))?.[1]
 
 function ReviewItem({ review }: { readonly review: Review }) {
-  const acknowledge = useChange(
+  const acknowledge = useApiMutation(
     () =>
       probity.POST('/api/break-glass-reviews/{review_id}/acknowledge', {
         params: { path: { review_id: review.review_id } },
         body: {},
       }),
-    { touches: ['break-glass-reviews'], done: 'Acknowledged' },
+    { invalidates: ['break-glass-reviews'], successMessage: 'Acknowledged' },
   )
   const target = findTarget(review)
   return (
@@ -64,7 +64,7 @@ function ReviewItem({ review }: { readonly review: Review }) {
       <Group justify="space-between" align="flex-start" wrap="nowrap">
         <div>
           <Text size="sm" fw={500}>
-            {operationWords(review.operation)}
+            {formatOperation(review.operation)}
             {target !== undefined && (
               <>
                 {' '}
@@ -73,7 +73,7 @@ function ReviewItem({ review }: { readonly review: Review }) {
             )}
           </Text>
           <Text size="sm" c="dimmed" component="div">
-            Made without approval by <Principal of={review.created_by} />, <When at={review.created_at} />
+            Made without approval by <Principal of={review.created_by} />, <RelativeTime at={review.created_at} />
           </Text>
           <Text size="sm">{review.reason}</Text>
         </div>
@@ -82,7 +82,7 @@ function ReviewItem({ review }: { readonly review: Review }) {
           variant="default"
           loading={acknowledge.isRunning}
           onClick={() => acknowledge.run(undefined)}
-          aria-label={`Acknowledge ${operationWords(review.operation).toLowerCase()}${target === undefined ? '' : ` of ${target}`}`}
+          aria-label={`Acknowledge ${formatOperation(review.operation).toLowerCase()}${target === undefined ? '' : ` of ${target}`}`}
         >
           Acknowledge
         </Button>

@@ -1,7 +1,7 @@
 /** Dialogs: a form or a question in front of the page, closed by its buttons, Escape or a click beside it. */
 import { Button, Group, Modal, type ModalProps, Stack, Text } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
-import type { Change } from './change.ts'
+import type { ApiMutation } from './api-mutation.ts'
 import { ProblemNote } from './problem-note.tsx'
 
 const look: Partial<ModalProps> = {
@@ -16,7 +16,7 @@ interface FormDialogProps {
   readonly onClose: () => void
   readonly onSubmit: () => void
   readonly submit: string
-  readonly change: Pick<Change<never>, 'isRunning' | 'problem'>
+  readonly change: Pick<ApiMutation<never>, 'isRunning' | 'problem'>
   /** Begins again with the thing as it is now, offered when it has moved in the meantime. */
   readonly onReload?: () => void
   readonly size?: string
@@ -65,7 +65,7 @@ interface ConfirmDialogProps {
   readonly onConfirm: () => void
   /** The verb on the button that does it. */
   readonly confirm: string
-  readonly change: Pick<Change<never>, 'isRunning' | 'problem'>
+  readonly change: Pick<ApiMutation<never>, 'isRunning' | 'problem'>
   readonly isDangerous?: boolean
   readonly children: ReactNode
 }

@@ -1,14 +1,14 @@
 /** Values of an entry as people read them: words, lists, small groups of named facts. Personal data is shown to whoever may read the list. */
 import './registry.css'
+import { toSentence } from './format.ts'
 import type { Entry } from './registry-queries.ts'
-import { fieldOf, filledMembers, inWords, type TypeWords, titleOf } from './type-words.ts'
-import { sentence } from './words.ts'
+import { findField, formatEntryValue, getFieldTitle, listFilledMembers, type TypeText } from './type-texts.ts'
 
 const isRecord = (value: unknown): value is Entry =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Members that say what a part is. */
-const MAIN = ['name', 'title', 'text', 'value', 'number']
+const NAME_MEMBERS = ['name', 'title', 'text', 'value', 'number']
 
 interface EntryValueProps {
   readonly value: unknown
@@ -16,11 +16,11 @@ interface EntryValueProps {
   readonly titleFor?: (name: string) => string
 }
 
-export function EntryValue({ value, titleFor = sentence }: EntryValueProps) {
+export function EntryValue({ value, titleFor = toSentence }: EntryValueProps) {
   if (Array.isArray(value)) {
     if (value.length === 0) return <span className="quiet">none</span>
     if (value.length === 1) return <EntryValue value={value[0]} titleFor={titleFor} />
-    if (value.every((item) => !isRecord(item))) return <span>{value.map(inWords).join(', ')}</span>
+    if (value.every((item) => !isRecord(item))) return <span>{value.map(formatEntryValue).join(', ')}</span>
     return (
       <ul className="value-list">
         {value.map((item, place) => (
@@ -35,20 +35,22 @@ export function EntryValue({ value, titleFor = sentence }: EntryValueProps) {
   return value === null || value === undefined || value === '' ? (
     <span className="quiet">none</span>
   ) : (
-    <span className={typeof value === 'number' ? 'number' : undefined}>{inWords(value)}</span>
+    <span className={typeof value === 'number' ? 'number' : undefined}>{formatEntryValue(value)}</span>
   )
 }
 
 /** A part of an entry: what it is called with the rest behind it, or everything by name. */
 function Parts({ of, titleFor }: { readonly of: Entry; readonly titleFor: (name: string) => string }) {
   const parts = Object.entries(of).filter(([, part]) => part !== null && part !== '')
-  const [main] = MAIN.filter((name) => typeof of[name] === 'string' && of[name] !== '')
+  const [main] = NAME_MEMBERS.filter((name) => typeof of[name] === 'string' && of[name] !== '')
   if (main !== undefined) {
     const others = parts.filter(([name, part]) => name !== main && part !== of[main])
     return (
-      <span title={parts.map(([name, part]) => `${titleFor(name)}: ${inWords(part)}`).join('\n')}>
-        {inWords(of[main])}
-        {others.length > 0 && <span className="quiet"> ({others.map(([, part]) => inWords(part)).join(', ')})</span>}
+      <span title={parts.map(([name, part]) => `${titleFor(name)}: ${formatEntryValue(part)}`).join('\n')}>
+        {formatEntryValue(of[main])}
+        {others.length > 0 && (
+          <span className="quiet"> ({others.map(([, part]) => formatEntryValue(part)).join(', ')})</span>
+        )}
       </span>
     )
   }
@@ -64,13 +66,13 @@ function Parts({ of, titleFor }: { readonly of: Entry; readonly titleFor: (name:
 }
 
 /** Titles of what is directly below a member, be it a group or a list of groups. */
-export const partTitles =
-  (type: TypeWords, pointer: string) =>
+export const getPartTitles =
+  (type: TypeText, pointer: string) =>
   (name: string): string =>
-    (fieldOf(type, `${pointer}/${name}`) ?? fieldOf(type, `${pointer}/*/${name}`))?.title ?? sentence(name)
+    (findField(type, `${pointer}/${name}`) ?? findField(type, `${pointer}/*/${name}`))?.title ?? toSentence(name)
 
 interface EntryFactsProps {
-  readonly type: TypeWords
+  readonly type: TypeText
   readonly entry: Entry
   /** Members that are said elsewhere. */
   readonly without?: readonly string[]
@@ -78,17 +80,17 @@ interface EntryFactsProps {
 
 /** All that an entry says, by the titles of its type. */
 export function EntryFacts({ type, entry, without = [] }: EntryFactsProps) {
-  const members = filledMembers(type, entry).filter((name) => !without.includes(name))
+  const members = listFilledMembers(type, entry).filter((name) => !without.includes(name))
   return (
     <dl className="facts entry-facts">
       {members.map((name) => {
         const pointer = `/${name}`
-        const unit = fieldOf(type, pointer)?.unit
+        const unit = findField(type, pointer)?.unit
         return (
           <div key={name}>
-            <dt>{titleOf(type, pointer)}</dt>
+            <dt>{getFieldTitle(type, pointer)}</dt>
             <dd>
-              <EntryValue value={entry[name]} titleFor={partTitles(type, pointer)} />{' '}
+              <EntryValue value={entry[name]} titleFor={getPartTitles(type, pointer)} />{' '}
               {unit && <span className="quiet">{unit}</span>}
             </dd>
           </div>

@@ -6,7 +6,7 @@ import './registry.css'
 import type { Schemas } from '@probity/client'
 import { useEffect, useRef, useState } from 'react'
 import { probity } from '../session/client.ts'
-import { useChange } from './change.ts'
+import { useApiMutation } from './api-mutation.ts'
 import { CopyValue } from './copy-value.tsx'
 import { Icon } from './icons.tsx'
 import { ProblemNote } from './problem-note.tsx'
@@ -26,16 +26,16 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
   const [file, setFile] = useState<File | null>(null)
   const [percent, setPercent] = useState(0)
   const abort = useRef<AbortController | null>(null)
-  const send = useChange(
+  const send = useApiMutation(
     (chosen: File) => {
       abort.current = new AbortController()
       setPercent(0)
       return probity.uploads.create(chosen, {
         signal: abort.current.signal,
-        onProgress: ({ sent_bytes }) => setPercent(percentOf(sent_bytes, chosen.size)),
+        onProgress: ({ sent_bytes }) => setPercent(toPercent(sent_bytes, chosen.size)),
       })
     },
-    { touches: [], onDone: onUploaded },
+    { invalidates: [], onDone: onUploaded },
   )
   useEffect(() => () => abort.current?.abort(), [])
   function take(files: readonly File[]) {
@@ -65,7 +65,7 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
       {file !== null && send.isRunning && (
         <div>
           <Text size="sm" mb={4} role="status">
-            Sending {file.name}, {sizeOf(file.size)}
+            Sending {file.name}, {formatSize(file.size)}
           </Text>
           <Group gap="sm" wrap="nowrap">
             <Progress value={percent} size="sm" flex={1} aria-label="How much of the file was sent" />
@@ -87,7 +87,7 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
         <Group gap="xs" role="status">
           <Icon name="check" size={16} />
           <Text size="sm">
-            {upload.file_name ?? 'The file'} is here, {sizeOf(upload.size_bytes)}
+            {upload.file_name ?? 'The file'} is here, {formatSize(upload.size_bytes)}
           </Text>
           {upload.sha256 !== null && <CopyValue value={upload.sha256} name="its SHA-256" />}
         </Group>
@@ -97,10 +97,10 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
 }
 
 /** Whole per cents; all of it only when all of it was sent. */
-const percentOf = (sent_bytes: number, size_bytes: number): number =>
+const toPercent = (sent_bytes: number, size_bytes: number): number =>
   size_bytes === 0 ? 100 : Math.floor((Math.min(sent_bytes, size_bytes) / size_bytes) * 100)
 
-export const sizeOf = (bytes: number): string => {
+export const formatSize = (bytes: number): string => {
   if (bytes < 1000) return `${bytes} bytes`
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }

@@ -1,7 +1,7 @@
 /** Filters of a list, kept in the address so that a filtered list can be reloaded, shared and come back to. */
 import { Select } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { sentence } from './words.ts'
+import { toSentence } from './format.ts'
 
 /** The value of a search parameter when it is one of those allowed. */
 export function useFilter<const V extends readonly string[]>(name: string, allowed: V): V[number] | undefined {
@@ -38,7 +38,7 @@ export function Filter({ name, label, values, everything }: FilterProps) {
       placeholder={everything}
       clearable
       value={value}
-      data={values.map((one) => ({ value: one, label: sentence(one) }))}
+      data={values.map((one) => ({ value: one, label: toSentence(one) }))}
       onChange={(chosen) => set(name, chosen)}
       clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
     />

@@ -18,7 +18,7 @@ export const jobQuery = (job_id: string) =>
   })
 
 /** Long-polls while the job is unfinished and the page is open. */
-export function useFollowed(job: Job): void {
+export function useJobUpdates(job: Job): void {
   const queries = useQueryClient()
   const follows = isUnfinished(job)
   const { job_id } = job

@@ -1,12 +1,12 @@
 /** What stands in the way of a change: each gate with its reason, and whether it can be overridden. */
 import { Alert, Text } from '@mantine/core'
 import type { ProbityProblem, Schemas } from '@probity/client'
+import { toSentence } from './format.ts'
 import { Icon } from './icons.tsx'
-import { sentence } from './words.ts'
 
 type Gate = Schemas['Gate']
 
-export function gatesOf(problem: ProbityProblem | null): readonly Gate[] {
+export function getGates(problem: ProbityProblem | null): readonly Gate[] {
   const gates = problem?.members['gates']
   return Array.isArray(gates) ? (gates as Gate[]) : []
 }
@@ -19,7 +19,7 @@ export function Gates({ gates }: { readonly gates: readonly Gate[] }) {
         {gates.map(({ gate, detail, overridable }) => (
           <li key={`${gate} ${detail}`}>
             <Text size="sm">
-              <b>{sentence(gate)}.</b> {detail}{' '}
+              <b>{toSentence(gate)}.</b> {detail}{' '}
               <span className="quiet">
                 {overridable ? 'A compliance officer may override this.' : 'This cannot be overridden.'}
               </span>

@@ -4,24 +4,24 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
 /** Only the page itself is marked as the present one, not those below it. */
-const exactly = { exact: true }
+const exactMatch = { exact: true }
 
-interface To {
+interface LinkTarget {
   readonly to: string
   readonly children: ReactNode
 }
 
-export function PageLink({ to, children, ...style }: To & AnchorProps) {
+export function PageLink({ to, children, ...style }: LinkTarget & AnchorProps) {
   return (
-    <Anchor component={Link} to={to} activeOptions={exactly} {...style}>
+    <Anchor component={Link} to={to} activeOptions={exactMatch} {...style}>
       {children}
     </Anchor>
   )
 }
 
-export function ButtonLink({ to, children, ...style }: To & ButtonProps) {
+export function ButtonLink({ to, children, ...style }: LinkTarget & ButtonProps) {
   return (
-    <Button component={Link} to={to} activeOptions={exactly} {...style}>
+    <Button component={Link} to={to} activeOptions={exactMatch} {...style}>
       {children}
     </Button>
   )

@@ -2,7 +2,7 @@
 import { Button, Center, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { plural } from './words.ts'
+import { formatCount } from './format.ts'
 
 interface ListPage<Item> {
   readonly items: Item[]
@@ -70,7 +70,7 @@ export function ListTable<Item>({ label, list, head, row, empty }: ListTableProp
       </div>
       <Group justify="space-between">
         <Text size="xs" c="dimmed" role="status">
-          {plural(items.length, 'row')} shown{list.hasNextPage ? '' : ', that is all'}
+          {formatCount(items.length, 'row')} shown{list.hasNextPage ? '' : ', that is all'}
         </Text>
         {list.hasNextPage && (
           <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>

@@ -1,13 +1,13 @@
 /** Between instants and fields for date and time: people type their own time, without a zone. Pure. */
 
-export function localTime(at: string | null | undefined): string {
+export function toLocalInput(at: string | null | undefined): string {
   const date = new Date(at ?? '')
   if (Number.isNaN(date.getTime())) return ''
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
 /** Undefined for an empty field. */
-export function instantOf(local: string): string | undefined {
+export function toInstant(local: string): string | undefined {
   const date = new Date(local)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }

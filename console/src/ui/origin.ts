@@ -12,13 +12,13 @@ export interface OwnedVersion {
 /** As the address says it; undefined: the one in force, else the own one, else the shared one. */
 export const useOrigin = (): Origin | undefined => useFilter('origin', origins)
 
-export const originQuery = (origin: Origin | undefined) => (origin === undefined ? {} : { origin })
+export const toOriginParams = (origin: Origin | undefined) => (origin === undefined ? {} : { origin })
 
 /** What a resolution says of the way to a version also says whose it is. */
-export const originVia = (via: string): Origin => (via === 'tenant-own' ? 'own' : 'shared')
+export const getOrigin = (via: string): Origin => (via === 'tenant-own' ? 'own' : 'shared')
 
 /** The parameters of a difference, for a request and for the address of a page alike. */
-export const rangeQuery = (from: OwnedVersion, to: OwnedVersion) => ({
+export const toDiffParams = (from: OwnedVersion, to: OwnedVersion) => ({
   from: from.version,
   to: to.version,
   origin: to.origin,
@@ -29,5 +29,5 @@ export const isSameVersion = (one: OwnedVersion, other: OwnedVersion): boolean =
   one.version === other.version && one.origin === other.origin
 
 /** The owner is only named where two of them meet. */
-export const versionWords = (of: OwnedVersion, beside: OwnedVersion): string =>
+export const formatVersion = (of: OwnedVersion, beside: OwnedVersion): string =>
   of.origin === beside.origin ? `version ${of.version}` : `version ${of.version} (${of.origin})`

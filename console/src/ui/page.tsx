@@ -2,22 +2,22 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 
-let arrivedAt: string | null = null
+let focusedPath: string | null = null
 
 /**
  * Names the document. After a link was followed, focus moves to the heading, where a screen reader begins to read; the
  * first page of a document is left to the browser.
  */
-export function useArrival(title: string) {
+export function usePageFocus(title: string) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Probity`
     const path = window.location.pathname
-    if (arrivedAt !== null && arrivedAt !== path) {
+    if (focusedPath !== null && focusedPath !== path) {
       heading.current?.focus({ preventScroll: true })
       window.scrollTo(0, 0)
     }
-    arrivedAt = path
+    focusedPath = path
   }, [title])
   return heading
 }
@@ -35,7 +35,7 @@ interface PageProps {
 }
 
 export function Page({ title, mark, about, actions, trail, width = 'full', children }: PageProps) {
-  const heading = useArrival(title)
+  const heading = usePageFocus(title)
   return (
     <Box className="page" maw={width === 'text' ? 820 : 1280}>
       <Group justify="space-between" align="flex-end" gap="sm" mb="md">

@@ -5,14 +5,14 @@
 import { Button, Select, Skeleton, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type ReactNode, useState } from 'react'
+import { useApiMutation } from './api-mutation.ts'
 import { ApprovalNote } from './approval-note.tsx'
-import { useChange } from './change.ts'
 import { FormDialog } from './dialog.tsx'
-import { Gates, gatesOf } from './gates.tsx'
-import { instantOf } from './local-time.ts'
-import { faultsByField } from './problem-words.ts'
+import { Gates, getGates } from './gates.tsx'
+import { toInstant } from './local-time.ts'
+import { faultsByField } from './problem-texts.ts'
 import { ReasonField } from './reason-field.tsx'
-import { versionChoices } from './version-names.ts'
+import { toVersionChoices } from './version-names.ts'
 
 interface Versioned {
   readonly title: string
@@ -20,7 +20,7 @@ interface Versioned {
   readonly versions: readonly { readonly version: number; readonly label?: string | null; readonly state: string }[]
 }
 
-export interface PinOrder {
+export interface PinRequest {
   readonly version: number
   readonly reason: string
   /** Null: until further notice. */
@@ -32,14 +32,14 @@ type Answer = Promise<{ readonly activation_id: string } | Schemas['ChangeReques
 interface PinProps {
   readonly of: Versioned
   /** What the operator has in force, followed once there is no pin: null for nothing, undefined while it is not known. */
-  readonly followed: number | null | undefined
+  readonly operatorVersion: number | null | undefined
   /** A pin of it may not last. */
-  readonly mustEnd?: boolean
-  readonly pin: (order: PinOrder) => Answer
+  readonly mustExpire?: boolean
+  readonly pin: (form: PinRequest) => Answer
   readonly unpin: (reason: string) => Answer
-  readonly touches: string
+  readonly invalidates: string
   /** What going from the version in force to another one changes. */
-  readonly effect: (from: number | null, to: number) => ReactNode
+  readonly renderDiff: (from: number | null, to: number) => ReactNode
 }
 
 export const isPinned = ({ active }: Pick<Versioned, 'active'>): boolean => active?.via === 'tenant-pin'
@@ -69,12 +69,19 @@ interface DialogProps extends PinProps {
 }
 
 /** Mounted while it is open: it begins with the version in force then. */
-function PinDialog({ of, mustEnd = false, pin, touches, effect, onClose }: DialogProps) {
-  const [order, setOrder] = useState({ version: of.active && String(of.active.version), until: '', reason: '' })
-  const { version, until, reason } = order
-  const change = useChange(() => pin({ version: Number(version), reason, expires_at: instantOf(until) ?? null }), {
-    touches: [touches],
-    done: `Pinned to version ${version}`,
+function PinDialog({
+  of,
+  mustExpire: mustEnd = false,
+  pin,
+  invalidates: touches,
+  renderDiff: effect,
+  onClose,
+}: DialogProps) {
+  const [form, setForm] = useState({ version: of.active && String(of.active.version), until: '', reason: '' })
+  const { version, until, reason } = form
+  const change = useApiMutation(() => pin({ version: Number(version), reason, expires_at: toInstant(until) ?? null }), {
+    invalidates: [touches],
+    successMessage: `Pinned to version ${version}`,
     onDone: onClose,
   })
   return (
@@ -92,8 +99,8 @@ function PinDialog({ of, mustEnd = false, pin, touches, effect, onClose }: Dialo
         label="Version"
         required
         value={version}
-        data={versionChoices(of.versions.filter(({ state }) => state !== 'withdrawn'))}
-        onChange={(chosen) => setOrder({ ...order, version: chosen })}
+        data={toVersionChoices(of.versions.filter(({ state }) => state !== 'withdrawn'))}
+        onChange={(chosen) => setForm({ ...form, version: chosen })}
       />
       {version !== null && effect(of.active?.version ?? null, Number(version))}
       <TextInput
@@ -103,20 +110,27 @@ function PinDialog({ of, mustEnd = false, pin, touches, effect, onClose }: Dialo
         required={mustEnd}
         error={faultsByField(change.problem)['expires_at']}
         value={until}
-        onChange={(event) => setOrder({ ...order, until: event.currentTarget.value })}
+        onChange={(event) => setForm({ ...form, until: event.currentTarget.value })}
       />
-      <ReasonField isFirst value={reason} onChange={(typed) => setOrder({ ...order, reason: typed })} />
-      <Gates gates={gatesOf(change.problem)} />
+      <ReasonField isFirst value={reason} onChange={(typed) => setForm({ ...form, reason: typed })} />
+      <Gates gates={getGates(change.problem)} />
       <ApprovalNote request={change.waiting} />
     </FormDialog>
   )
 }
 
-function UnpinDialog({ of, followed, unpin, touches, effect, onClose }: DialogProps) {
+function UnpinDialog({
+  of,
+  operatorVersion: followed,
+  unpin,
+  invalidates: touches,
+  renderDiff: effect,
+  onClose,
+}: DialogProps) {
   const [reason, setReason] = useState('')
-  const change = useChange(() => unpin(reason), {
-    touches: [touches],
-    done: 'The operator is followed again',
+  const change = useApiMutation(() => unpin(reason), {
+    invalidates: [touches],
+    successMessage: 'The operator is followed again',
     onDone: onClose,
   })
   return (
@@ -138,7 +152,7 @@ function UnpinDialog({ of, followed, unpin, touches, effect, onClose }: DialogPr
         effect(of.active?.version ?? null, followed)
       )}
       <ReasonField isFirst value={reason} onChange={setReason} />
-      <Gates gates={gatesOf(change.problem)} />
+      <Gates gates={getGates(change.problem)} />
       <ApprovalNote request={change.waiting} />
     </FormDialog>
   )

@@ -29,7 +29,7 @@ export function PlainTable({ label, head, children }: PlainTableProps) {
   )
 }
 
-export function Nothing({ children }: { readonly children: ReactNode }) {
+export function EmptyState({ children }: { readonly children: ReactNode }) {
   return (
     <Center className="empty" role="status">
       <Text size="sm" c="dimmed" component="div" ta="center" p="md">

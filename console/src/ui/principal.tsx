@@ -1,14 +1,14 @@
 /** Who did something: the person's name where the caller may look it up, otherwise the id as recorded. */
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '../session/client.ts'
-import { useMay, useMe } from '../session/queries.ts'
+import { useMe, usePermission } from '../session/queries.ts'
 import { PageLink } from './link.tsx'
 
 const kinds: Readonly<Record<string, string>> = { key: 'API key', job: 'Job', seed: 'Set-up', operator: 'Operator' }
 
 export function Principal({ of }: { readonly of: string }) {
   const me = useMe()
-  const may = useMay()
+  const may = usePermission()
   const [kind = '', id = ''] = of.split(/:(.*)/)
   const isMe = of === me.principal
   const { data: user } = useQuery({
@@ -27,9 +27,9 @@ export function Principal({ of }: { readonly of: string }) {
     )
   return (
     <span title={of}>
-      {kinds[kind] ?? sentenceOf(kind)} <span className="mono">{id.slice(-8)}</span>
+      {kinds[kind] ?? formatPrincipal(kind)} <span className="mono">{id.slice(-8)}</span>
     </span>
   )
 }
 
-const sentenceOf = (kind: string): string => (kind === 'user' ? 'Person' : kind)
+const formatPrincipal = (kind: string): string => (kind === 'user' ? 'Person' : kind)

@@ -3,8 +3,8 @@ import { Alert, Button, Group, Text } from '@mantine/core'
 import { useNetwork } from '@mantine/hooks'
 import type { ProbityProblem } from '@probity/client'
 import { CopyValue } from './copy-value.tsx'
-import { adviceOf, requiredRoles, titles, troubleOf } from './problem-words.ts'
-import { spaced } from './words.ts'
+import { toWords } from './format.ts'
+import { classifyError, errorTitles, getAdvice, requiredRoles } from './problem-texts.ts'
 
 interface ProblemNoteProps {
   readonly problem: ProbityProblem | null
@@ -15,19 +15,19 @@ interface ProblemNoteProps {
 export function ProblemNote({ problem, onReload }: ProblemNoteProps) {
   const { online } = useNetwork()
   if (problem === null) return null
-  const trouble = troubleOf(problem, online)
+  const trouble = classifyError(problem, online)
   // The server's own title is the more exact one; the console's words are for what the server could not say.
-  const title = problem.status > 0 && trouble !== 'stale' ? problem.title : titles[trouble]
+  const title = problem.status > 0 && trouble !== 'stale' ? problem.title : errorTitles[trouble]
   const roles = requiredRoles(problem)
   return (
     <Alert color={trouble === 'stale' ? 'yellow' : 'red'} title={title} role="alert">
-      <Text size="sm">{problem.errors.length === 0 ? adviceOf(trouble, problem) : problem.detail}</Text>
+      <Text size="sm">{problem.errors.length === 0 ? getAdvice(trouble, problem) : problem.detail}</Text>
       {problem.errors.map(({ pointer, detail }) => (
         <Text size="sm" key={`${pointer} ${detail}`}>
           <span className="mono">{pointer.replace(/^#\//, '')}</span> {detail}
         </Text>
       ))}
-      {roles.length > 0 && <Text size="sm">Needed: {roles.map(spaced).join(', ')}.</Text>}
+      {roles.length > 0 && <Text size="sm">Needed: {roles.map(toWords).join(', ')}.</Text>}
       {trouble === 'stale' && onReload && (
         <Button size="xs" mt="xs" onClick={onReload}>
           Reload

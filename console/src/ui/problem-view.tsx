@@ -8,8 +8,8 @@ import { RoleBadges } from './badges.tsx'
 import { CopyValue } from './copy-value.tsx'
 import { useCountdown } from './countdown.ts'
 import { ButtonLink } from './link.tsx'
-import { useArrival } from './page.tsx'
-import { adviceOf, isPassing, requiredRoles, type Trouble, titles, troubleOf } from './problem-words.ts'
+import { usePageFocus } from './page.tsx'
+import { classifyError, type ErrorKind, errorTitles, getAdvice, isTransient, requiredRoles } from './problem-texts.ts'
 
 interface ProblemViewProps {
   readonly error: unknown
@@ -23,31 +23,31 @@ const RETRY_AFTER_S = 10
 export function ProblemView({ error, onRetry }: ProblemViewProps) {
   const { online } = useNetwork()
   const problem = isProblem(error) ? error : null
-  const trouble = troubleOf(error, online)
-  const heading = useArrival(titles[trouble])
+  const kind = classifyError(error, online)
+  const heading = usePageFocus(errorTitles[kind])
   const roles = requiredRoles(problem)
   return (
     <Stack className="page" maw={620} gap="sm" role="alert">
       <Text size="sm" c="dimmed" fw={600}>
-        {problem && problem.status > 0 ? `${problem.status} · ${problem.code}` : trouble}
+        {problem && problem.status > 0 ? `${problem.status} · ${problem.code}` : kind}
       </Text>
       <Title order={1} size="h2" ref={heading} tabIndex={-1} className="page-title">
-        {titles[trouble]}
+        {errorTitles[kind]}
       </Title>
-      <Text>{adviceOf(trouble, problem)}</Text>
+      <Text>{getAdvice(kind, problem)}</Text>
       {roles.length > 0 && (
         <Group gap="xs">
           <Text size="sm">One of these roles is needed:</Text>
           <RoleBadges roles={roles} />
         </Group>
       )}
-      {(trouble === 'missing' ? [] : (problem?.errors ?? [])).map(({ pointer, detail }) => (
+      {(kind === 'missing' ? [] : (problem?.errors ?? [])).map(({ pointer, detail }) => (
         <Text size="sm" key={pointer}>
           <span className="mono">{pointer}</span> {detail}
         </Text>
       ))}
-      <Way
-        trouble={trouble}
+      <NextSteps
+        trouble={kind}
         retry_after_s={problem?.retry_after_s ?? null}
         // What failed in the console itself is mended by nothing less than loading it again.
         onRetry={problem ? onRetry : () => window.location.reload()}
@@ -61,15 +61,15 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
   )
 }
 
-interface WayProps {
-  readonly trouble: Trouble
+interface NextStepsProps {
+  readonly trouble: ErrorKind
   readonly retry_after_s: number | null
   readonly onRetry: () => void
 }
 
-function Way({ trouble, retry_after_s, onRetry }: WayProps) {
+function NextSteps({ trouble, retry_after_s, onRetry }: NextStepsProps) {
   if (trouble === 'offline') return <WhenOnline onRetry={onRetry} />
-  if (isPassing(trouble)) return <RetryCountdown seconds={retry_after_s ?? RETRY_AFTER_S} onRetry={onRetry} />
+  if (isTransient(trouble)) return <RetryCountdown seconds={retry_after_s ?? RETRY_AFTER_S} onRetry={onRetry} />
   return (
     <Group gap="sm" mt="xs">
       {['stale', 'conflict', 'refused', 'credential', 'broken'].includes(trouble) && (

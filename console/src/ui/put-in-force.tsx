@@ -1,18 +1,18 @@
 /** Putting a version in force, now or from an instant on, or asking for it: with what will change, and always with a reason. */
 import { Alert, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { useApiMutation } from './api-mutation.ts'
 import { ApprovalNote } from './approval-note.tsx'
-import { useChange } from './change.ts'
+import { useNow } from './date-time.tsx'
 import { FormDialog } from './dialog.tsx'
-import { Gates, gatesOf } from './gates.tsx'
-import { instantOf } from './local-time.ts'
+import { Gates, getGates } from './gates.tsx'
+import { toInstant } from './local-time.ts'
 import { ReasonField } from './reason-field.tsx'
-import { useNow } from './when.tsx'
 
-export type Way = 'now' | 'later' | 'submit'
-const verbs = { now: 'Put in force', later: 'Schedule', submit: 'Ask for approval' } as const
+export type ActivationMode = 'now' | 'later' | 'submit'
+const modeLabels = { now: 'Put in force', later: 'Schedule', submit: 'Ask for approval' } as const
 
-export interface ForceOrder {
+export interface ActivationRequest {
   readonly reason: string
   readonly effective_from?: string
 }
@@ -21,40 +21,40 @@ interface PutInForceDialogProps<Answer> {
   readonly title: string
   readonly version: number
   /** Null while it is closed. */
-  readonly way: Way | null
+  readonly mode: ActivationMode | null
   readonly onClose: () => void
-  readonly send: (way: Way, order: ForceOrder) => Promise<Answer>
-  readonly touches: string
+  readonly send: (way: ActivationMode, form: ActivationRequest) => Promise<Answer>
+  readonly invalidates: string
   /** What it changes. */
   readonly children: ReactNode
 }
 
 export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
-  const { title, version, way, onClose, send, touches, children } = props
+  const { title, version, mode: way, onClose, send, invalidates: touches, children } = props
   const now_ms = useNow()
-  const [order, setOrder] = useState({ reason: '', at: '' })
-  const effective_from = way === 'now' ? undefined : instantOf(order.at)
-  const put = useChange(
-    () => send(way ?? 'now', { reason: order.reason, ...(effective_from !== undefined && { effective_from }) }),
+  const [form, setForm] = useState({ reason: '', at: '' })
+  const effective_from = way === 'now' ? undefined : toInstant(form.at)
+  const put = useApiMutation(
+    () => send(way ?? 'now', { reason: form.reason, ...(effective_from !== undefined && { effective_from }) }),
     {
-      touches: [touches],
-      done: `Version ${version} is ${way === 'later' ? 'scheduled' : 'in force'}`,
+      invalidates: [touches],
+      successMessage: `Version ${version} is ${way === 'later' ? 'scheduled' : 'in force'}`,
       onDone: close,
     },
   )
   function close() {
-    setOrder({ reason: '', at: '' })
-    put.forget()
+    setForm({ reason: '', at: '' })
+    put.reset()
     onClose()
   }
   const isPast = effective_from !== undefined && Date.parse(effective_from) < now_ms
   return (
     <FormDialog
-      title={`${verbs[way ?? 'now']}: version ${version} of ${title}`}
+      title={`${modeLabels[way ?? 'now']}: version ${version} of ${title}`}
       isOpen={way !== null}
       onClose={close}
       onSubmit={() => put.waiting === null && put.run(undefined)}
-      submit={put.waiting === null ? verbs[way ?? 'now'] : 'Asked for'}
+      submit={put.waiting === null ? modeLabels[way ?? 'now'] : 'Asked for'}
       change={put}
       size="lg"
     >
@@ -65,8 +65,8 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
           label="From when"
           {...(way === 'submit' && { description: 'At once when approved, unless told' })}
           required={way === 'later'}
-          value={order.at}
-          onChange={(event) => setOrder({ ...order, at: event.currentTarget.value })}
+          value={form.at}
+          onChange={(event) => setForm({ ...form, at: event.currentTarget.value })}
         />
       )}
       {isPast && (
@@ -77,8 +77,8 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
           </Text>
         </Alert>
       )}
-      <ReasonField isFirst value={order.reason} onChange={(reason) => setOrder({ ...order, reason })} />
-      <Gates gates={gatesOf(put.problem)} />
+      <ReasonField isFirst value={form.reason} onChange={(reason) => setForm({ ...form, reason })} />
+      <Gates gates={getGates(put.problem)} />
       <ApprovalNote request={put.waiting} />
     </FormDialog>
   )

@@ -1,15 +1,15 @@
 /** Questions about lists and their types that several areas ask. */
-import { problemFromAnswer, type Schemas } from '@probity/client'
+import { problemFromResponse, type Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '../session/client.ts'
-import { type Origin, type OwnedVersion, originQuery, rangeQuery } from './origin.ts'
+import { type Origin, type OwnedVersion, toDiffParams, toOriginParams } from './origin.ts'
 
 export type Dataset = Schemas['Dataset']
 export type DatasetType = Schemas['DatasetType']
 /** One entry of a list; its type says what is in it. */
 export type Entry = Readonly<Record<string, unknown>>
 
-const MOST_LISTS = 2000
+const MAX_LISTS = 2000
 
 /** All lists the tenant can see. There are tens of them, so they are read once and searched on the screen. */
 export const datasetsQuery = queryOptions({
@@ -18,7 +18,7 @@ export const datasetsQuery = queryOptions({
     const datasets: Dataset[] = []
     const query = { limit: 200 }
     for await (const dataset of probity.paginate('/api/reference-data/datasets', { params: { query }, signal })) {
-      if (datasets.push(dataset) >= MOST_LISTS) break
+      if (datasets.push(dataset) >= MAX_LISTS) break
     }
     return datasets
   },
@@ -30,13 +30,13 @@ export const datasetQuery = (list_key: string, origin?: Origin) =>
     queryKey: ['datasets', 'one', list_key, origin],
     queryFn: ({ signal }) =>
       probity.GET('/api/reference-data/datasets/{list_key}', {
-        params: { path: { list_key }, query: originQuery(origin) },
+        params: { path: { list_key }, query: toOriginParams(origin) },
         signal,
       }),
   })
 
 /** What governs now under a key, whoever it is of. */
-export const versionInForce = ({ active, origin }: Pick<Dataset, 'active' | 'origin'>): OwnedVersion | null =>
+export const getActiveListVersion = ({ active, origin }: Pick<Dataset, 'active' | 'origin'>): OwnedVersion | null =>
   active && { version: active.version, origin }
 
 export const typeQuery = (type_key: string) =>
@@ -53,7 +53,7 @@ export const differenceQuery = (list_key: string, from: OwnedVersion, to: OwnedV
     queryKey: ['datasets', 'difference', list_key, from, to],
     queryFn: ({ signal }) =>
       probity.GET('/api/reference-data/datasets/{list_key}/diff', {
-        params: { path: { list_key }, query: { ...rangeQuery(from, to), limit: 5 } },
+        params: { path: { list_key }, query: { ...toDiffParams(from, to), limit: 5 } },
         signal,
       }),
     // Versions never change, so neither does what lies between two of them once all of it is counted.
@@ -77,6 +77,6 @@ export async function readExport(
       parseAs: 'blob',
     },
   )
-  if (data === undefined) throw problemFromAnswer(response, error)
+  if (data === undefined) throw problemFromResponse(response, error)
   return data as unknown as Blob
 }

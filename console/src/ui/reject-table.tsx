@@ -25,7 +25,7 @@ export function RejectTable({ rejects }: { readonly rejects: readonly Reject[] }
 export function RejectRow({ reject: { at, pointer, message, code, excerpt } }: { readonly reject: Reject }) {
   return (
     <Table.Tr>
-      <Table.Td>{placeOf(at)}</Table.Td>
+      <Table.Td>{formatPlace(at)}</Table.Td>
       <Table.Td visibleFrom="sm">
         <span className="mono">{pointer || 'the whole row'}</span>
       </Table.Td>
@@ -42,7 +42,7 @@ export function RejectRow({ reject: { at, pointer, message, code, excerpt } }: {
   )
 }
 
-function placeOf({ row, line, column, sheet, file }: Reject['at']): string {
+function formatPlace({ row, line, column, sheet, file }: Reject['at']): string {
   return [
     row === 0 ? 'the whole list' : `row ${row}`,
     line !== undefined && `line ${line}`,

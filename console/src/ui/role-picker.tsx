@@ -3,7 +3,7 @@ import { Alert, Checkbox, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { probity } from '../session/client.ts'
-import { sentence, spaced } from './words.ts'
+import { toSentence, toWords } from './format.ts'
 
 export type Role = Schemas['User']['roles'][number]
 
@@ -35,7 +35,7 @@ export function RolePicker({ label, value, onChange, isDisabled = false, forMach
             <Checkbox
               key={role}
               value={role}
-              label={sentence(role)}
+              label={toSentence(role)}
               description={description}
               disabled={isDisabled}
               size="sm"
@@ -47,7 +47,7 @@ export function RolePicker({ label, value, onChange, isDisabled = false, forMach
         <Alert color="orange" title="These roles should not be held together" role="status">
           {conflicts.map(({ roles, reason }) => (
             <Text size="sm" key={roles.join()}>
-              {roles.map(spaced).join(' and ')}: {reason}
+              {roles.map(toWords).join(' and ')}: {reason}
             </Text>
           ))}
         </Alert>

@@ -1,13 +1,13 @@
 /** Going back to an earlier version of anything that has versions, in one step: what it will change, what was scheduled, and why. */
 import { Button, Checkbox, Select } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { useApiMutation } from './api-mutation.ts'
 import { ApprovalNote } from './approval-note.tsx'
-import { useChange } from './change.ts'
 import { FormDialog } from './dialog.tsx'
-import { Gates, gatesOf } from './gates.tsx'
+import { formatCount } from './format.ts'
+import { Gates, getGates } from './gates.tsx'
 import { ReasonField } from './reason-field.tsx'
-import { versionChoices } from './version-names.ts'
-import { plural } from './words.ts'
+import { toVersionChoices } from './version-names.ts'
 
 interface Versioned {
   readonly title: string
@@ -16,7 +16,7 @@ interface Versioned {
   readonly versions: readonly { readonly version: number; readonly label?: string | null; readonly state: string }[]
 }
 
-export interface RollBackOrder {
+export interface RollbackRequest {
   readonly to_version: number
   readonly reason: string
   readonly keep_scheduled: boolean
@@ -31,27 +31,27 @@ interface RollBackProps<Answer> {
   readonly isOpen: boolean
   readonly onOpen: () => void
   readonly onClose: () => void
-  readonly send: (order: RollBackOrder) => Promise<Answer>
-  readonly touches: string
+  readonly send: (form: RollbackRequest) => Promise<Answer>
+  readonly invalidates: string
   /** What going from the version in force to another one changes. */
-  readonly effect: (from: number | null, to: number) => ReactNode
+  readonly renderDiff: (from: number | null, to: number) => ReactNode
 }
 
 const blank = { to: null as string | null, reason: '', keep_scheduled: false, isEmergency: false }
 
 export function RollBackButton<Answer>(props: RollBackProps<Answer>) {
-  const { of, before, isOpen, onOpen, onClose, send, touches, effect } = props
-  const [order, setOrder] = useState(blank)
+  const { of, before, isOpen, onOpen, onClose, send, invalidates: touches, renderDiff: effect } = props
+  const [form, setForm] = useState(blank)
   const active = of.active?.version ?? null
   const others = of.versions.filter(({ version, state }) => version !== active && state !== 'withdrawn')
-  const to = Number(order.to ?? before ?? others.find(({ version }) => version < (active ?? 0))?.version ?? 0)
-  const back = useChange(send, { touches: [touches], done: `Back to version ${to}`, onDone: close })
+  const to = Number(form.to ?? before ?? others.find(({ version }) => version < (active ?? 0))?.version ?? 0)
+  const back = useApiMutation(send, { invalidates: [touches], successMessage: `Back to version ${to}`, onDone: close })
   function close() {
-    setOrder(blank)
-    back.forget()
+    setForm(blank)
+    back.reset()
     onClose()
   }
-  const { reason, keep_scheduled, isEmergency } = order
+  const { reason, keep_scheduled, isEmergency } = form
   const roll = () =>
     back.run({
       to_version: to,
@@ -79,26 +79,26 @@ export function RollBackButton<Answer>(props: RollBackProps<Answer>) {
           label="Back to"
           required
           value={to > 0 ? String(to) : null}
-          data={versionChoices(others)}
-          onChange={(chosen) => setOrder({ ...order, to: chosen })}
+          data={toVersionChoices(others)}
+          onChange={(chosen) => setForm({ ...form, to: chosen })}
         />
         {to > 0 && effect(active, to)}
-        <ReasonField isFirst value={reason} onChange={(typed) => setOrder({ ...order, reason: typed })} />
+        <ReasonField isFirst value={reason} onChange={(typed) => setForm({ ...form, reason: typed })} />
         {of.pending.length > 0 && (
           <Checkbox
-            label={`Keep ${plural(of.pending.length, 'scheduled activation')}`}
+            label={`Keep ${formatCount(of.pending.length, 'scheduled activation')}`}
             description="Otherwise they are cancelled with this."
             checked={keep_scheduled}
-            onChange={(event) => setOrder({ ...order, keep_scheduled: event.currentTarget.checked })}
+            onChange={(event) => setForm({ ...form, keep_scheduled: event.currentTarget.checked })}
           />
         )}
         <Checkbox
           label="This is an emergency"
           description="It happens at once even where the policy asks for approval, and somebody else who could have approved it must acknowledge it."
           checked={isEmergency}
-          onChange={(event) => setOrder({ ...order, isEmergency: event.currentTarget.checked })}
+          onChange={(event) => setForm({ ...form, isEmergency: event.currentTarget.checked })}
         />
-        <Gates gates={gatesOf(back.problem)} />
+        <Gates gates={getGates(back.problem)} />
         <ApprovalNote request={back.waiting} />
       </FormDialog>
     </>

@@ -13,4 +13,4 @@ export const saveJson = (name: string, value: unknown): void =>
   saveFile(name, new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }))
 
 /** An instant as a part of a file name. */
-export const stamp = (at: string): string => at.slice(0, 19).replaceAll(':', '')
+export const toFileTimestamp = (at: string): string => at.slice(0, 19).replaceAll(':', '')

@@ -3,14 +3,14 @@ import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/cor
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
-interface To {
+interface SearchTarget {
   readonly to: string
   readonly search: Readonly<Record<string, string | number>>
   readonly hash?: string
   readonly children: ReactNode
 }
 
-export function SearchLink({ to, search, hash, children, ...style }: To & AnchorProps) {
+export function SearchLink({ to, search, hash, children, ...style }: SearchTarget & AnchorProps) {
   return (
     <Anchor component={Link} to={to} search={search as never} {...(hash && { hash })} {...style}>
       {children}
@@ -18,7 +18,7 @@ export function SearchLink({ to, search, hash, children, ...style }: To & Anchor
   )
 }
 
-export function SearchButton({ to, search, hash, children, ...style }: To & ButtonProps) {
+export function SearchButton({ to, search, hash, children, ...style }: SearchTarget & ButtonProps) {
   return (
     <Button component={Link} to={to} search={search as never} {...(hash && { hash })} {...style}>
       {children}

@@ -1,6 +1,6 @@
 /** The version that is offered to go back to is the one that governed last. */
 import { expect, test } from 'vitest'
-import { governedBefore, governsNow, versionChoices } from './version-names.ts'
+import { findPreviousVersion, isInForce, toVersionChoices } from './version-names.ts'
 
 const at = (day: number) => `2026-01-0${day}T00:00:00Z`
 const now_ms = Date.parse(at(5))
@@ -13,19 +13,19 @@ test('what governed last before the one in force, never what is only scheduled',
     { version: 2, from: at(4) },
     { version: 4, from: at(6) },
   ]
-  expect(governedBefore(spans, 2, now_ms)).toBe(3)
-  expect(governedBefore(spans.slice(0, 1), 1, now_ms)).toBeNull()
+  expect(findPreviousVersion(spans, 2, now_ms)).toBe(3)
+  expect(findPreviousVersion(spans.slice(0, 1), 1, now_ms)).toBeNull()
 })
 
 test('a span governs from its beginning until just before its end', () => {
-  expect(governsNow({ from: at(5), until: at(6) }, now_ms)).toBe(true)
-  expect(governsNow({ from: at(1), until: null }, now_ms)).toBe(true)
-  expect(governsNow({ from: at(1), until: at(5) }, now_ms)).toBe(false)
-  expect(governsNow({ from: at(6), until: null }, now_ms)).toBe(false)
+  expect(isInForce({ from: at(5), until: at(6) }, now_ms)).toBe(true)
+  expect(isInForce({ from: at(1), until: null }, now_ms)).toBe(true)
+  expect(isInForce({ from: at(1), until: at(5) }, now_ms)).toBe(false)
+  expect(isInForce({ from: at(6), until: null }, now_ms)).toBe(false)
 })
 
 test('versions are offered with their labels', () => {
-  expect(versionChoices([{ version: 2, label: 'q4' }, { version: 1 }])).toEqual([
+  expect(toVersionChoices([{ version: 2, label: 'q4' }, { version: 1 }])).toEqual([
     { value: '2', label: 'Version 2 (q4)' },
     { value: '1', label: 'Version 1' },
   ])

@@ -1,7 +1,7 @@
 /** The two versions that a difference is about, chosen in the page's address. */
 import { ActionIcon, Group, Select, Tooltip } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { versionChoices } from './version-names.ts'
+import { toVersionChoices } from './version-names.ts'
 
 export interface Range {
   readonly from: number
@@ -9,7 +9,7 @@ export interface Range {
 }
 
 interface VersionRangeProps extends Range {
-  readonly versions: Parameters<typeof versionChoices>[0]
+  readonly versions: Parameters<typeof toVersionChoices>[0]
 }
 
 export function VersionRange({ versions, from, to }: VersionRangeProps) {
@@ -23,7 +23,7 @@ export function VersionRange({ versions, from, to }: VersionRangeProps) {
       aria-label={label}
       allowDeselect={false}
       value={String(chosen)}
-      data={versionChoices(versions)}
+      data={toVersionChoices(versions)}
       onChange={(version) => go({ from, to, [side]: Number(version) })}
     />
   )

@@ -1,9 +1,9 @@
 /** Why one version is in force here: put there by this tenant, taken over from the operator, or pinned, and then until when. */
 import { Badge, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { DateTime } from './date-time.tsx'
 import { isPinned } from './pin.tsx'
 import { Principal } from './principal.tsx'
-import { At } from './when.tsx'
 
 interface Timeline {
   readonly in_force: readonly { readonly from: string; readonly until: string | null; readonly activation_id: string }[]
@@ -24,7 +24,7 @@ type Via = 'tenant-own' | 'tenant-pin' | 'shared'
 export function WhyInForce({ word, active, own, followed }: WhyInForceProps) {
   const since = (
     <>
-      Since <At at={active.effective_from} />.
+      Since <DateTime at={active.effective_from} />.
     </>
   )
   if (active.via === 'tenant-own')
@@ -41,8 +41,8 @@ export function WhyInForce({ word, active, own, followed }: WhyInForceProps) {
   return (
     <div>
       This tenant is pinned to it{' '}
-      {span && <b>until {span.until === null ? 'further notice' : <At at={span.until} />}</b>}, whatever the operator
-      puts in force meanwhile. {since}
+      {span && <b>until {span.until === null ? 'further notice' : <DateTime at={span.until} />}</b>}, whatever the
+      operator puts in force meanwhile. {since}
       {said && (
         <Text size="sm">
           “{said.reason}”, by <Principal of={said.actor} />

@@ -2,26 +2,34 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ask, BackupWorld, contents, fill, keyring, linesOf, sectionsOf } from '../../../test/support/backup-world.ts'
-import { type EmptyDatabase, runAs } from '../../../test/support/empty-database.ts'
+import {
+  BackupFixture,
+  dumpTables,
+  keyring,
+  queryDatabase,
+  readLines,
+  readSections,
+  restoreInto,
+} from '../../../test/support/backup-fixture.ts'
+import { type EmptyDatabase, runSql } from '../../../test/support/empty-database.ts'
 import type { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { until } from '../../../test/support/job-world.ts'
-import type { World } from '../../../test/support/world.ts'
-import { sealTenant } from '../../kernel/audit/sealer.ts'
+import { waitUntil } from '../../../test/support/job-test-app.ts'
+import type { TestApp } from '../../../test/support/test-app.ts'
+import { chainTenantEvents } from '../../kernel/audit/chain-writer.ts'
 import { Database } from '../../kernel/database/tx.ts'
-import { silentLog } from '../../kernel/log.ts'
+import { createSilentLog } from '../../kernel/log.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
-import { verifyChain } from '../../modules/audit/actions.ts'
+import { verifyChain } from '../../modules/audit/chain-reader.ts'
 import { HOUSEKEEPING } from '../../modules/tenant/index.ts'
 import { createRuntime } from '../runtime.ts'
 
-let b: BackupWorld
-let w: World
+let b: BackupFixture
+let w: TestApp
 let one: ExampleTenant
 let two: ExampleTenant
 let running_job: string
 beforeAll(async () => {
-  b = await BackupWorld.create()
+  b = await BackupFixture.create()
   ;({ w, one, two } = b)
   running_job = await b.runningJob()
 })
@@ -35,22 +43,22 @@ describe('a restored backup', () => {
     file = b.newFile()
     const taken = await b.take(file)
     target = await b.newTarget()
-    expect(await fill(target, file)).toEqual(taken)
+    expect(await restoreInto(target, file)).toEqual(taken)
   })
 
   test('has everything there was, and a backup of it is the same', async () => {
-    const before = await contents(w.clone.postgres)
+    const before = await dumpTables(w.clone.postgres)
     const empty = Object.entries(before).filter(([, rows]) => rows.length === 0)
     expect(empty, 'each table needs rows, or nothing is shown about it').toEqual([])
-    expect(await contents(target.postgres)).toEqual(before)
+    expect(await dumpTables(target.postgres)).toEqual(before)
     const again = b.newFile()
     await b.take(again, { connections: { ...w.clone, ...target } })
-    expect(await sectionsOf(again)).toEqual(await sectionsOf(file))
+    expect(await readSections(again)).toEqual(await readSections(file))
   })
 
   test('gives a running job back to the queue and drops its lease', async () => {
-    const [job] = await ask(target.postgres, 'select * from app.job where job_id = $1', [running_job])
-    const [was] = await ask(w.clone.postgres, 'select * from app.job where job_id = $1', [running_job])
+    const [job] = await queryDatabase(target.postgres, 'select * from app.job where job_id = $1', [running_job])
+    const [was] = await queryDatabase(w.clone.postgres, 'select * from app.job where job_id = $1', [running_job])
     expect(was).toMatchObject({ state: 'running', lease_token: expect.any(String) })
     expect(job).toEqual({ ...was, state: 'queued', lease_token: null, lease_until: null })
   })
@@ -60,7 +68,7 @@ describe('a restored backup', () => {
       connections: target,
       keyring,
       build: w.kernel.build,
-      log: silentLog(),
+      log: createSilentLog(),
       issuers: [],
       public_url: null,
       cors_origins: [],
@@ -102,12 +110,12 @@ describe('a backup', () => {
         await two.newUser()
       },
     })
-    const lines = linesOf(file)
-    const sections = await sectionsOf(file)
+    const lines = readLines(file)
+    const sections = await readSections(file)
     expect(lines.some((line) => line.includes(known))).toBe(true)
     expect(sections[`${known} approval_policy`]?.rows).toBe(1)
     expect(lines.some((line) => line.includes(added as string))).toBe(false)
-    const users = await ask<{ count: string }>(
+    const users = await queryDatabase<{ count: string }>(
       w.clone.postgres,
       'select count(*)::text from app.user_account where tenant_id = any($1)',
       [[one.tenant_id, two.tenant_id]],
@@ -134,19 +142,19 @@ describe('a backup', () => {
   test('holds every table of the register, each tenant apart from the others', async () => {
     const file = b.newFile()
     await b.take(file)
-    const registered = await ask<{ table_name: string; kind: string }>(
+    const registered = await queryDatabase<{ table_name: string; kind: string }>(
       w.clone.postgres,
       `select table_name, kind from app.wall_register where kind <> 'system'`,
     )
-    const sections = await sectionsOf(file)
+    const sections = await readSections(file)
     const names = registered.filter(({ kind }) => kind !== 'directory').map(({ table_name }) => table_name)
     for (const { tenant_id } of [one, two, { tenant_id: SYSTEM_TENANT }]) {
       expect(names.filter((name) => !sections[`${tenant_id} ${name}`])).toEqual([])
     }
     let inside = ''
     let place = -1
-    const { tables } = JSON.parse(linesOf(file)[0] as string)
-    for (const line of linesOf(file).slice(1, -1)) {
+    const { tables } = JSON.parse(readLines(file)[0] as string)
+    for (const line of readLines(file).slice(1, -1)) {
       const value = JSON.parse(line)
       if (value.section) {
         inside = value.section.table === 'tenant' ? '' : value.section.tenant_id
@@ -163,12 +171,12 @@ describe('the audit record', () => {
   const scope = (tenant_id: string) => ({ tenant_id, actor: 'operator:test' })
 
   const verify = (database: Database, tenant_id: string) =>
-    database.read(scope(tenant_id), (tx) => verifyChain(tx, w.kernel.audit, async () => {}))
+    database.read(scope(tenant_id), (tx) => verifyChain(tx, w.kernel.auditKeys, async () => {}))
 
   /** Sealing waits for transactions of the whole server, those of other tests included. */
   const sealAll = (database: Database, tenant_id: string) =>
-    until('everything is sealed', async () => {
-      await database.write(scope(tenant_id), (tx) => sealTenant(tx, w.kernel.audit))
+    waitUntil('everything is sealed', async () => {
+      await database.write(scope(tenant_id), (tx) => chainTenantEvents(tx, w.kernel.auditKeys))
       const found = await verify(database, tenant_id)
       return found.unsealed === 0 && found
     })
@@ -192,8 +200,8 @@ describe('the audit record', () => {
     const file = b.newFile()
     await b.take(file)
     const target = await b.newTarget()
-    await fill(target, file)
-    const numbers = await ask<{ txid: string; count: string }>(
+    await restoreInto(target, file)
+    const numbers = await queryDatabase<{ txid: string; count: string }>(
       target.postgres,
       'select txid, count(*) from app.audit_event where tenant_id = any($1) group by txid order by txid',
       [[half, none]],
@@ -228,7 +236,7 @@ describe('tables that refer to themselves or to each other', () => {
     select app.wall('app.knot_a', 'append'), app.wall('app.knot_b', 'tenant'); commit`
 
   test('come back too, without a column that the database computes', async () => {
-    await runAs(w.clone.migrator, entangle)
+    await runSql(w.clone.migrator, entangle)
     try {
       for (const tenant of [one, two]) {
         await tenant.write(async (tx) => {
@@ -243,14 +251,14 @@ describe('tables that refer to themselves or to each other', () => {
       const file = b.newFile()
       await b.take(file)
       const target = await b.newTarget()
-      await expect(fill(target, file)).rejects.toThrow('their tables differ')
-      await runAs(target.migrator, entangle)
-      await fill(target, file)
-      const [before, after] = [await contents(w.clone.postgres), await contents(target.postgres)]
+      await expect(restoreInto(target, file)).rejects.toThrow('their tables differ')
+      await runSql(target.migrator, entangle)
+      await restoreInto(target, file)
+      const [before, after] = [await dumpTables(w.clone.postgres), await dumpTables(target.postgres)]
       expect(after['knot_a']?.length).toBe(2000)
       expect([after['knot_a'], after['knot_b']]).toEqual([before['knot_a'], before['knot_b']])
     } finally {
-      await runAs(
+      await runSql(
         w.clone.postgres,
         `drop table app.knot_a, app.knot_b cascade; delete from app.wall_register where table_name in ('knot_a', 'knot_b')`,
       )

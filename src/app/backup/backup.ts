@@ -4,13 +4,20 @@
  */
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
-import type { Keyring } from '../../kernel/seal.ts'
+import type { Keyring } from '../../kernel/encryption.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import type { Connections } from '../environment.ts'
-import { BackupRefused, BackupWriter, type Totals } from './file.ts'
-import { type Group, inOrder } from './order.ts'
-import { exportSnapshot, listMigrations, listTables, listTenantIds, selectRows, type Table } from './queries.ts'
-import { type Inside, Session } from './session.ts'
+import { type BackupCounts, BackupError, BackupWriter } from './backup-file.ts'
+import {
+  type BackupTable,
+  exportSnapshot,
+  listMigrations,
+  listTables,
+  listTenantIds,
+  selectRowsSql,
+} from './queries.ts'
+import { Session, type SessionTransaction } from './session.ts'
+import { sortByDependency, type TableGroup } from './table-order.ts'
 
 export interface BackupOptions {
   readonly connections: Pick<Connections, 'app' | 'steward'>
@@ -28,7 +35,7 @@ export interface BackupOptions {
 /** `any_key`: the master key of what was restored may be lost. */
 export type RecordBackup = (tenant_ids: readonly string[], sha256: string, any_key?: boolean) => Promise<void>
 
-export interface BackupTotals extends Totals {
+export interface BackupTotals extends BackupCounts {
   readonly tenants: number
 }
 
@@ -36,12 +43,12 @@ const ACTOR = 'operator:backup'
 
 export async function backup(options: BackupOptions): Promise<BackupTotals> {
   const { connections, file } = options
-  if (fs.existsSync(file)) throw new BackupRefused(`${file} exists already; a backup replaces no file.`)
+  if (fs.existsSync(file)) throw new BackupError(`${file} exists already; a backup replaces no file.`)
   const steward = await Session.open(connections.steward)
   try {
     const app = await Session.open(connections.app)
     try {
-      return await steward.inside({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'read' }, (tx) =>
+      return await steward.transaction({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'read' }, (tx) =>
         writeAll(options, tx, app),
       )
     } finally {
@@ -52,7 +59,7 @@ export async function backup(options: BackupOptions): Promise<BackupTotals> {
   }
 }
 
-async function writeAll(options: BackupOptions, steward: Inside, app: Session): Promise<BackupTotals> {
+async function writeAll(options: BackupOptions, steward: SessionTransaction, app: Session): Promise<BackupTotals> {
   const { file, keyring, onTenant, signal } = options
   const snapshot = await exportSnapshot(steward)
   const tables = await listTables(steward)
@@ -61,31 +68,35 @@ async function writeAll(options: BackupOptions, steward: Inside, app: Session): 
   const part = `${file}.part-${process.pid}`
   const writer = new BackupWriter(part)
   try {
-    await writer.header({ ...(await schemaFacts(steward, tables)), ...madeBy(options), tenants: tenants.length })
+    await writer.writeHeader({
+      ...(await readSchemaInfo(steward, tables)),
+      ...backupMetadata(options),
+      tenants: tenants.length,
+    })
     let number = 0
-    for (const { role, tenant_id, groups } of scopesOf(tables, tenants)) {
-      const write = async (tx: Inside) => {
+    for (const { role, tenant_id, groups } of iterateRowScopes(tables, tenants)) {
+      const write = async (tx: SessionTransaction) => {
         for (const table of groups.flatMap((group) => group.tables)) {
-          const rows = tx.stream(selectRows(table, 'stored'), [tenant_id])
-          await writer.section({ tenant_id, table: table.name }, unlessStopped(rows, signal))
+          const rows = tx.stream(selectRowsSql(table, 'stored'), [tenant_id])
+          await writer.writeSection({ tenant_id, table: table.name }, withAbort(rows, signal))
         }
       }
       if (tenant_id !== SYSTEM_TENANT) await onTenant?.(tenant_id, ++number, tenants.length)
       if (role === 'steward') await write(steward)
-      else await app.inside({ tenant_id, actor: ACTOR, mode: 'read', snapshot }, write)
+      else await app.transaction({ tenant_id, actor: ACTOR, mode: 'read', snapshot }, write)
     }
     const totals = await writer.finish(keyring)
     await options.record?.(tenants, totals.sha256)
-    giveName(part, file)
+    moveIntoPlace(part, file)
     return { ...totals, tenants: tenants.length }
   } catch (error) {
-    await writer.abandon()
+    await writer.abort()
     fs.rmSync(part, { force: true })
     throw error
   }
 }
 
-async function* unlessStopped<T>(pieces: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+async function* withAbort<T>(pieces: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
   signal?.throwIfAborted()
   for await (const piece of pieces) {
     yield piece
@@ -94,22 +105,22 @@ async function* unlessStopped<T>(pieces: AsyncIterable<T>, signal: AbortSignal |
 }
 
 /** A link never replaces a file that appeared meanwhile; not every file system has links. */
-function giveName(part: string, file: string): void {
+function moveIntoPlace(part: string, file: string): void {
   try {
     fs.linkSync(part, file)
     fs.unlinkSync(part)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-      throw new BackupRefused(`${file} exists already; a backup replaces no file.`)
+      throw new BackupError(`${file} exists already; a backup replaces no file.`)
     }
     fs.renameSync(part, file)
   }
 }
 
-const madeBy = ({ product_version }: BackupOptions) => ({ product_version, taken_at: new Date().toISOString() })
+const backupMetadata = ({ product_version }: BackupOptions) => ({ product_version, taken_at: new Date().toISOString() })
 
 /** What the database that is restored into must have in common with the one that was backed up. */
-export async function schemaFacts(tx: Inside, tables: readonly Table[]) {
+export async function readSchemaInfo(tx: SessionTransaction, tables: readonly BackupTable[]) {
   const migrations = await listMigrations(tx)
   return {
     schema_version: migrations.at(-1)?.version ?? '0000',
@@ -121,13 +132,13 @@ export async function schemaFacts(tx: Inside, tables: readonly Table[]) {
 export interface RowScope {
   readonly role: 'steward' | 'app'
   readonly tenant_id: string
-  readonly groups: readonly Group[]
+  readonly groups: readonly TableGroup[]
 }
 
 /** Who reads and writes which rows, in an order in which every row comes after those it refers to. */
-export function* scopesOf(tables: readonly Table[], tenants: Iterable<string>): Generator<RowScope> {
-  const ordered = inOrder(tables)
-  const those = (wanted: (table: Table) => boolean): Group[] =>
+export function* iterateRowScopes(tables: readonly BackupTable[], tenants: Iterable<string>): Generator<RowScope> {
+  const ordered = sortByDependency(tables)
+  const those = (wanted: (table: BackupTable) => boolean): TableGroup[] =>
     ordered.map((group) => ({ ...group, tables: group.tables.filter(wanted) }))
   const directories = { tables: tables.filter(({ kind }) => kind === 'directory'), entangled: false }
   const shared = those(({ kind }) => kind === 'shared')

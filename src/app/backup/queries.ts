@@ -4,11 +4,11 @@
  */
 import pg from 'pg'
 
-export type WallKind = 'tenant' | 'append' | 'shared' | 'queue' | 'ledger' | 'directory'
+export type IsolationKind = 'tenant' | 'append' | 'shared' | 'queue' | 'ledger' | 'directory'
 
-export interface Table {
+export interface BackupTable {
   readonly name: string
-  readonly kind: WallKind
+  readonly kind: IsolationKind
   /** Without generated columns: the database computes those again. */
   readonly columns: readonly { readonly name: string; readonly type: string }[]
   /** What its rows are ordered by, the same under every locale. */
@@ -17,22 +17,22 @@ export interface Table {
 }
 
 /** What the questions below are asked of: one transaction inside one tenant's wall. */
-export interface Asking {
+export interface QueryRunner {
   query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
   run(text: string, values?: readonly unknown[]): Promise<number>
 }
 
 /** For the length of one transaction: whose rows, on whose behalf, and values spelt the same way on every server. */
-export const CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
+export const SET_CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
   set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
   set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'iso_8601', true),
   set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true), set_config('app.restoring', 'on', true)`
 
-export const exportSnapshot = async (tx: Asking): Promise<string> =>
+export const exportSnapshot = async (tx: QueryRunner): Promise<string> =>
   (await tx.query<{ id: string }>('select pg_export_snapshot() as id'))[0]?.id as string
 
-export const listTables = (tx: Asking) =>
-  tx.query<Table>(
+export const listTables = (tx: QueryRunner) =>
+  tx.query<BackupTable>(
     `select w.table_name as name, w.kind,
             (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
                from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
@@ -46,10 +46,10 @@ export const listTables = (tx: Asking) =>
       where w.kind <> 'system' order by w.table_name collate "C"`,
   )
 
-export const listMigrations = (tx: Asking) =>
+export const listMigrations = (tx: QueryRunner) =>
   tx.query<{ version: string; checksum: string }>('select version, checksum from app.migration order by version')
 
-export const listTenantIds = async (tx: Asking): Promise<string[]> =>
+export const listTenantIds = async (tx: QueryRunner): Promise<string[]> =>
   (await tx.query<{ tenant_id: string }>('select tenant_id from app.tenant order by tenant_id')).map(
     (row) => row.tenant_id,
   )
@@ -79,14 +79,16 @@ const columnRules: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 }
 
 /** Until everything is restored and verified: a tenant nobody can speak for and whose jobs wait. */
-const heldBack: Readonly<Record<string, Readonly<Record<string, string>>>> = { tenant: { state: `'suspended'` } }
+const restoreOverrides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  tenant: { state: `'suspended'` },
+}
 
 const name = (text: string): string => pg.escapeIdentifier(text)
 
-const names = (table: Table): string => table.columns.map((column) => name(column.name)).join(', ')
+const names = (table: BackupTable): string => table.columns.map((column) => name(column.name)).join(', ')
 
 /** The rows of one tenant, or of a directory all rows. `stored` applies the rules, `raw` shows what is there. */
-export function selectRows(table: Table, as: 'stored' | 'raw'): string {
+export function selectRowsSql(table: BackupTable, as: 'stored' | 'raw'): string {
   const rules = as === 'stored' ? (columnRules[table.name] ?? {}) : {}
   const columns = table.columns.map((column) => rules[column.name] ?? `t.${name(column.name)}`)
   const order = table.key ?? table.columns.map((column) => `t.${name(column.name)}::text collate "C"`)
@@ -94,34 +96,35 @@ export function selectRows(table: Table, as: 'stored' | 'raw'): string {
   return `select ${columns.join(', ')} from app.${name(table.name)} t where ${own} order by ${order.join(', ')}`
 }
 
-const values = (table: Table, line: string): string[] =>
+const values = (table: BackupTable, line: string): string[] =>
   table.columns.map((column, index) => `(${line}->>${index})::${column.type}`)
 
 /** $1: the rows as a JSON array of arrays of texts, as they stand in the file. */
-export function insertRows(table: Table): string {
-  const held = heldBack[table.name] ?? {}
+export function insertRowsSql(table: BackupTable): string {
+  const held = restoreOverrides[table.name] ?? {}
   const given = values(table, 'r.line').map((value, index) => held[table.columns[index]?.name ?? ''] ?? value)
   return `insert into app.${name(table.name)} (${names(table)}) select ${given.join(', ')} from jsonb_array_elements($1::jsonb) as r (line)`
 }
 
 /** Gives rows of a directory the values that were held back, and those that triggers have moved meanwhile. */
-export function updateRows(table: Table): string {
+export function updateRowsSql(table: BackupTable): string {
   return `update app.${name(table.name)} t set (${names(table)}) = row (${values(table, 'r.line').join(', ')})
-    from jsonb_array_elements($1::jsonb) as r (line) where t.tenant_id = ${values(table, 'r.line')[tenantPlace(table)]}`
+    from jsonb_array_elements($1::jsonb) as r (line) where t.tenant_id = ${values(table, 'r.line')[tenantColumnIndex(table)]}`
 }
 
-const tenantPlace = (table: Table): number => table.columns.findIndex((column) => column.name === 'tenant_id')
+const tenantColumnIndex = (table: BackupTable): number =>
+  table.columns.findIndex((column) => column.name === 'tenant_id')
 
 // Tables that refer to themselves or to each other: set aside first, then inserted by one statement, since PostgreSQL
 // compares foreign keys when a statement ends.
 
-export const CREATE_ASIDE = 'create temporary table restore_aside (table_name text, line jsonb)'
-export const DROP_ASIDE = 'drop table pg_temp.restore_aside'
+export const CREATE_STAGING = 'create temporary table restore_aside (table_name text, line jsonb)'
+export const DROP_STAGING = 'drop table pg_temp.restore_aside'
 
-export const INSERT_ASIDE =
+export const INSERT_STAGING =
   'insert into pg_temp.restore_aside select $2, r.line from jsonb_array_elements($1::jsonb) as r (line)'
 
-export function insertAside(tables: readonly Table[]): string {
+export function insertFromStaging(tables: readonly BackupTable[]): string {
   const parts = tables.map(
     (table, index) => `part_${index} as (insert into app.${name(table.name)} (${names(table)})
       select ${values(table, 'a.line').join(', ')} from pg_temp.restore_aside a where a.table_name = ${pg.escapeLiteral(table.name)})`,
@@ -129,5 +132,5 @@ export function insertAside(tables: readonly Table[]): string {
   return `with ${parts.join(', ')} select 1`
 }
 
-export const hasRowsOf = async (tx: Asking, table: Table, tenant_id: string): Promise<boolean> =>
-  (await tx.query(`${selectRows(table, 'raw')} limit 1`, [tenant_id])).length > 0
+export const hasTenantRows = async (tx: QueryRunner, table: BackupTable, tenant_id: string): Promise<boolean> =>
+  (await tx.query(`${selectRowsSql(table, 'raw')} limit 1`, [tenant_id])).length > 0

@@ -3,14 +3,20 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ask, BackupWorld, contents, fill, linesOf } from '../../../test/support/backup-world.ts'
+import {
+  BackupFixture,
+  dumpTables,
+  queryDatabase,
+  readLines,
+  restoreInto,
+} from '../../../test/support/backup-fixture.ts'
 import { TEST_MASTER_KEY } from '../../../test/support/database.ts'
-import { type EmptyDatabase, runAs } from '../../../test/support/empty-database.ts'
-import { createKeyring } from '../../kernel/seal.ts'
+import { type EmptyDatabase, runSql } from '../../../test/support/empty-database.ts'
+import { createKeyring } from '../../kernel/encryption.ts'
 
-let b: BackupWorld
+let b: BackupFixture
 beforeAll(async () => {
-  b = await BackupWorld.create()
+  b = await BackupFixture.create()
 })
 afterAll(() => b.close())
 
@@ -22,13 +28,13 @@ describe('a file is refused, and nothing is written,', () => {
   beforeAll(async () => {
     whole = b.newFile()
     await b.take(whole)
-    lines = linesOf(whole)
+    lines = readLines(whole)
     target = await b.newTarget()
   })
 
-  async function expectRefused(file: string, sentence: RegExp, options: Parameters<typeof fill>[2] = {}) {
-    await expect(fill(target, file, options)).rejects.toThrow(sentence)
-    expect(Object.values(await contents(target.postgres)).flat()).toEqual([])
+  async function expectRefused(file: string, sentence: RegExp, options: Parameters<typeof restoreInto>[2] = {}) {
+    await expect(restoreInto(target, file, options)).rejects.toThrow(sentence)
+    expect(Object.values(await dumpTables(target.postgres)).flat()).toEqual([])
   }
 
   test('when it was cut, wherever', async () => {
@@ -90,10 +96,10 @@ describe('a file is refused, and nothing is written,', () => {
   test('when the database is not empty', async () => {
     const filled = await b.newTarget()
     // A master key that was rotated away still opens an old backup.
-    await fill(filled, whole, { keyring: createKeyring([Buffer.alloc(32, 9), TEST_MASTER_KEY]) })
-    const before = await contents(filled.postgres)
-    await expect(fill(filled, whole)).rejects.toThrow('The database is not empty: tenant has rows.')
-    expect(await contents(filled.postgres)).toEqual(before)
+    await restoreInto(filled, whole, { keyring: createKeyring([Buffer.alloc(32, 9), TEST_MASTER_KEY]) })
+    const before = await dumpTables(filled.postgres)
+    await expect(restoreInto(filled, whole)).rejects.toThrow('The database is not empty: tenant has rows.')
+    expect(await dumpTables(filled.postgres)).toEqual(before)
   })
 })
 
@@ -102,17 +108,17 @@ test('a forged row of another tenant is stopped by the wall, and every tenant st
   await b.take(file)
   // The last tenant of the file, so that others have been restored before.
   const [victim, attacker] = [b.one.tenant_id, b.two.tenant_id].sort() as [string, string]
-  const lines = linesOf(file)
+  const lines = readLines(file)
   const start = lines.indexOf(JSON.stringify({ section: { tenant_id: attacker, table: 'user_account' } }))
   const planted = (lines[start + 1] as string).replaceAll(attacker, victim).replace(/[0-9a-f]{12}"/, 'ffffffffffff"')
   const target = await b.newTarget()
   const forged = b.forge(lines.toSpliced(start + 2, 0, planted))
-  await expect(fill(target, forged, { any_key: true })).rejects.toThrow(
+  await expect(restoreInto(target, forged, { any_key: true })).rejects.toThrow(
     /user_account of tenant .* could not be restored: .*row-level security.* every tenant suspended: drop it/s,
   )
-  const states = await ask<{ state: string }>(target.postgres, 'select distinct state from app.tenant')
+  const states = await queryDatabase<{ state: string }>(target.postgres, 'select distinct state from app.tenant')
   expect(states).toEqual([{ state: 'suspended' }])
-  const rows = await ask(target.postgres, 'select 1 from app.user_account where tenant_id = $1', [attacker])
+  const rows = await queryDatabase(target.postgres, 'select 1 from app.user_account where tenant_id = $1', [attacker])
   expect(rows).toEqual([])
 })
 
@@ -120,11 +126,11 @@ test('a row that does not arrive as it was is noticed before its tenant is commi
   const file = b.newFile()
   await b.take(file)
   const target = await b.newTarget()
-  await runAs(
+  await runSql(
     target.postgres,
     `create function app.meddle() returns trigger language plpgsql as $$ begin new.name := upper(new.name); return new; end $$;
      create trigger meddle before insert on app.user_account for each row execute function app.meddle()`,
   )
-  await expect(fill(target, file)).rejects.toThrow(/user_account of tenant .* is not what the backup holds/)
-  expect(await ask(target.postgres, 'select 1 from app.user_account')).toEqual([])
+  await expect(restoreInto(target, file)).rejects.toThrow(/user_account of tenant .* is not what the backup holds/)
+  expect(await queryDatabase(target.postgres, 'select 1 from app.user_account')).toEqual([])
 })

@@ -3,33 +3,33 @@
  * written; rows go in through the same walls as any others; each tenant is compared with the file before it is committed;
  * tenants stay suspended until all of them are there.
  */
-import type { Keyring } from '../../kernel/seal.ts'
+import type { Keyring } from '../../kernel/encryption.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import type { Connections } from '../environment.ts'
-import { type BackupTotals, type RecordBackup, type RowScope, schemaFacts, scopesOf } from './backup.ts'
+import { type BackupTotals, iterateRowScopes, type RecordBackup, type RowScope, readSchemaInfo } from './backup.ts'
 import {
+  BackupError,
   BackupReader,
-  BackupRefused,
   type Header,
-  isSameEnd,
-  isSealedBy,
+  isAuthentic,
+  isSameSectionEnd,
   SectionDigest,
   type SectionEnd,
-} from './file.ts'
-import type { Group } from './order.ts'
+} from './backup-file.ts'
 import {
-  CREATE_ASIDE,
-  DROP_ASIDE,
-  hasRowsOf,
-  INSERT_ASIDE,
-  insertAside,
-  insertRows,
+  type BackupTable,
+  CREATE_STAGING,
+  DROP_STAGING,
+  hasTenantRows,
+  INSERT_STAGING,
+  insertFromStaging,
+  insertRowsSql,
   listTables,
-  selectRows,
-  type Table,
-  updateRows,
+  selectRowsSql,
+  updateRowsSql,
 } from './queries.ts'
-import { type Inside, Session } from './session.ts'
+import { Session, type SessionTransaction } from './session.ts'
+import type { TableGroup } from './table-order.ts'
 
 export interface RestoreOptions {
   readonly connections: Pick<Connections, 'app' | 'steward'>
@@ -50,8 +50,8 @@ export async function restore(options: RestoreOptions): Promise<BackupTotals> {
   try {
     const app = await Session.open(options.connections.app)
     try {
-      const tables = await expectFitting(header, steward, app)
-      return await fillAll(options, header, tables, { steward, app })
+      const tables = await assertCompatible(header, steward, app)
+      return await restoreAll(options, header, tables, { steward, app })
     } finally {
       await app.close()
     }
@@ -70,8 +70,8 @@ async function checkFile({ file, keyring, any_key }: RestoreOptions): Promise<He
         await drain(reader.rows(), () => {})
         continue
       }
-      if (any_key || isSealedBy(keyring, part.trailer)) return header
-      throw new BackupRefused(
+      if (any_key || isAuthentic(keyring, part.trailer)) return header
+      throw new BackupError(
         `${file} was sealed with a master key that PROBITY_MASTER_KEY_FILE does not name, or was altered. Add the file of ` +
           'that key; without it the signing keys and credentials in the backup could not be opened either. If the key is ' +
           'lost for good, --any-key restores what needs no key.',
@@ -91,19 +91,19 @@ async function drain<P, R>(pieces: AsyncGenerator<P, R>, take: (piece: P) => unk
 }
 
 /** The database must have the schema of the backup, and nothing in it. */
-async function expectFitting(header: Header, steward: Session, app: Session): Promise<readonly Table[]> {
+async function assertCompatible(header: Header, steward: Session, app: Session): Promise<readonly BackupTable[]> {
   const entry = { tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'read' } as const
-  const findFilled = async (tx: Inside, tables: readonly Table[]): Promise<void> => {
-    for (const table of tables) if (await hasRowsOf(tx, table, SYSTEM_TENANT)) throw notEmpty(table)
+  const findFilled = async (tx: SessionTransaction, tables: readonly BackupTable[]): Promise<void> => {
+    for (const table of tables) if (await hasTenantRows(tx, table, SYSTEM_TENANT)) throw notEmptyError(table)
   }
-  const tables = await steward.inside(entry, async (tx) => {
+  const tables = await steward.transaction(entry, async (tx) => {
     const found = await listTables(tx)
-    const facts = await schemaFacts(tx, found)
-    if (facts.schema_version !== header.schema_version) throw otherVersion(header, facts.schema_version)
+    const facts = await readSchemaInfo(tx, found)
+    if (facts.schema_version !== header.schema_version) throw schemaVersionError(header, facts.schema_version)
     const isSame =
       facts.schema_sha256 === header.schema_sha256 && JSON.stringify(facts.tables) === JSON.stringify(header.tables)
     if (!isSame) {
-      throw new BackupRefused(
+      throw new BackupError(
         `The backup and the database are both at schema ${header.schema_version}, but their tables differ: the schema of ` +
           'one of them was changed by hand. Migrate an empty database with the release that took the backup.',
       )
@@ -111,27 +111,27 @@ async function expectFitting(header: Header, steward: Session, app: Session): Pr
     await findFilled(tx, [...found.filter(isDirectory), ...found.filter(isShared)])
     return found
   })
-  await app.inside(entry, (tx) =>
+  await app.transaction(entry, (tx) =>
     findFilled(
       tx,
-      tables.filter((table) => !isStewards(table)),
+      tables.filter((table) => !isStewardTable(table)),
     ),
   )
   return tables
 }
 
-const isDirectory = ({ kind }: Table): boolean => kind === 'directory'
-const isShared = ({ kind }: Table): boolean => kind === 'shared'
-const isStewards = (table: Table): boolean => isDirectory(table) || isShared(table)
+const isDirectory = ({ kind }: BackupTable): boolean => kind === 'directory'
+const isShared = ({ kind }: BackupTable): boolean => kind === 'shared'
+const isStewardTable = (table: BackupTable): boolean => isDirectory(table) || isShared(table)
 
-const notEmpty = ({ name }: Table) =>
-  new BackupRefused(
+const notEmptyError = ({ name }: BackupTable) =>
+  new BackupError(
     `The database is not empty: ${name} has rows. A backup is restored into a new database on which only ` +
       '"npx probity migrate" was run, neither "seed" nor "start".',
   )
 
-const otherVersion = (header: Header, current: string) =>
-  new BackupRefused(
+const schemaVersionError = (header: Header, current: string) =>
+  new BackupError(
     `The backup was taken at schema ${header.schema_version} (Probity ${header.product_version}), but the database is at ` +
       `${current}. Migrate an empty database with the release that took the backup, restore into it, then upgrade.`,
   )
@@ -141,10 +141,10 @@ interface Sessions {
   readonly app: Session
 }
 
-async function fillAll(
+async function restoreAll(
   options: RestoreOptions,
   header: Header,
-  tables: readonly Table[],
+  tables: readonly BackupTable[],
   sessions: Sessions,
 ): Promise<BackupTotals> {
   const { reader } = await BackupReader.open(options.file)
@@ -152,33 +152,33 @@ async function fillAll(
   let isBegun = false
   try {
     let number = 0
-    for (const scope of scopesOf(tables, tenants)) {
+    for (const scope of iterateRowScopes(tables, tenants)) {
       const { role, tenant_id } = scope
       if (tenant_id !== SYSTEM_TENANT) await options.onTenant?.(tenant_id, ++number, header.tenants)
-      await sessions[role].inside({ tenant_id, actor: ACTOR, mode: 'write' }, (tx) =>
-        fillScope(tx, scope, reader, (id) => tenants.push(id)),
+      await sessions[role].transaction({ tenant_id, actor: ACTOR, mode: 'write' }, (tx) =>
+        restoreScope(tx, scope, reader, (id) => tenants.push(id)),
       )
       isBegun = true
     }
     const last = await reader.next()
-    if (!('trailer' in last)) throw outOfOrder(options.file)
+    if (!('trailer' in last)) throw sectionOrderError(options.file)
     const { sections, rows, sha256 } = last.trailer
     await options.record?.(tenants, sha256, options.any_key ?? false)
-    await sessions.steward.inside({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'write' }, (tx) =>
-      release(tx, tables, options.file),
+    await sessions.steward.transaction({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'write' }, (tx) =>
+      activateTenants(tx, tables, options.file),
     )
     return { sections, rows, sha256, tenants: tenants.length }
   } catch (error) {
-    throw isBegun ? halfWay(error as Error) : error
+    throw isBegun ? partialRestoreError(error as Error) : error
   } finally {
     await reader.close()
   }
 }
 
-const outOfOrder = (file: string) =>
-  new BackupRefused(`${file} is damaged or was altered: its sections are out of order.`)
+const sectionOrderError = (file: string) =>
+  new BackupError(`${file} is damaged or was altered: its sections are out of order.`)
 
-const halfWay = (error: Error) =>
+const partialRestoreError = (error: Error) =>
   new Error(
     `${error.message.replace(/\.$/, '')}. The database now holds a part of the backup, with every tenant suspended: drop ` +
       'it, create and migrate a new one, then try again.',
@@ -186,81 +186,86 @@ const halfWay = (error: Error) =>
   )
 
 /** All rows of one tenant in one transaction, compared with the file before it is committed. */
-async function fillScope(
-  tx: Inside,
+async function restoreScope(
+  tx: SessionTransaction,
   scope: RowScope,
   reader: BackupReader,
   onTenant: (tenant_id: string) => void,
 ): Promise<void> {
-  const ends: { table: Table; end: SectionEnd }[] = []
+  const ends: { table: BackupTable; end: SectionEnd }[] = []
   for (const group of scope.groups) {
-    const insert = await inserter(tx, group)
+    const insert = await createInserter(tx, group)
     for (const table of group.tables) {
-      await expectSection(reader, scope.tenant_id, table)
+      await assertNextSection(reader, scope.tenant_id, table)
       const place = table.columns.findIndex(({ name }) => name === 'tenant_id')
       const end = await drain(reader.rows(), async (lines) => {
         if (isDirectory(table)) for (const line of lines) onTenant(JSON.parse(line)[place])
-        await insert.rows(table, lines).catch((error) => fault(scope, table, error))
+        await insert.rows(table, lines).catch((error) => failRestore(scope, table, error))
       })
       ends.push({ table, end })
     }
-    await insert.finish().catch((error) => fault(scope, group.tables[0] as Table, error))
+    await insert.finish().catch((error) => failRestore(scope, group.tables[0] as BackupTable, error))
   }
   for (const { table, end } of ends) {
     // Their values are still held back.
-    if (!isDirectory(table)) await expectSame(tx, scope, table, end)
+    if (!isDirectory(table)) await assertSameRows(tx, scope, table, end)
   }
 }
 
-async function expectSection(reader: BackupReader, tenant_id: string, table: Table): Promise<void> {
+async function assertNextSection(reader: BackupReader, tenant_id: string, table: BackupTable): Promise<void> {
   const part = await reader.next()
   const isNext = 'section' in part && part.section.tenant_id === tenant_id && part.section.table === table.name
-  if (!isNext) throw outOfOrder(reader.file)
+  if (!isNext) throw sectionOrderError(reader.file)
 }
 
-function fault(scope: RowScope, table: Table, cause: Error): never {
+function failRestore(scope: RowScope, table: BackupTable, cause: Error): never {
   throw new Error(`${table.name} of tenant ${scope.tenant_id} could not be restored: ${cause.message}`, { cause })
 }
 
 interface Inserter {
-  rows(table: Table, lines: readonly string[]): Promise<unknown>
+  rows(table: BackupTable, lines: readonly string[]): Promise<unknown>
   finish(): Promise<unknown>
 }
 
-async function inserter(tx: Inside, group: Group): Promise<Inserter> {
+async function createInserter(tx: SessionTransaction, group: TableGroup): Promise<Inserter> {
   const parameter = (lines: readonly string[]) => `[${lines.join(',')}]`
   if (!group.entangled || group.tables.length === 0) {
-    return { rows: (table, lines) => tx.run(insertRows(table), [parameter(lines)]), finish: async () => {} }
+    return { rows: (table, lines) => tx.run(insertRowsSql(table), [parameter(lines)]), finish: async () => {} }
   }
-  await tx.run(CREATE_ASIDE)
+  await tx.run(CREATE_STAGING)
   return {
-    rows: (table, lines) => tx.run(INSERT_ASIDE, [parameter(lines), table.name]),
+    rows: (table, lines) => tx.run(INSERT_STAGING, [parameter(lines), table.name]),
     finish: async () => {
-      await tx.run(insertAside(group.tables))
-      await tx.run(DROP_ASIDE)
+      await tx.run(insertFromStaging(group.tables))
+      await tx.run(DROP_STAGING)
     },
   }
 }
 
-async function expectSame(tx: Inside, scope: RowScope, table: Table, end: SectionEnd): Promise<void> {
+async function assertSameRows(
+  tx: SessionTransaction,
+  scope: RowScope,
+  table: BackupTable,
+  end: SectionEnd,
+): Promise<void> {
   const digest = new SectionDigest()
-  for await (const rows of tx.stream(selectRows(table, 'raw'), [scope.tenant_id])) {
+  for await (const rows of tx.stream(selectRowsSql(table, 'raw'), [scope.tenant_id])) {
     for (const row of rows) digest.add(JSON.stringify(row))
   }
-  if (!isSameEnd(digest.end(), end)) {
+  if (!isSameSectionEnd(digest.end(), end)) {
     throw new Error(`${table.name} of tenant ${scope.tenant_id} is not what the backup holds after it was restored`)
   }
 }
 
 /** At last: the rows of the directories as they were, and with that the tenants are let in. */
-async function release(tx: Inside, tables: readonly Table[], file: string): Promise<void> {
+async function activateTenants(tx: SessionTransaction, tables: readonly BackupTable[], file: string): Promise<void> {
   const { reader } = await BackupReader.open(file)
   try {
     const scope: RowScope = { role: 'steward', tenant_id: SYSTEM_TENANT, groups: [] }
     for (const table of tables.filter(isDirectory)) {
-      await expectSection(reader, SYSTEM_TENANT, table)
-      const end = await drain(reader.rows(), (lines) => tx.run(updateRows(table), [`[${lines.join(',')}]`]))
-      await expectSame(tx, scope, table, end)
+      await assertNextSection(reader, SYSTEM_TENANT, table)
+      const end = await drain(reader.rows(), (lines) => tx.run(updateRowsSql(table), [`[${lines.join(',')}]`]))
+      await assertSameRows(tx, scope, table, end)
     }
   } finally {
     await reader.close()

@@ -4,17 +4,17 @@
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
-import { type DatabaseConnection, openClient } from '../../kernel/database/servers.ts'
-import { type Asking, CONTEXT } from './queries.ts'
+import { type ConnectionConfig, openClient } from '../../kernel/database/servers.ts'
+import { type QueryRunner, SET_CONTEXT } from './queries.ts'
 
 /** Every value in PostgreSQL's own text form. */
-export type Row = readonly (string | null)[]
+export type TextRow = readonly (string | null)[]
 
-export interface Inside extends Asking {
-  stream(text: string, values: readonly unknown[]): AsyncGenerator<readonly Row[]>
+export interface SessionTransaction extends QueryRunner {
+  stream(text: string, values: readonly unknown[]): AsyncGenerator<readonly TextRow[]>
 }
 
-export interface Entry {
+export interface TransactionScope {
   readonly tenant_id: string
   readonly actor: string
   readonly mode: 'read' | 'write'
@@ -23,7 +23,7 @@ export interface Entry {
 }
 
 const begin = { read: 'begin isolation level repeatable read read only', write: 'begin' } as const
-const asText = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
+const textTypes = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 
 export class Session {
   readonly #client: pg.Client
@@ -32,17 +32,17 @@ export class Session {
     this.#client = client
   }
 
-  static async open(connection: DatabaseConnection): Promise<Session> {
+  static async open(connection: ConnectionConfig): Promise<Session> {
     return new Session(await openClient(connection, { connectionTimeoutMillis: 10_000 }))
   }
 
   /** A transaction that fails takes the connection with it: nothing is to be tried again on it. */
-  async inside<T>(entry: Entry, body: (tx: Inside) => Promise<T>): Promise<T> {
+  async transaction<T>(entry: TransactionScope, body: (tx: SessionTransaction) => Promise<T>): Promise<T> {
     const client = this.#client
     try {
       await client.query(begin[entry.mode])
       if (entry.snapshot) await client.query(`set transaction snapshot ${pg.escapeLiteral(entry.snapshot)}`)
-      await client.query(CONTEXT, [entry.tenant_id, entry.actor])
+      await client.query(SET_CONTEXT, [entry.tenant_id, entry.actor])
       const result = await body({
         query: async (text, values = []) => (await client.query(text, [...values])).rows,
         run: async (text, values = []) => (await client.query(text, [...values])).rowCount ?? 0,
@@ -66,10 +66,15 @@ async function* streamRows(
   client: pg.Client,
   text: string,
   values: readonly unknown[],
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<readonly TextRow[]> {
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
-  const query = new pg.Query<string[]>({ text, values: [...values], rowMode: 'array', types: asText } as pg.QueryConfig)
-  let waiting: Row[] = []
+  const query = new pg.Query<string[]>({
+    text,
+    values: [...values],
+    rowMode: 'array',
+    types: textTypes,
+  } as pg.QueryConfig)
+  let waiting: TextRow[] = []
   let state: 'open' | 'ended' | Error = 'open'
   let wake = () => {}
   const settle = (outcome: 'ended' | Error) => {
@@ -77,7 +82,7 @@ async function* streamRows(
     wake()
   }
   query.on('row', (row) => {
-    waiting.push(row as unknown as Row)
+    waiting.push(row as unknown as TextRow)
     stream.pause()
     wake()
   })

@@ -1,12 +1,12 @@
 /** The doctor's look at tenants whose approval policy asks for more people than they have: what it governs is refused there. */
 import type { Transactions } from '../../kernel/kernel.ts'
-import { describeMissing } from '../../kernel/request/approvers.ts'
+import { describeMissingApprovers } from '../../kernel/request/approvers.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
-import { isSetUp } from '../../modules/access/index.ts'
+import { isApprovalSetUp } from '../../modules/access/index.ts'
 import { CANARY_TENANT, findApprovalPolicy, listUnmetRules } from '../../modules/tenant/index.ts'
 import { modules } from '../modules.ts'
 import { listTenants } from '../queries.ts'
-import { doubtful, type Finding, good } from './machine-checks.ts'
+import { type Finding, okFinding, warnFinding } from './machine-checks.ts'
 
 const ACTOR = 'operator:doctor'
 const MAX_NAMED = 20
@@ -23,13 +23,13 @@ export async function checkApprovers({
     const missing = await app.read({ tenant_id, actor: ACTOR }, async (tx) => {
       const policy = await findApprovalPolicy(tx)
       // A tenant that is being set up lacks people as a matter of course.
-      return policy && (await isSetUp(tx)) ? listUnmetRules(tx, routes, policy.rules) : []
+      return policy && (await isApprovalSetUp(tx)) ? listUnmetRules(tx, routes, policy.rules) : []
     })
-    unmet.push(...missing.map((one) => `${slug}: ${describeMissing(one)}`))
+    unmet.push(...missing.map((one) => `${slug}: ${describeMissingApprovers(one)}`))
   }
-  if (unmet.length === 0) return good('approvers', 'every tenant has the people its approval policy asks for')
+  if (unmet.length === 0) return okFinding('approvers', 'every tenant has the people its approval policy asks for')
   const more = unmet.length > MAX_NAMED ? [`and ${unmet.length - MAX_NAMED} more`] : []
-  return doubtful(
+  return warnFinding(
     'approvers',
     [...unmet.slice(0, MAX_NAMED), ...more].join('\n'),
     'Until then these changes are refused. The tenant invites people where it still can; otherwise:\n' +

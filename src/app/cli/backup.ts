@@ -1,21 +1,21 @@
 /** `backup`: everything in one file, as of one instant. Reads through the walls like everybody else, and leaves an event in every tenant's record. */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Keyring } from '../../kernel/seal.ts'
+import type { Keyring } from '../../kernel/encryption.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import { type RecordBackup, backup as writeBackup } from '../backup/backup.ts'
 import { type Connections, loadKeyring } from '../environment.ts'
-import { expectSound, type Guarded, withGuarded } from '../guard.ts'
-import { loadAuditKeys, prepareIntegrityKeys, renewIntegrityKeys } from '../integrity.ts'
-import { migrationsOf } from '../project.ts'
-import { noteActForAll } from './acts.ts'
+import { loadAuditKeys, prepareIntegrityKeys, renewIntegrityKeys } from '../integrity-keys.ts'
+import { readProjectMigrations } from '../project.ts'
+import { assertChecksPass, type CheckContext, withCheckContext } from '../startup-checks.ts'
 import type { Command, Invocation } from './command.ts'
 import { OPERATOR, withEnvironment } from './operator.ts'
+import { recordActionForAll } from './operator-actions.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 
-const sizeOf = (bytes: number): string =>
+const formatSize = (bytes: number): string =>
   bytes < MIB ? `${Math.ceil(bytes / KIB)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`
 
 export const backup: Command = {
@@ -33,26 +33,26 @@ Example:
   options: { out: { type: 'string', value: 'FILE', about: 'the file to write; it must not exist yet' } },
   run: (invocation) => {
     const { args, project, terminal } = invocation
-    const file = args.needed('out')
+    const file = args.required('out')
     const folder = path.dirname(path.resolve(file))
     if (!fs.existsSync(folder)) throw new Error(`There is no folder ${folder}.`)
-    return withSoundWalls(invocation, 'backup', 'takeBackup', async (ground) => {
-      const stop = stoppable(() => terminal.note('Stopping; no file is left behind.'))
+    return withVerifiedDatabase(invocation, 'backup', 'takeBackup', async (context) => {
+      const stop = abortOnSignals(() => terminal.note('Stopping; no file is left behind.'))
       const { tenants, rows } = await writeBackup({
-        ...ground,
+        ...context,
         signal: stop,
         product_version: project.version,
         file,
         onTenant: (tenant_id, number, count) => terminal.note(`tenant ${number} of ${count}: ${tenant_id}`),
       })
-      terminal.out(`Backed up ${tenants} tenants, ${rows} rows, ${sizeOf(fs.statSync(file).size)}: ${file}`)
+      terminal.out(`Backed up ${tenants} tenants, ${rows} rows, ${formatSize(fs.statSync(file).size)}: ${file}`)
       return 0
     })
   },
 }
 
 /** Aborted by Ctrl-C and its like. */
-function stoppable(onStop: () => void): AbortSignal {
+function abortOnSignals(onStop: () => void): AbortSignal {
   const stop = new AbortController()
   const end = () => {
     if (stop.signal.aborted) return
@@ -64,7 +64,7 @@ function stoppable(onStop: () => void): AbortSignal {
 }
 
 /** What backup and restore stand on: a migrated database whose walls are sound, seeded or not. */
-export function withSoundWalls<T>(
+export function withVerifiedDatabase<T>(
   invocation: Invocation,
   name: string,
   operation: 'takeBackup' | 'restoreBackup',
@@ -72,25 +72,25 @@ export function withSoundWalls<T>(
 ): Promise<T> {
   return withEnvironment(invocation, { name }, async ({ connections, home }) => {
     const config = invocation.config()
-    const migrations = migrationsOf(invocation.project)
+    const migrations = readProjectMigrations(invocation.project)
     const facts = { connections, migrations, keyring: null, production: config.production }
-    return withGuarded(facts, async (guarded) => {
-      await expectSound(guarded, ['database', 'role app', 'role steward', 'schema', 'walls'])
+    return withCheckContext(facts, async (guarded) => {
+      await assertChecksPass(guarded, ['database', 'role app', 'role steward', 'schema', 'walls'])
       const keyring = loadKeyring(config, home)
-      return body({ connections, keyring, record: recorder({ ...guarded, keyring }, operation) })
+      return body({ connections, keyring, record: createBackupRecorder({ ...guarded, keyring }, operation) })
     })
   })
 }
 
 /** A copy of everything concerns every tenant. How many others there are is not theirs to know. */
-const recorder =
-  (guarded: Guarded & { readonly keyring: Keyring }, operation: string): RecordBackup =>
+const createBackupRecorder =
+  (guarded: CheckContext & { readonly keyring: Keyring }, operation: string): RecordBackup =>
   async (tenant_ids, sha256, any_key) => {
     // The integrity keys of a backup whose master key is lost stay closed; what is recorded from now on needs others.
     if (any_key) await renewIntegrityKeys(guarded, { which: 'lost' })
     await prepareIntegrityKeys(guarded)
     const keys = await loadAuditKeys(guarded)
     await guarded.steward.write({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, async (tx) =>
-      noteActForAll(tx, keys, tenant_ids, { operation, object_type: 'backups', object_id: sha256, detail: {} }),
+      recordActionForAll(tx, keys, tenant_ids, { operation, object_type: 'backups', object_id: sha256, detail: {} }),
     )
   }

@@ -1,6 +1,6 @@
 /** What a command of the operator's tool is, and how its words on the command line become values. */
 import { parseArgs } from 'node:util'
-import type { Config, Variables } from '../config.ts'
+import type { Config, EnvironmentVariables } from '../config.ts'
 import type { Project } from '../project.ts'
 
 export interface Option {
@@ -24,7 +24,7 @@ export interface Invocation {
   /** Whether npm started this process, through a shell of its own. */
   readonly by_npm: boolean
   /** For what is not configuration: commands use `config`. */
-  readonly env: Variables
+  readonly env: EnvironmentVariables
   /** Read on demand: some commands work whatever the environment says. Throws ConfigError. */
   readonly config: () => Config
 }
@@ -60,13 +60,13 @@ export class Arguments {
     return this.#values[name] as string | undefined
   }
 
-  needed(name: string): string {
+  required(name: string): string {
     const given = this.text(name)
     if (given === undefined || given === '') throw new UsageError(`--${name} is missing.`)
     return given
   }
 
-  texts(name: string): readonly string[] {
+  list(name: string): readonly string[] {
     return (this.#values[name] as string[] | undefined) ?? []
   }
 
@@ -77,25 +77,25 @@ export class Arguments {
 
 export const wantsHelp = (words: readonly string[]): boolean => words.includes('--help') || words.includes('-h')
 
-export function parse(command: Command, words: readonly string[]): Arguments {
+export function parseArguments(command: Command, words: readonly string[]): Arguments {
   const declared = Object.entries(command.options ?? {})
   const options = Object.fromEntries(
     declared.map(([name, { type, multiple }]) => [name, { type, ...(multiple && { multiple }) }]),
   )
   const names = command.positionals ?? []
-  const { values, positionals } = parseStrictly([...words], options)
+  const { values, positionals } = parseStrict([...words], options)
   const [missing] = names.slice(positionals.length)
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
   const [extra] = positionals.slice(names.length)
   if (extra !== undefined) throw new UsageError(`"${extra.slice(0, 100)}" is not expected here.`)
   for (const [name, { type, multiple }] of declared) {
-    if (!multiple && repeated(words, name)) throw new UsageError(`--${name} may be given once only.`)
+    if (!multiple && isRepeated(words, name)) throw new UsageError(`--${name} may be given once only.`)
     if (type === 'string' && [values[name]].flat().includes('')) throw new UsageError(`--${name} is empty.`)
   }
   return new Arguments(values, positionals)
 }
 
-function parseStrictly(args: string[], options: Record<string, { type: 'string' | 'boolean'; multiple?: true }>) {
+function parseStrict(args: string[], options: Record<string, { type: 'string' | 'boolean'; multiple?: true }>) {
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: true })
   } catch (error) {
@@ -105,10 +105,10 @@ function parseStrictly(args: string[], options: Record<string, { type: 'string' 
 }
 
 /** Taking the last of two silently would hide a slip of the operator's. */
-const repeated = (words: readonly string[], name: string): boolean =>
+const isRepeated = (words: readonly string[], name: string): boolean =>
   words.filter((word) => word === `--${name}` || word.startsWith(`--${name}=`)).length > 1
 
-export function wholeNumber(name: string, text: string, min: number, max: number): number {
+export function parseInteger(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (value >= min && value <= max) return value
   throw new UsageError(`--${name} must be a whole number from ${min} to ${max}.`)

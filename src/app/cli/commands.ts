@@ -1,10 +1,9 @@
 /** The table of contents of the operator's tool: every command, in the groups in which help shows them. */
-import { api, worker } from './alone.ts'
+import { api, worker } from './api-worker.ts'
 import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
-import { keysList, keysRotate } from './keys.ts'
-import { keysRenew, keysRetire, keysRewrap } from './keys-master.ts'
+import { keysRenew, keysRetire, keysRewrap } from './master-keys.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
 import {
@@ -21,6 +20,7 @@ import { referenceDataIndex } from './reference-data-index.ts'
 import { restore } from './restore.ts'
 import { roles } from './roles.ts'
 import { seed } from './seed.ts'
+import { keysList, keysRotate } from './signing-keys.ts'
 import { start } from './start.ts'
 import { tenantCreate, tenantList, tenantResume, tenantSuspend } from './tenant.ts'
 import { token } from './token.ts'
@@ -28,7 +28,7 @@ import { userAdd, userReactivate } from './user.ts'
 import { verifyAudit, verifyProofFile } from './verify.ts'
 import { verifyCertificate } from './verify-certificate.ts'
 
-export const groups: readonly (readonly [title: string, commands: readonly Command[]])[] = [
+export const commandGroups: readonly (readonly [title: string, commands: readonly Command[]])[] = [
   ['Run', [start, api, worker]],
   ['Database', [migrate, roles, seed, backup, restore]],
   [
@@ -53,4 +53,4 @@ export const groups: readonly (readonly [title: string, commands: readonly Comma
   ['Look', [openapi, doctor, verifyAudit, verifyProofFile, verifyCertificate]],
 ]
 
-export const commands: readonly Command[] = groups.flatMap(([, list]) => list)
+export const commands: readonly Command[] = commandGroups.flatMap(([, list]) => list)

@@ -1,22 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
-import { judgePooler, judgeRoom } from './doctor.ts'
+import { evaluateConnectionUsage, evaluatePooler } from './doctor.ts'
+import { formatTable } from './format-table.ts'
 import { checkEncryption, checkSettings } from './machine-checks.ts'
-import { table } from './table.ts'
-import { closest } from './token.ts'
+import { findLeastPrivileged } from './token.ts'
 
 describe('doctor', () => {
   test('a pooler is a fault only with prepared statements it does not keep track of', () => {
     const verdicts = [false, true].flatMap((pooled) =>
-      [false, true].flatMap((tracks) => [false, true].map((prepared) => judgePooler(pooled, tracks, prepared).status)),
+      [false, true].flatMap((tracks) =>
+        [false, true].map((prepared) => evaluatePooler(pooled, tracks, prepared).status),
+      ),
     )
     expect(verdicts).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'fail', 'ok', 'ok'])
-    expect(judgePooler(true, false, true).remedy).toContain('PROBITY_PREPARED_STATEMENTS=off')
+    expect(evaluatePooler(true, false, true).remedy).toContain('PROBITY_PREPARED_STATEMENTS=off')
   })
 
   test('a pool must fit into the server', () => {
-    expect(judgeRoom({ limit: 97, used: 96 }, 10).status).toBe('ok')
-    expect(judgeRoom({ limit: 97, used: 0 }, 100)).toMatchObject({
+    expect(evaluateConnectionUsage({ limit: 97, used: 96 }, 10).status).toBe('ok')
+    expect(evaluateConnectionUsage({ limit: 97, used: 0 }, 100)).toMatchObject({
       status: 'fail',
       remedy: expect.stringContaining('POOL_SIZE'),
     })
@@ -70,17 +72,17 @@ describe('doctor', () => {
 
 test('a token without a named user speaks for who has the roles and the fewest others', () => {
   const users = [{ roles: ['viewer', 'analyst'] }, { roles: ['viewer'] }, { roles: ['auditor'] }]
-  expect(closest(users, ['viewer'])).toBe(users[1])
-  expect(closest(users, ['viewer', 'analyst'])).toBe(users[0])
-  expect(closest(users, ['viewer', 'auditor'])).toBeUndefined()
+  expect(findLeastPrivileged(users, ['viewer'])).toBe(users[1])
+  expect(findLeastPrivileged(users, ['viewer', 'analyst'])).toBe(users[0])
+  expect(findLeastPrivileged(users, ['viewer', 'auditor'])).toBeUndefined()
 })
 
 test('a table has aligned columns', () => {
   expect(
-    table([
+    formatTable([
       { slug: 'demo', state: 'active' },
       { slug: 'x', state: null },
     ]),
   ).toBe('slug  state\ndemo  active\nx')
-  expect(table([])).toBe('none')
+  expect(formatTable([])).toBe('none')
 })

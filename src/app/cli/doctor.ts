@@ -1,20 +1,24 @@
 /** `doctor`: looks at everything that could keep Probity from running, and says of each what to do. Mends nothing. */
 import type pg from 'pg'
-import { type DatabaseConnection, openClient } from '../../kernel/database/servers.ts'
-import type { Keyring } from '../../kernel/seal.ts'
+import { type ConnectionConfig, openClient } from '../../kernel/database/servers.ts'
+import type { Keyring } from '../../kernel/encryption.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import type { Config } from '../config.ts'
 import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
-import { type Guarded, guardChecks, reasonOf, runGuardCheck, withGuarded } from '../guard.ts'
-import { listMasterKeyUses } from '../integrity.ts'
-import { migrationsOf } from '../project.ts'
-import { findServerFacts } from '../queries.ts'
+import { listMasterKeyUses } from '../integrity-keys.ts'
+import { readProjectMigrations } from '../project.ts'
+import { findServerInfo } from '../queries.ts'
+import {
+  type CheckContext,
+  describeCause,
+  runStartupCheck,
+  startupChecks,
+  withCheckContext,
+} from '../startup-checks.ts'
 import { checkApprovers } from './approver-check.ts'
 import type { Command, Invocation } from './command.ts'
 import { checkChains, checkServers } from './database-checks.ts'
-import { describeUse } from './keys-master.ts'
 import {
-  bad,
   checkBinaries,
   checkConsole,
   checkDataFolder,
@@ -27,15 +31,17 @@ import {
   checkSettings,
   checkSocket,
   type Finding,
-  good,
-  homeOf,
-  skipped,
+  failFinding,
+  getHome,
+  okFinding,
+  skipFinding,
 } from './machine-checks.ts'
+import { describeUse } from './master-keys.ts'
 import { withEnvironment } from './operator.ts'
-import { findConnectionRoom, findMigrator, findPooler } from './queries.ts'
+import { findConnectionUsage, findMigrator, findPooler } from './queries.ts'
 
 const MAX_SKEW_MS = 5000
-const marks = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', skip: '-   ' } as const
+const statusLabels = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', skip: '-   ' } as const
 
 export const doctor: Command = {
   name: 'doctor',
@@ -49,9 +55,9 @@ the command if it does not run.`,
     const findings: Finding[] = []
     const show = (finding: Finding) => {
       findings.push(finding)
-      if (!args.flag('json')) terminal.out(lineOf(finding))
+      if (!args.flag('json')) terminal.out(formatFinding(finding))
     }
-    await examine(invocation, show)
+    await runDoctorChecks(invocation, show)
     const count = (wanted: Finding['status']) => findings.filter(({ status }) => status === wanted).length
     const failed = count('fail')
     const verdicts = `${count('ok')} ok, ${count('warn')} to look at, ${failed} to mend, ${count('skip')} not applicable`
@@ -61,22 +67,22 @@ the command if it does not run.`,
   },
 }
 
-function lineOf({ name, status, detail, remedy }: Finding): string {
-  const lines = [`${marks[status]}  ${name.padEnd(20)}  ${detail}`, ...(remedy ? [`→ ${remedy}`] : [])]
+function formatFinding({ name, status, detail, remedy }: Finding): string {
+  const lines = [`${statusLabels[status]}  ${name.padEnd(20)}  ${detail}`, ...(remedy ? [`→ ${remedy}`] : [])]
   return lines.join('\n').replaceAll('\n', `\n${' '.repeat(28)}`)
 }
 
-async function examine(invocation: Invocation, show: (finding: Finding) => void): Promise<void> {
+async function runDoctorChecks(invocation: Invocation, show: (finding: Finding) => void): Promise<void> {
   const { project } = invocation
   show(checkNode(project))
-  const config = readConfigOr(invocation, show)
+  const config = readConfigOrReport(invocation, show)
   show(checkSettings(invocation.env))
   show(checkConsole(project))
   if (!config) {
-    show(skipped('everything else', 'needs a valid configuration'))
+    show(skipFinding('everything else', 'needs a valid configuration'))
     return
   }
-  const home = orFinding('data folder', show, () => homeOf(config, project))
+  const home = tryOrReport('data folder', show, () => getHome(config, project))
   if (home === undefined) return
   show(checkEncryption(config, invocation.env))
   show(checkBinaries(config, project))
@@ -87,56 +93,56 @@ async function examine(invocation: Invocation, show: (finding: Finding) => void)
   show(checkMasterKey(config, home))
   for (const finding of await checkIssuers(config)) show(finding)
   if (!config.database_urls && !hasDatabase(home)) {
-    show(skipped('database', 'there is none yet; "npm start" makes it'))
+    show(skipFinding('database', 'there is none yet; "npm start" makes it'))
     return
   }
   try {
     await withEnvironment(invocation, { name: 'doctor' }, (environment) =>
-      examineDatabase(invocation, config, environment, show),
+      checkDatabase(invocation, config, environment, show),
     )
   } catch (error) {
-    show(bad('database', reasonOf(error), 'Look into postgres.log in the data folder.'))
+    show(failFinding('database', describeCause(error), 'Look into postgres.log in the data folder.'))
   }
 }
 
-function readConfigOr(invocation: Invocation, show: (finding: Finding) => void): Config | undefined {
+function readConfigOrReport(invocation: Invocation, show: (finding: Finding) => void): Config | undefined {
   try {
     const config = invocation.config()
-    show(good('configuration', config.production ? 'valid, for production' : 'valid'))
+    show(okFinding('configuration', config.production ? 'valid, for production' : 'valid'))
     return config
   } catch (error) {
     const faults = (error as { faults?: readonly string[] }).faults ?? [(error as Error).message]
-    show(bad('configuration', 'not usable', faults.join('\n  ')))
+    show(failFinding('configuration', 'not usable', faults.join('\n  ')))
     return undefined
   }
 }
 
-function orFinding<T>(name: string, show: (finding: Finding) => void, body: () => T): T | undefined {
+function tryOrReport<T>(name: string, show: (finding: Finding) => void, body: () => T): T | undefined {
   try {
     return body()
   } catch (error) {
-    show(bad(name, 'cannot be used', (error as Error).message))
+    show(failFinding(name, 'cannot be used', (error as Error).message))
     return undefined
   }
 }
 
-async function examineDatabase(
+async function checkDatabase(
   { project }: Invocation,
   config: Config,
   { connections, home }: Environment,
   show: (finding: Finding) => void,
 ): Promise<void> {
-  const keyring = orNull(() => loadKeyring(config, home))
-  const facts = { connections, migrations: migrationsOf(project), keyring, production: config.production }
-  await withGuarded(facts, async (guarded) => {
+  const keyring = tryOrNull(() => loadKeyring(config, home))
+  const facts = { connections, migrations: readProjectMigrations(project), keyring, production: config.production }
+  await withCheckContext(facts, async (guarded) => {
     let fault: string | null = null
-    for (const check of guardChecks) {
+    for (const check of startupChecks) {
       if (fault !== null) {
-        show(skipped(check.name, `not looked at before ${fault} is mended`))
+        show(skipFinding(check.name, `not looked at before ${fault} is mended`))
         continue
       }
-      const verdict = await runGuardCheck(check, guarded)
-      show(verdict.ok ? good(check.name, verdict.detail) : bad(check.name, verdict.detail, verdict.remedy))
+      const verdict = await runStartupCheck(check, guarded)
+      show(verdict.ok ? okFinding(check.name, verdict.detail) : failFinding(check.name, verdict.detail, verdict.remedy))
       if (!verdict.ok) fault = check.name
     }
     if (fault === null && keyring && keyring.key_ids.length > 1) show(await checkMasterKeyUses(guarded, keyring))
@@ -144,27 +150,27 @@ async function examineDatabase(
     show(await checkClock(guarded))
     if (fault === null) show(await checkChains(guarded))
     if (fault === null) show(await checkApprovers(guarded))
-  }).catch((error) => show(bad('clock', reasonOf(error), 'Run the doctor again.')))
+  }).catch((error) => show(failFinding('clock', describeCause(error), 'Run the doctor again.')))
   for (const finding of await checkServers(config, connections)) show(finding)
-  await examineConnection(config, connections.app, show)
+  await checkConnection(config, connections.app, show)
   show(await checkMigrator(connections.migrator))
 }
 
 /** Only where a master key is being replaced: whether the earlier ones may go. */
-async function checkMasterKeyUses({ steward }: Guarded, keyring: Keyring): Promise<Finding> {
+async function checkMasterKeyUses({ steward }: CheckContext, keyring: Keyring): Promise<Finding> {
   const uses = new Map((await listMasterKeyUses({ steward })).map((use) => [use.key_id, use]))
   const [, ...earlier] = keyring.key_ids
   const needed = earlier.flatMap((key_id) => uses.get(key_id) ?? [])
   if (needed.length === 0)
-    return good('earlier master keys', `${earlier.join(', ')}: nothing needs them, their files may go`)
+    return okFinding('earlier master keys', `${earlier.join(', ')}: nothing needs them, their files may go`)
   const said = needed.map((use) => `${use.key_id} is needed by ${describeUse(use)}`)
-  return good(
+  return okFinding(
     'earlier master keys',
     `${said.join('; ')}; "npx probity keys rewrap" encrypts them under ${keyring.key_id}`,
   )
 }
 
-const orNull = <T>(body: () => T): T | null => {
+const tryOrNull = <T>(body: () => T): T | null => {
   try {
     return body()
   } catch {
@@ -172,17 +178,21 @@ const orNull = <T>(body: () => T): T | null => {
   }
 }
 
-async function checkClock({ app }: Guarded): Promise<Finding> {
+async function checkClock({ app }: CheckContext): Promise<Finding> {
   const before_ms = Date.now()
-  const facts = await app.one({ tenant_id: SYSTEM_TENANT, actor: 'operator:doctor' }, findServerFacts)
+  const facts = await app.one({ tenant_id: SYSTEM_TENANT, actor: 'operator:doctor' }, findServerInfo)
   const middle_ms = (before_ms + Date.now()) / 2
   const skew_ms = Math.round((facts?.now_ms ?? 0) - middle_ms)
   const detail = `the database is ${Math.abs(skew_ms)} ms ${skew_ms < 0 ? 'behind' : 'ahead of'} this machine`
-  if (Math.abs(skew_ms) <= MAX_SKEW_MS) return good('clock', detail)
-  return bad('clock', detail, 'Run a time service (NTP) on both machines: tokens and leases compare their clocks.')
+  if (Math.abs(skew_ms) <= MAX_SKEW_MS) return okFinding('clock', detail)
+  return failFinding(
+    'clock',
+    detail,
+    'Run a time service (NTP) on both machines: tokens and leases compare their clocks.',
+  )
 }
 
-async function withClient<T>(connection: DatabaseConnection, body: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(connection: ConnectionConfig, body: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await openClient(connection)
   try {
     return await body(client)
@@ -191,52 +201,53 @@ async function withClient<T>(connection: DatabaseConnection, body: (client: pg.C
   }
 }
 
-async function examineConnection(
+async function checkConnection(
   config: Config,
-  connection: DatabaseConnection,
+  connection: ConnectionConfig,
   show: (finding: Finding) => void,
 ): Promise<void> {
   try {
     await withClient(connection, async (client) => {
       const { pooled, tracks_statements } = await findPooler(client)
-      show(judgePooler(pooled, tracks_statements, config.prepared_statements))
-      show(judgeRoom(await findConnectionRoom(client), config.pool_size))
+      show(evaluatePooler(pooled, tracks_statements, config.prepared_statements))
+      show(evaluateConnectionUsage(await findConnectionUsage(client), config.pool_size))
     })
   } catch (error) {
-    show(skipped('pooler', `not looked at: ${reasonOf(error)}`))
+    show(skipFinding('pooler', `not looked at: ${describeCause(error)}`))
   }
 }
 
-export function judgePooler(pooled: boolean, tracks_statements: boolean, prepared: boolean): Finding {
+export function evaluatePooler(pooled: boolean, tracks_statements: boolean, prepared: boolean): Finding {
   const setting = `prepared statements are ${prepared ? 'on' : 'off'}`
-  if (!pooled) return good('pooler', `none in between; ${setting}`)
-  if (!prepared || tracks_statements) return good('pooler', `a pooler is in between; ${setting}, which works with it`)
-  return bad(
+  if (!pooled) return okFinding('pooler', `none in between; ${setting}`)
+  if (!prepared || tracks_statements)
+    return okFinding('pooler', `a pooler is in between; ${setting}, which works with it`)
+  return failFinding(
     'pooler',
     `a pooler is in between that does not keep track of prepared statements; ${setting}`,
     'Set PROBITY_PREPARED_STATEMENTS=off, or use PgBouncer 1.21 or newer with max_prepared_statements.',
   )
 }
 
-export function judgeRoom(room: { limit: number; used: number }, pool_size: number): Finding {
+export function evaluateConnectionUsage(room: { limit: number; used: number }, pool_size: number): Finding {
   const detail = `${room.used} of ${room.limit} used; a process takes up to ${pool_size + 2}`
-  if (pool_size + 2 <= room.limit) return good('connections', detail)
-  return bad('connections', detail, 'Lower PROBITY_POOL_SIZE, or raise max_connections of the server.')
+  if (pool_size + 2 <= room.limit) return okFinding('connections', detail)
+  return failFinding('connections', detail, 'Lower PROBITY_POOL_SIZE, or raise max_connections of the server.')
 }
 
-async function checkMigrator(connection: DatabaseConnection | null): Promise<Finding> {
+async function checkMigrator(connection: ConnectionConfig | null): Promise<Finding> {
   const name = 'role migrator'
-  if (!connection) return skipped(name, 'MIGRATOR_DATABASE_URL is not set; only "migrate" needs it')
+  if (!connection) return skipFinding(name, 'MIGRATOR_DATABASE_URL is not set; only "migrate" needs it')
   try {
     const facts = await withClient(connection, findMigrator)
     if (facts.name === 'migrator' && facts.becomes_owner)
-      return good(name, 'connects as migrator, may become app_owner')
-    return bad(
+      return okFinding(name, 'connects as migrator, may become app_owner')
+    return failFinding(
       name,
       `connects as ${facts.name}`,
       'Run the SQL of "npx probity roles --print" and use the role migrator.',
     )
   } catch (error) {
-    return bad(name, `cannot be checked: ${reasonOf(error)}`, 'Look at MIGRATOR_DATABASE_URL.')
+    return failFinding(name, `cannot be checked: ${describeCause(error)}`, 'Look at MIGRATOR_DATABASE_URL.')
   }
 }

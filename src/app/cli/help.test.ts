@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { main } from '../main.ts'
 import { commands } from './commands.ts'
-import { nearest } from './help.ts'
+import { findNearest } from './help.ts'
 
 /** Runs a command line as the process would, and keeps what it says. */
 async function run(...argv: string[]) {
@@ -138,7 +138,7 @@ describe('commands that need no database', () => {
 
 test('a suggestion is made for a slip, not for another word', () => {
   const names = ['start', 'seed', 'token', 'doctor']
-  const meant = (word: string) => nearest(word, names)
+  const meant = (word: string) => findNearest(word, names)
   expect(['strat', 'sed', 'tokens', 'doktor'].map(meant)).toEqual(['start', 'seed', 'token', 'doctor'])
   expect(['reset', 'worker', ''].map(meant)).toEqual([undefined, undefined, undefined])
 })

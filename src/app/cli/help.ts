@@ -35,7 +35,7 @@ const settings: readonly (readonly [name: string, fallback: string, about: strin
 
 export const settingNames: readonly string[] = settings.map(([name]) => name)
 
-export function overview(groups: Groups, version: string): string {
+export function renderOverview(groups: Groups, version: string): string {
   const width = columnWidth(groups.flatMap(([, commands]) => commands.map(({ name }) => name)))
   const sections = groups.map(([title, commands]) => [
     `${title}:`,
@@ -54,7 +54,7 @@ export function overview(groups: Groups, version: string): string {
   ].join('\n')
 }
 
-export function commandHelp(command: Command): string {
+export function renderCommandHelp(command: Command): string {
   const options: readonly (readonly [string, Option])[] = [
     ...Object.entries(command.options ?? {}),
     ['help', { type: 'boolean', about: 'this text' }],
@@ -76,7 +76,7 @@ export function commandHelp(command: Command): string {
   ].join('\n')
 }
 
-export function environmentHelp(): string {
+export function renderEnvironmentHelp(): string {
   const width = columnWidth(settings.map(([name]) => name))
   const lines = settings.map(
     ([name, fallback, about]) => `  ${name.padEnd(width)}${about}${fallback ? ` (default ${fallback})` : ''}`,
@@ -85,7 +85,7 @@ export function environmentHelp(): string {
 }
 
 /** The nearest known name, if it is near enough to be a slip of the fingers. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
+export function findNearest(word: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, distance: editDistance(word, name) }))
     .sort((one, two) => one.distance - two.distance)

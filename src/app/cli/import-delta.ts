@@ -1,8 +1,8 @@
 /** Options of `reference-data import` for a file that holds changes only. */
 import fs from 'node:fs'
 import type { DeltaRequest } from '../../modules/reference-data/index.ts'
-import { isPointer } from '../../registry/content/pointer.ts'
-import { type Arguments, UsageError, wholeNumber } from './command.ts'
+import { isPointer } from '../../registry/content/json-pointer.ts'
+import { type Arguments, parseInteger, UsageError } from './command.ts'
 
 export const DELTA_OPTIONS = {
   'delta-base': { type: 'string', value: 'N', about: 'the file holds changes to this version only, the newest one' },
@@ -23,7 +23,7 @@ export function readDelta(args: Arguments): DeltaRequest | null {
     throw new UsageError('--removed-marker and --removed-keys go with --delta-base.')
   }
   return {
-    base_version: wholeNumber('delta-base', base, 1, 999_999_999),
+    base_version: parseInteger('delta-base', base, 1, 999_999_999),
     removed: { marker: marker === undefined ? null : readMarker(marker), keys: readKeys(keys_file) },
   }
 }

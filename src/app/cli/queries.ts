@@ -3,20 +3,20 @@ import type pg from 'pg'
 
 const PROBE = 'probity_doctor'
 
-export interface PoolerFacts {
+export interface PoolerInfo {
   /** Something between us and the server answers for it: the process id we were told is not the server's. */
   readonly pooled: boolean
   /** It gives prepared statements names of its own, hence keeps track of them across server connections. */
   readonly tracks_statements: boolean
 }
 
-export async function findPooler(client: pg.Client): Promise<PoolerFacts> {
-  const told = (client as unknown as { processID: number | null }).processID
+export async function findPooler(client: pg.Client): Promise<PoolerInfo> {
+  const announced_pid = (client as unknown as { processID: number | null }).processID
   // One transaction keeps a pooler on one server connection while we look at it from inside.
   await client.query('begin')
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    const pooled = rows[0]?.pid !== told
+    const pooled = rows[0]?.pid !== announced_pid
     await client.query({ name: PROBE, text: 'select 1' })
     const seen = await client.query('select 1 from pg_prepared_statements where name = $1', [PROBE])
     const isUntracked = seen.rowCount === 1
@@ -28,7 +28,7 @@ export async function findPooler(client: pg.Client): Promise<PoolerFacts> {
   }
 }
 
-export const findConnectionRoom = async (client: pg.Client): Promise<{ limit: number; used: number }> => {
+export const findConnectionUsage = async (client: pg.Client): Promise<{ limit: number; used: number }> => {
   const { rows } = await client.query<{ limit: number; used: number }>(
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as "limit",
             (select sum(numbackends)::int from pg_stat_database) as used`,

@@ -7,49 +7,49 @@ import path from 'node:path'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import {
-  countsOf,
+  assertHeadVersion,
   type DatasetRow,
   type DeltaRequest,
-  definitionOf,
-  expectHead,
   findSharedDataset,
   findType,
+  findTypeMismatch,
   importRows,
   indexVersion,
   insertDataset,
-  isIndexed,
-  misfitOf,
+  needsIndex,
   type OverlayPolicy,
-  optionsFor,
   type Publication,
   publishStaged,
   readSource,
   resolveDelta,
-  stagedContentOf,
   type TypeRow,
+  toImportCounts,
+  toStagedContent,
+  toTypeDefinition,
   type VersionRow,
+  withDefaultColumns,
 } from '../../modules/reference-data/index.ts'
 import type { Adapter, Reject } from '../../registry/adapter.ts'
-import { optionFaults } from '../../registry/adapter-options.ts'
+import { findOptionFaults } from '../../registry/adapter-options.ts'
 import { adapters } from '../../registry/adapters/index.ts'
 import type { TreeSource } from '../../registry/content/stored-tree.ts'
 import type { ImportTotals } from '../../registry/import/order.ts'
-import { type Arguments, type Command, type Invocation, type Terminal, UsageError, wholeNumber } from './command.ts'
-import { nearest } from './help.ts'
+import { type Arguments, type Command, type Invocation, parseInteger, type Terminal, UsageError } from './command.ts'
+import { findNearest } from './help.ts'
 import { DELTA_OPTIONS, readDelta } from './import-delta.ts'
 import { HashedFile, RejectReport } from './import-files.ts'
 import {
-  ACTING,
-  type Moment,
-  needList,
-  type PutInForce,
-  putInForce,
-  readMoment,
+  ACTOR_OPTIONS,
+  type ActivationResult,
+  type ActivationTime,
+  activateSharedVersion,
+  describeListStatus,
+  readActivationTime,
   readReason,
   readScope,
-  recordSharedAct,
+  recordSharedListEvent,
+  requireList,
   type SharedLists,
-  standingOf,
   withSharedLists,
 } from './shared-list.ts'
 
@@ -80,7 +80,7 @@ Examples:
   npx probity reference-data import sdn.xml --shared --list sdn --adapter ofac-sdn-xml --type sanctioned-party --title 'OFAC SDN'
   npx probity reference-data import grey.csv --shared --list fatf-lists --adapter csv --activate --now 'Binding tonight'`,
   options: {
-    ...ACTING,
+    ...ACTOR_OPTIONS,
     list: { type: 'string', value: 'KEY', about: 'the list' },
     adapter: { type: 'string', value: 'KEY', about: 'how to read the file; they are named above' },
     options: { type: 'string', value: 'JSON', about: 'options of the adapter' },
@@ -104,13 +104,13 @@ Examples:
   },
   positionals: ['FILE'],
   run: async (invocation) => {
-    const order = readOrder(invocation)
+    const request = readListImportRequest(invocation)
     const scope = readScope(invocation)
-    return withSharedLists(invocation, scope, (lists) => importShared(lists, order, invocation.terminal))
+    return withSharedLists(invocation, scope, (lists) => importShared(lists, request, invocation.terminal))
   },
 }
 
-interface Order {
+interface ListImportRequest {
   readonly file: string
   readonly list_key: string
   readonly adapter: Adapter
@@ -128,14 +128,14 @@ interface Order {
   readonly override_reason: string | null
   readonly delta: DeltaRequest | null
   readonly rejects_file: string | null
-  readonly moment: Moment | null
+  readonly moment: ActivationTime | null
 }
 
-function readOrder(invocation: Invocation): Order {
+function readListImportRequest(invocation: Invocation): ListImportRequest {
   const { args } = invocation
   readScope(invocation)
   const [file] = args.positionals as [string]
-  const list_key = args.needed('list')
+  const list_key = args.required('list')
   if (!LIST_KEY.test(list_key)) {
     throw new UsageError('--list must be 1 to 100 lower-case letters, digits, - or _, starting with a letter or digit.')
   }
@@ -161,20 +161,20 @@ function readOrder(invocation: Invocation): Order {
     registers: readRegistration(args),
     label,
     note: note === undefined ? null : readReason('note', note),
-    expected_head: head === undefined ? null : wholeNumber('expected-head', head, 0, 999_999_999),
+    expected_head: head === undefined ? null : parseInteger('expected-head', head, 0, 999_999_999),
     on_unchanged,
     override_reason: override === undefined ? null : readReason('override-guards', override),
     delta: readDelta(args),
     rejects_file: args.text('rejects') ?? null,
-    moment: args.flag('activate') ? readMoment({ args }, note ?? `Import of ${path.basename(file)}.`) : null,
+    moment: args.flag('activate') ? readActivationTime({ args }, note ?? `Import of ${path.basename(file)}.`) : null,
   }
 }
 
 function readAdapter(args: Arguments): Adapter {
-  const key = args.needed('adapter')
+  const key = args.required('adapter')
   const adapter = adapters.get(key)
   if (adapter) return adapter
-  const near = nearest(key, adapterKeys)
+  const near = findNearest(key, adapterKeys)
   const hint = near ? `did you mean "${near}"?` : `there are ${adapterKeys.join(', ')}.`
   throw new UsageError(`--adapter "${key.slice(0, 100)}" is not known; ${hint}`)
 }
@@ -188,13 +188,13 @@ function readOptions(args: Arguments, adapter: Adapter): Record<string, unknown>
   } catch {
     throw new UsageError('--options must be JSON, for example \'{"delimiter": ";"}\'.')
   }
-  const faults = optionFaults(adapter, options as Record<string, unknown>)
+  const faults = findOptionFaults(adapter, options as Record<string, unknown>)
   const listed = faults.map(({ pointer, detail }) => `${pointer || 'the value'} ${detail}`)
   if (listed.length > 0) throw new UsageError(`--options do not fit the adapter ${adapter.key}: ${listed.join(', ')}.`)
   return options as Record<string, unknown>
 }
 
-function readRegistration(args: Arguments): Order['registers'] {
+function readRegistration(args: Arguments): ListImportRequest['registers'] {
   const type_key = args.text('type')
   const policy = args.text('overlay-policy') ?? 'none'
   if (type_key === undefined) {
@@ -203,39 +203,39 @@ function readRegistration(args: Arguments): Order['registers'] {
   }
   const overlay_policy = overlayPolicies.find((known) => known === policy)
   if (!overlay_policy) throw new UsageError(`--overlay-policy is one of ${overlayPolicies.join(', ')}.`)
-  const title = args.needed('title').trim()
+  const title = args.required('title').trim()
   if (title.length === 0 || title.length > TITLE_MAX || /\p{Cc}/u.test(title)) {
     throw new UsageError(`--title must be 1 to ${TITLE_MAX} characters on one line.`)
   }
   return { type_key, title, overlay_policy }
 }
 
-async function importShared(lists: SharedLists, order: Order, terminal: Terminal): Promise<number> {
-  const { list, type } = await lists.read((tx) => findTarget(tx, order))
+async function importShared(lists: SharedLists, request: ListImportRequest, terminal: Terminal): Promise<number> {
+  const { list, type } = await lists.read((tx) => findTarget(tx, request))
   if (list) {
-    expectHead(list, order.expected_head)
-    terminal.note(await lists.read((tx) => standingOf(tx, list)))
-  } else terminal.note(`${order.list_key} is new; it will be registered as a list of ${type.type_key}.`)
+    assertHeadVersion(list, request.expected_head)
+    terminal.note(await lists.read((tx) => describeListStatus(tx, list)))
+  } else terminal.note(`${request.list_key} is new; it will be registered as a list of ${type.type_key}.`)
 
-  const source = new HashedFile(order.file)
-  const rejects = new RejectReport(order.rejects_file)
+  const source = new HashedFile(request.file)
+  const rejects = new RejectReport(request.rejects_file)
   let reported_ms = Date.now()
-  const definition = definitionOf(type)
-  const outputs = readSource({ script: builtScript }, source.read(), {
-    adapter_key: order.adapter.key,
-    file_name: path.basename(order.file),
-    options: optionsFor(order.adapter.key, order.options, definition, order.delta?.removed.marker),
+  const definition = toTypeDefinition(type)
+  const outputs = readSource({ scriptPath: builtScript }, source.read(), {
+    adapter_key: request.adapter.key,
+    file_name: path.basename(request.file),
+    options: withDefaultColumns(request.adapter.key, request.options, definition, request.delta?.removed.marker),
     type: definition,
     strict: true,
     drop: [],
     hash: [],
     hash_key: null,
     filled: Object.keys(list?.guards.min_filled_bps ?? {}),
-    ...(order.delta && { delta: { marker: order.delta.removed.marker } }),
+    ...(request.delta && { delta: { marker: request.delta.removed.marker } }),
   })
   const onRejects = async (items: readonly Reject[]) => rejects.add(items)
   try {
-    const { version, put } = await importRows<Published>(
+    const { version, put } = await importRows<PublishResult>(
       {
         outputs,
         strict: true,
@@ -248,19 +248,19 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
       },
       lists.write,
       (tx, totals, tree) => {
-        tellSource(terminal, totals)
-        return publish(tx, { order, list, type, totals, tree, source, onRejects })
+        printSource(terminal, totals)
+        return publish(tx, { order: request, list, type, totals, tree, source, onRejects })
       },
     )
-    tell(terminal, order, version, put)
-    if (version !== 'unchanged' && isIndexed(version)) {
+    printResult(terminal, request, version, put)
+    if (version !== 'unchanged' && needsIndex(version)) {
       terminal.note('Building the search index; the list can be used meanwhile.')
       await indexVersion({ ...lists, onBatch: async () => {} }, version)
     }
-    terminal.note(await lists.read(async (tx) => standingOf(tx, await needList(tx, order.list_key))))
+    terminal.note(await lists.read(async (tx) => describeListStatus(tx, await requireList(tx, request.list_key))))
     return 0
   } finally {
-    await rejects.tell(terminal)
+    await rejects.print(terminal)
   }
 }
 
@@ -269,28 +269,28 @@ const builtScript = (name: string): string => path.join(import.meta.dirname, `${
 
 async function findTarget(
   tx: Tx,
-  { list_key, registers, adapter }: Order,
+  { list_key, registers, adapter }: ListImportRequest,
 ): Promise<{ list: DatasetRow | null; type: TypeRow }> {
   const list = registers
     ? ((await findSharedDataset(tx, list_key)) ?? null)
-    : await needList(tx, list_key, 'A new list is registered with --type and --title.')
+    : await requireList(tx, list_key, 'A new list is registered with --type and --title.')
   if (list && registers) throw new Error(`${list_key} exists already; leave --type, --title and --overlay-policy out.`)
   if (list?.state === 'archived') throw new Error(`${list_key} is archived.`)
   const type_key = list?.type_key ?? (registers?.type_key as string)
-  const misfit = misfitOf(adapter, type_key)
+  const misfit = findTypeMismatch(adapter, type_key)
   if (misfit) throw new Error(misfit)
   const type = await findType(tx, type_key)
   if (!type) throw new Error(`There is no shared type "${type_key}"; "reference-data types --shared" lists them.`)
   return { list, type }
 }
 
-interface Published {
+interface PublishResult {
   readonly version: VersionRow | 'unchanged'
-  readonly put: PutInForce | null
+  readonly put: ActivationResult | null
 }
 
-interface Publishing {
-  readonly order: Order
+interface PublishContext {
+  readonly order: ListImportRequest
   readonly list: DatasetRow | null
   readonly type: TypeRow
   readonly totals: ImportTotals
@@ -299,7 +299,7 @@ interface Publishing {
   readonly onRejects: (items: readonly Reject[]) => Promise<void>
 }
 
-async function publish(tx: Tx, publishing: Publishing): Promise<Published> {
+async function publish(tx: Tx, publishing: PublishContext): Promise<PublishResult> {
   const { order, list, type, tree, source, onRejects } = publishing
   const dataset = list ?? (await register(tx, order, type))
   const resolved =
@@ -317,18 +317,18 @@ async function publish(tx: Tx, publishing: Publishing): Promise<Published> {
     adapter_key: order.adapter.key,
     adapter_version: order.adapter.version,
     options: order.options,
-    source: source.facts(),
+    source: source.getInfo(),
     imported_by: tx.actor,
     dropped_members: [],
     hashed_members: [],
-    counts: countsOf(totals),
+    counts: toImportCounts(totals),
     files: totals.files,
     ...(resolved && { delta: { ...resolved.counts, removed_by: order.delta?.removed.marker ?? null } }),
   }
   const publication: Publication = {
     dataset,
     type,
-    content: resolved?.content ?? { ...stagedContentOf(totals), tree },
+    content: resolved?.content ?? { ...toStagedContent(totals), tree },
     origin: 'import',
     provenance,
     label: order.label,
@@ -340,7 +340,7 @@ async function publish(tx: Tx, publishing: Publishing): Promise<Published> {
   }
   const version = await publishStaged(tx, publication, resolved?.exchange)
   if (version === 'unchanged') return { version, put: null }
-  await recordSharedAct(tx, 'importSharedList', order.list_key, {
+  await recordSharedListEvent(tx, 'importSharedList', order.list_key, {
     version: version.version,
     content_hash: version.content_hash,
     entry_count: version.entry_count,
@@ -348,12 +348,12 @@ async function publish(tx: Tx, publishing: Publishing): Promise<Published> {
     source: provenance.source,
     override_reason: order.override_reason,
   })
-  const put = order.moment && (await putInForce(tx, order.list_key, version.version, order.moment))
+  const put = order.moment && (await activateSharedVersion(tx, order.list_key, version.version, order.moment))
   return { version, put }
 }
 
-async function register(tx: Tx, { list_key, registers }: Order, type: TypeRow): Promise<DatasetRow> {
-  const { title, overlay_policy } = registers as NonNullable<Order['registers']>
+async function register(tx: Tx, { list_key, registers }: ListImportRequest, type: TypeRow): Promise<DatasetRow> {
+  const { title, overlay_policy } = registers as NonNullable<ListImportRequest['registers']>
   const { tenant_id: type_tenant_id, type_key } = type
   const list = await insertDataset(tx, {
     dataset_id: uuidv7(),
@@ -365,19 +365,24 @@ async function register(tx: Tx, { list_key, registers }: Order, type: TypeRow): 
     title,
     overlay_policy,
   })
-  await recordSharedAct(tx, 'registerSharedList', list_key, { type_key, title, overlay_policy })
+  await recordSharedListEvent(tx, 'registerSharedList', list_key, { type_key, title, overlay_policy })
   return list as DatasetRow
 }
 
 /** Which files were read and how, and what is doubtful about them; also when a guard stops the import afterwards. */
-function tellSource(terminal: Terminal, { files, warnings }: ImportTotals): void {
+function printSource(terminal: Terminal, { files, warnings }: ImportTotals): void {
   for (const { file, state, encoding } of files) {
     terminal.note(`${file ?? 'The file'}: ${state}${encoding === undefined ? '' : ` as ${encoding}`}`)
   }
   for (const { message } of warnings) terminal.note(`Warning: ${message}`)
 }
 
-function tell(terminal: Terminal, order: Order, version: VersionRow | 'unchanged', put: PutInForce | null): void {
+function printResult(
+  terminal: Terminal,
+  order: ListImportRequest,
+  version: VersionRow | 'unchanged',
+  put: ActivationResult | null,
+): void {
   if (version === 'unchanged') {
     terminal.out(`${order.list_key} is unchanged; no version was made.`)
     return

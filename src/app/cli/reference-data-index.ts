@@ -1,7 +1,7 @@
 /** `reference-data index --shared`: builds what long lists need to be searched, compared and proved quickly, where it is missing. */
-import { findVersion, indexVersion, isIndexed } from '../../modules/reference-data/index.ts'
+import { findVersion, indexVersion, needsIndex } from '../../modules/reference-data/index.ts'
 import type { Command } from './command.ts'
-import { listShared, needList, readScope, SHARED, withSharedLists } from './shared-list.ts'
+import { listSharedLists, readScope, requireList, SHARED_OPTION, withSharedLists } from './shared-list.ts'
 
 export const referenceDataIndex: Command = {
   name: 'reference-data index',
@@ -11,16 +11,16 @@ An import builds the index of its own version. Lists that were imported by an ea
 import or this command; until then a search looks at every entry. Safe to repeat, and to stop at any time.
 
   npx probity reference-data index --shared`,
-  options: { ...SHARED, list: { type: 'string', value: 'KEY', about: 'only this list' } },
+  options: { ...SHARED_OPTION, list: { type: 'string', value: 'KEY', about: 'only this list' } },
   run: async (invocation) => {
     const scope = readScope(invocation)
     const list_key = invocation.args.text('list')
     return withSharedLists(invocation, scope, async ({ read, write }) => {
-      const lists = list_key ? [await read((tx) => needList(tx, list_key))] : await read(listShared)
+      const lists = list_key ? [await read((tx) => requireList(tx, list_key))] : await read(listSharedLists)
       let indexed = 0
       for (const list of lists) {
         const head = list.head_version === 0 ? undefined : await read((tx) => findVersion(tx, list, list.head_version))
-        if (!head || !isIndexed(head)) continue
+        if (!head || !needsIndex(head)) continue
         invocation.terminal.note(`${list.list_key}: ${head.entry_count.toLocaleString('en')} entries`)
         await indexVersion({ read, write, onBatch: async () => {} }, head)
         indexed++

@@ -3,49 +3,49 @@
  * tenants share, through the same functions as the API. Importing has a file of its own.
  */
 import {
-  countAll,
-  expectNotGoverning,
-  findInForce,
+  assertNotInForce,
+  countDifferences,
+  findActivationInForce,
   listDifferences,
   listTypes,
+  parseDifference,
   rollBack,
-  sidesOf,
   updateVersionState,
 } from '../../modules/reference-data/index.ts'
-import { changesOf } from '../../registry/content/patch.ts'
-import { type Command, type Invocation, type Option, UsageError, wholeNumber } from './command.ts'
+import { listFieldChanges } from '../../registry/content/json-patch.ts'
+import { type Command, type Invocation, type Option, parseInteger, UsageError } from './command.ts'
+import { formatTable } from './format-table.ts'
 import {
-  ACTING,
-  changeInForce,
-  listShared,
-  type Moment,
-  needList,
-  needVersion,
-  putInForce,
-  readMoment,
+  ACTOR_OPTIONS,
+  type ActivationTime,
+  activateSharedVersion,
+  describeActivationChange,
+  describeListStatus,
+  formatSummary,
+  listSharedLists,
+  readActivationTime,
   readReason,
   readScope,
-  recordSharedAct,
-  SHARED,
-  standingOf,
-  summaryLine,
+  recordSharedListEvent,
+  requireList,
+  requireVersion,
+  SHARED_OPTION,
   withSharedLists,
 } from './shared-list.ts'
-import { table } from './table.ts'
 
 const LIST: Option = { type: 'string', value: 'KEY', about: 'the list' }
 const VERSION: Option = { type: 'string', value: 'VERSION', about: 'number or label of the version' }
 const JSON_OUT: Option = { type: 'boolean', about: 'print JSON' }
-const LISTED = 1000
+const MAX_LISTED = 1000
 
 export const referenceDataList: Command = {
   name: 'reference-data list',
   summary: 'List the shared lists: newest version, what is in force, what is pending',
-  options: { ...SHARED, json: JSON_OUT },
+  options: { ...SHARED_OPTION, json: JSON_OUT },
   run: async (invocation) => {
     const scope = readScope(invocation)
     return withSharedLists(invocation, scope, async ({ read }) => {
-      const lists = await read(listShared)
+      const lists = await read(listSharedLists)
       const rows = lists.map(({ list_key, type_key, title, head_version, overlay_policy, state, active, pending }) => ({
         list_key,
         type_key,
@@ -58,7 +58,7 @@ export const referenceDataList: Command = {
         state,
         title,
       }))
-      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : table(rows))
+      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : formatTable(rows))
       return 0
     })
   },
@@ -67,39 +67,39 @@ export const referenceDataList: Command = {
 export const referenceDataTypes: Command = {
   name: 'reference-data types',
   summary: 'List the shared types that a shared list may have',
-  options: { ...SHARED, json: JSON_OUT },
+  options: { ...SHARED_OPTION, json: JSON_OUT },
   run: async (invocation) => {
     const scope = readScope(invocation)
     return withSharedLists(invocation, scope, async ({ read }) => {
-      const types = await read((tx) => listTypes(tx, 'own', null, LISTED))
+      const types = await read((tx) => listTypes(tx, 'own', null, MAX_LISTED))
       const rows = types.map(({ type_key, type_version, definition }) => ({
         type_key,
         type_version,
         key: definition.key_pointers.join(' '),
         title: definition.title,
       }))
-      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : table(rows))
+      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : formatTable(rows))
       return 0
     })
   },
 }
 
 /** Shows what it will change, changes it, and shows how the list stands. */
-async function putVersionInForce(invocation: Invocation, moment: Moment): Promise<number> {
+async function activateAndReport(invocation: Invocation, moment: ActivationTime): Promise<number> {
   const { args, terminal } = invocation
-  const [list_key, wanted] = [args.needed('list'), args.needed('version')]
+  const [list_key, wanted] = [args.required('list'), args.required('version')]
   const scope = readScope(invocation)
   return withSharedLists(invocation, scope, async ({ read, write }) => {
     const version = await read(async (tx) => {
-      const list = await needList(tx, list_key)
-      const found = await needVersion(tx, list, wanted)
-      terminal.note(await standingOf(tx, list))
-      terminal.note(await changeInForce(tx, list, found.version))
+      const list = await requireList(tx, list_key)
+      const found = await requireVersion(tx, list, wanted)
+      terminal.note(await describeListStatus(tx, list))
+      terminal.note(await describeActivationChange(tx, list, found.version))
       return found.version
     })
-    const made = await write((tx) => putInForce(tx, list_key, version, moment))
+    const made = await write((tx) => activateSharedVersion(tx, list_key, version, moment))
     terminal.out(`Version ${version} of ${list_key} is in force from ${made.effective_from}.`)
-    terminal.note(await read(async (tx) => standingOf(tx, await needList(tx, list_key))))
+    terminal.note(await read(async (tx) => describeListStatus(tx, await requireList(tx, list_key))))
     return 0
   })
 }
@@ -115,7 +115,7 @@ Examples:
   npx probity reference-data activate --shared --list fatf-lists --version 4 --reason 'October plenary'
   npx probity reference-data activate --shared --list fatf-lists --version 4 --now 'Listed tonight, binding at once'`,
   options: {
-    ...ACTING,
+    ...ACTOR_OPTIONS,
     list: LIST,
     version: VERSION,
     reason: { type: 'string', value: 'TEXT', about: 'why, for the record' },
@@ -124,12 +124,12 @@ Examples:
   run: async (invocation) => {
     const { args } = invocation
     readScope(invocation)
-    args.needed('list')
-    args.needed('version')
+    args.required('list')
+    args.required('version')
     if (args.text('now') !== undefined && args.text('reason') !== undefined) {
       throw new UsageError('--now carries the reason itself; leave --reason out.')
     }
-    return putVersionInForce(invocation, readMoment(invocation))
+    return activateAndReport(invocation, readActivationTime(invocation))
   },
 }
 
@@ -142,7 +142,7 @@ The instant is at least 24 hours ahead. Until then tenants see the version as pe
 Example:
   npx probity reference-data schedule --shared --list countries --version 2 --at 2027-01-01T00:00:00Z --reason 'ISO newsletter'`,
   options: {
-    ...ACTING,
+    ...ACTOR_OPTIONS,
     list: LIST,
     version: VERSION,
     at: { type: 'string', value: 'INSTANT', about: 'from when, for example 2027-01-31T06:00:00Z' },
@@ -151,8 +151,8 @@ Example:
   run: async (invocation) => {
     const { args } = invocation
     readScope(invocation)
-    for (const name of ['list', 'version', 'at', 'reason']) args.needed(name)
-    return putVersionInForce(invocation, readMoment(invocation))
+    for (const name of ['list', 'version', 'at', 'reason']) args.required(name)
+    return activateAndReport(invocation, readActivationTime(invocation))
   },
 }
 
@@ -166,7 +166,7 @@ named with --to. Scheduled activations are revoked unless --keep-scheduled is gi
 Example:
   npx probity reference-data rollback --shared --list fatf-lists --now 'Version 4 lacks a page'`,
   options: {
-    ...ACTING,
+    ...ACTOR_OPTIONS,
     list: LIST,
     now: { type: 'string', value: 'REASON', about: 'why' },
     to: { type: 'string', value: 'VERSION', about: 'number or label (default: what was in force before)' },
@@ -175,23 +175,23 @@ Example:
   run: async (invocation) => {
     const { args, terminal } = invocation
     const scope = readScope(invocation)
-    const list_key = args.needed('list')
-    const reason = readReason('now', args.needed('now'))
+    const list_key = args.required('list')
+    const reason = readReason('now', args.required('now'))
     return withSharedLists(invocation, scope, async ({ read, write }) => {
       const to_version = await read(async (tx) => {
-        const list = await needList(tx, list_key)
-        terminal.note(await standingOf(tx, list))
+        const list = await requireList(tx, list_key)
+        terminal.note(await describeListStatus(tx, list))
         const to = args.text('to')
         if (to === undefined) return undefined
-        const { version } = await needVersion(tx, list, to)
-        terminal.note(await changeInForce(tx, list, version))
+        const { version } = await requireVersion(tx, list, to)
+        terminal.note(await describeActivationChange(tx, list, version))
         return version
       })
       const { from, activation, revoked } = await write(async (tx) => {
-        const before = await findInForce(tx, 'list', list_key, 'base')
+        const before = await findActivationInForce(tx, 'list', list_key, 'base')
         const keep_scheduled = args.flag('keep-scheduled')
         const made = await rollBack(tx, { list_key, to_version, reason, keep_scheduled })
-        await recordSharedAct(tx, 'rollBackSharedList', list_key, {
+        await recordSharedListEvent(tx, 'rollBackSharedList', list_key, {
           from: before?.version ?? null,
           to: made.activation.version,
           reason,
@@ -205,12 +205,14 @@ Example:
         terminal.out(`Revoked: version ${version} from ${effective_from}.`)
       }
       await read(async (tx) => {
-        const list = await needList(tx, list_key)
+        const list = await requireList(tx, list_key)
         if (from !== to)
           terminal.note(
-            summaryLine(await countAll((body) => body(tx), { ...list, version: from }, { ...list, version: to })),
+            formatSummary(
+              await countDifferences((body) => body(tx), { ...list, version: from }, { ...list, version: to }),
+            ),
           )
-        terminal.note(await standingOf(tx, list))
+        terminal.note(await describeListStatus(tx, list))
       })
       return 0
     })
@@ -227,7 +229,7 @@ A tenant that has pinned the version keeps it until its pin ends.
 Example:
   npx probity reference-data withdraw --shared --list fatf-lists --version 4 --reason 'Published with a page missing'`,
   options: {
-    ...ACTING,
+    ...ACTOR_OPTIONS,
     list: LIST,
     version: VERSION,
     reason: { type: 'string', value: 'TEXT', about: 'why, for the record' },
@@ -235,17 +237,17 @@ Example:
   run: async (invocation) => {
     const { args, terminal } = invocation
     const scope = readScope(invocation)
-    const [list_key, wanted] = [args.needed('list'), args.needed('version')]
-    const reason = readReason('reason', args.needed('reason'))
+    const [list_key, wanted] = [args.required('list'), args.required('version')]
+    const reason = readReason('reason', args.required('reason'))
     return withSharedLists(invocation, scope, async ({ write }) => {
       const { version } = await write(async (tx) => {
-        const list = await needList(tx, list_key)
-        const found = await needVersion(tx, list, wanted)
+        const list = await requireList(tx, list_key)
+        const found = await requireVersion(tx, list, wanted)
         if (found.state === 'withdrawn')
           throw new Error(`Version ${found.version} of ${list_key} is withdrawn already.`)
-        await expectNotGoverning(tx, list, found.version)
+        await assertNotInForce(tx, list, found.version)
         await updateVersionState(tx, list, found.version, 'withdrawn')
-        await recordSharedAct(tx, 'withdrawSharedVersion', list_key, {
+        await recordSharedListEvent(tx, 'withdrawSharedVersion', list_key, {
           version: found.version,
           content_hash: found.content_hash,
           reason,
@@ -267,7 +269,7 @@ export const referenceDataDiff: Command = {
 Example:
   npx probity reference-data diff --shared --list fatf-lists --from 3 --to 4`,
   options: {
-    ...SHARED,
+    ...SHARED_OPTION,
     list: LIST,
     from: { type: 'string', value: 'VERSION', about: 'number or label of the one' },
     to: { type: 'string', value: 'VERSION', about: 'number or label of the other' },
@@ -277,22 +279,22 @@ Example:
   run: async (invocation) => {
     const { args, terminal } = invocation
     const scope = readScope(invocation)
-    const [list_key, from, to] = [args.needed('list'), args.needed('from'), args.needed('to')]
+    const [list_key, from, to] = [args.required('list'), args.required('from'), args.required('to')]
     const asJson = args.flag('json')
-    const limit = wholeNumber('limit', args.text('limit') ?? (asJson ? '10000' : '50'), 1, MAX_SHOWN)
+    const limit = parseInteger('limit', args.text('limit') ?? (asJson ? '10000' : '50'), 1, MAX_SHOWN)
     return withSharedLists(invocation, scope, async ({ read }) => {
       const found = await read(async (tx) => {
-        const list = await needList(tx, list_key)
-        const [one, other] = [await needVersion(tx, list, from), await needVersion(tx, list, to)]
+        const list = await requireList(tx, list_key)
+        const [one, other] = [await requireVersion(tx, list, from), await requireVersion(tx, list, to)]
         const range = { from: one.version, to: other.version }
         const rows = await listDifferences(tx, list, range, { after: null, prefix: null }, limit)
-        return { one, other, range, rows, summary: await countAll((body) => body(tx), one, other) }
+        return { one, other, range, rows, summary: await countDifferences((body) => body(tx), one, other) }
       })
       const { one, other, range, summary } = found
       const items = found.rows.map((row) => {
-        const [before, after] = sidesOf(row)
+        const [before, after] = parseDifference(row)
         const op = before ? (after ? 'changed' : 'removed') : 'added'
-        return { op, key: row.key, before, after, changes: before && after ? changesOf(before, after) : [] }
+        return { op, key: row.key, before, after, changes: before && after ? listFieldChanges(before, after) : [] }
       })
       const total = summary.added + summary.removed + summary.changed
       if (asJson) {
@@ -300,20 +302,20 @@ Example:
         terminal.out(JSON.stringify({ list_key, ...range, ...hashes, summary, items, total }, null, 2))
         return 0
       }
-      terminal.out(`${list_key}, version ${range.from} to ${range.to}: ${summaryLine(summary)}`)
+      terminal.out(`${list_key}, version ${range.from} to ${range.to}: ${formatSummary(summary)}`)
       if (items.length === 0) return 0
       terminal.out(
-        table(
+        formatTable(
           items.flatMap(({ op, key, before, after, changes }) =>
             op === 'changed'
               ? changes.map((change, index) => ({
                   what: index === 0 ? op : '',
                   key: index === 0 ? key : '',
                   field: change.pointer,
-                  before: shortly(change.before),
-                  after: shortly(change.after),
+                  before: formatCell(change.before),
+                  after: formatCell(change.after),
                 }))
-              : [{ what: op, key, field: '', before: shortly(before), after: shortly(after) }],
+              : [{ what: op, key, field: '', before: formatCell(before), after: formatCell(after) }],
           ),
         ),
       )
@@ -327,7 +329,7 @@ Example:
 const MAX_CELL = 60
 
 /** A value in a cell of a table; null as nothing at all. */
-function shortly(value: unknown): string {
+function formatCell(value: unknown): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const line = text.replace(/\s+/g, ' ')

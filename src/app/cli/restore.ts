@@ -1,6 +1,6 @@
 /** `restore`: fills an empty, migrated database from a file of `backup`. Refuses everything else. */
 import { restore as readBackup } from '../backup/restore.ts'
-import { withSoundWalls } from './backup.ts'
+import { withVerifiedDatabase } from './backup.ts'
 import type { Command } from './command.ts'
 
 export const restore: Command = {
@@ -22,10 +22,10 @@ Example:
   },
   run: (invocation) => {
     const { args, terminal } = invocation
-    const file = args.needed('from')
-    return withSoundWalls(invocation, 'restore', 'restoreBackup', async (ground) => {
+    const file = args.required('from')
+    return withVerifiedDatabase(invocation, 'restore', 'restoreBackup', async (context) => {
       const { tenants, rows } = await readBackup({
-        ...ground,
+        ...context,
         file,
         any_key: args.flag('any-key'),
         onTenant: (tenant_id, number, count) => terminal.note(`tenant ${number} of ${count}: ${tenant_id}`),

@@ -1,9 +1,9 @@
 /** `seed`: the idempotent initial population. What is there is kept as it is. */
 import { ensureKeyring } from '../environment.ts'
-import { expectSound, hasSigningKey, withGuarded } from '../guard.ts'
 import { modules } from '../modules.ts'
-import { migrationsOf } from '../project.ts'
-import { seed as plant } from '../seed.ts'
+import { readProjectMigrations } from '../project.ts'
+import { seed as runSeed } from '../seed.ts'
+import { assertChecksPass, hasSigningKey, withCheckContext } from '../startup-checks.ts'
 import type { Command } from './command.ts'
 import { withEnvironment } from './operator.ts'
 
@@ -15,14 +15,19 @@ export const seed: Command = {
     withEnvironment(invocation, { name: 'seed' }, async ({ connections, home }) => {
       const { project, terminal } = invocation
       const config = invocation.config()
-      const facts = { connections, migrations: migrationsOf(project), keyring: null, production: config.production }
-      await withGuarded(facts, async (guarded) => {
-        await expectSound(guarded, ['database', 'role app', 'role steward', 'schema', 'walls'])
+      const facts = {
+        connections,
+        migrations: readProjectMigrations(project),
+        keyring: null,
+        production: config.production,
+      }
+      await withCheckContext(facts, async (guarded) => {
+        await assertChecksPass(guarded, ['database', 'role app', 'role steward', 'schema', 'walls'])
         const onStep = (text: string) => terminal.note(text)
         const keyring = await ensureKeyring(config, home, { isSealed: () => hasSigningKey(guarded), onStep })
         const context = { ...guarded, keyring, modules, project_root: project.root }
-        await plant(context, { demo: config.demo }, onStep)
-        await expectSound({ ...guarded, keyring }, ['seed', 'signing key', 'integrity keys'])
+        await runSeed(context, { demo: config.demo }, onStep)
+        await assertChecksPass({ ...guarded, keyring }, ['seed', 'signing key', 'integrity keys'])
       })
       terminal.out('Seeded.')
       return 0

@@ -8,32 +8,32 @@ import type { Database, Scope, Tx } from '../../kernel/database/tx.ts'
 import { Problem, problems } from '../../kernel/problem.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import {
-  activate,
-  countAll,
+  activateVersion,
+  countDifferences,
   type DatasetRow,
-  findInForce,
+  findActivationInForce,
   findSharedDataset,
   findVersion,
   insertOperatorEvent,
   listDatasets,
-  listPending,
+  listScheduledActivations,
   referenceData,
   type VersionRow,
 } from '../../modules/reference-data/index.ts'
 import { type Invocation, type Option, UsageError } from './command.ts'
-import { nearest } from './help.ts'
+import { findNearest } from './help.ts'
 import { withOperator } from './operator.ts'
 
-export const SHARED: Readonly<Record<string, Option>> = {
+export const SHARED_OPTION: Readonly<Record<string, Option>> = {
   shared: { type: 'boolean', about: 'required: these are the lists that all tenants share' },
 }
-export const ACTING: Readonly<Record<string, Option>> = {
-  ...SHARED,
+export const ACTOR_OPTIONS: Readonly<Record<string, Option>> = {
+  ...SHARED_OPTION,
   actor: { type: 'string', value: 'NAME', about: 'who does it, for the record (default: your user name here)' },
 }
 
 /** Tenants see a change coming for at least this long, unless it is made now with a reason. */
-const AHEAD_MS = 24 * 3600 * 1000
+const NOTICE_PERIOD_MS = 24 * 3600 * 1000
 const MAX_REASON = 2000
 const ACTOR = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})$/
@@ -79,12 +79,12 @@ export const withSharedLists = <T>(
         write: (work) => steward.write(scope, work),
       })
     } catch (error) {
-      throw plainly(error)
+      throw toTerminalError(error)
     }
   })
 
 /** What the API would answer, as a sentence for the person at the terminal. */
-function plainly(error: unknown): unknown {
+function toTerminalError(error: unknown): unknown {
   const { constraint = '' } = error as { constraint?: string }
   const [, sentence] = referenceData.constraints?.[constraint] ?? []
   if (sentence) return new Error(sentence, { cause: error })
@@ -93,24 +93,24 @@ function plainly(error: unknown): unknown {
   return new Error(error.extra.detail ?? problems[error.code].advice, { cause: error })
 }
 
-export const recordSharedAct = (tx: Tx, operation: string, list_key: string, detail: Record<string, unknown>) =>
+export const recordSharedListEvent = (tx: Tx, operation: string, list_key: string, detail: Record<string, unknown>) =>
   insertOperatorEvent(tx, { operation, subject: `list:${list_key}`, detail: canonicalJson(detail) })
 
-const LISTED = 1000
-export const listShared = (tx: Tx) =>
-  listDatasets(tx, { origin: 'own', state: null, type_key: null, key_prefix: null }, null, LISTED)
+const MAX_LISTED = 1000
+export const listSharedLists = (tx: Tx) =>
+  listDatasets(tx, { origin: 'own', state: null, type_key: null, key_prefix: null }, null, MAX_LISTED)
 
-export async function needList(tx: Tx, list_key: string, otherwise = ''): Promise<DatasetRow> {
+export async function requireList(tx: Tx, list_key: string, otherwise = ''): Promise<DatasetRow> {
   const found = await findSharedDataset(tx, list_key)
   if (found) return found
-  const keys = (await listShared(tx)).map((list) => list.list_key)
-  const near = nearest(list_key, keys)
+  const keys = (await listSharedLists(tx)).map((list) => list.list_key)
+  const near = findNearest(list_key, keys)
   const hint = near ? `; did you mean "${near}"?` : '; "reference-data list --shared" shows them.'
   throw new Error(`There is no shared list "${list_key.slice(0, 100)}"${hint}${otherwise && ` ${otherwise}`}`)
 }
 
 /** By number or label. */
-export async function needVersion(tx: Tx, list: DatasetRow, version: string): Promise<VersionRow> {
+export async function requireVersion(tx: Tx, list: DatasetRow, version: string): Promise<VersionRow> {
   const found = await findVersion(tx, list, version)
   if (found) return found
   const there = list.head_version === 0 ? 'it has none yet' : `it has 1 to ${list.head_version}`
@@ -118,21 +118,21 @@ export async function needVersion(tx: Tx, list: DatasetRow, version: string): Pr
 }
 
 /** From when and why, as the command line says it. */
-export interface Moment {
+export interface ActivationTime {
   /** Null: now. */
   readonly effective_from: string | null
   readonly reason: string
 }
 
-export function readMoment({ args }: Pick<Invocation, 'args'>, fallback_reason?: string): Moment {
+export function readActivationTime({ args }: Pick<Invocation, 'args'>, fallback_reason?: string): ActivationTime {
   const now = args.text('now')
   const at = args.text('at')
   if (now !== undefined) {
     if (at !== undefined) throw new UsageError('--now and --at exclude each other.')
     return { effective_from: null, reason: readReason('now', now) }
   }
-  const reason = readReason('reason', args.text('reason') ?? fallback_reason ?? args.needed('reason'))
-  const earliest_ms = Date.now() + AHEAD_MS
+  const reason = readReason('reason', args.text('reason') ?? fallback_reason ?? args.required('reason'))
+  const earliest_ms = Date.now() + NOTICE_PERIOD_MS
   if (at === undefined) return { effective_from: new Date(earliest_ms).toISOString(), reason }
   const at_ms = INSTANT.test(at) ? Date.parse(at) : Number.NaN
   if (Number.isNaN(at_ms)) throw new UsageError('--at must be an instant such as 2027-01-31T06:00:00Z.')
@@ -153,22 +153,27 @@ export function readReason(name: string, text: string): string {
   return reason
 }
 
-export interface PutInForce {
+export interface ActivationResult {
   readonly version: number
   readonly effective_from: string
 }
 
 /** The API's own activation, recorded as the operator's act in the same transaction. */
-export async function putInForce(tx: Tx, list_key: string, version: number, moment: Moment): Promise<PutInForce> {
-  const before = await findInForce(tx, 'list', list_key, 'base')
-  const { effective_from } = await activate(tx, {
+export async function activateSharedVersion(
+  tx: Tx,
+  list_key: string,
+  version: number,
+  moment: ActivationTime,
+): Promise<ActivationResult> {
+  const before = await findActivationInForce(tx, 'list', list_key, 'base')
+  const { effective_from } = await activateVersion(tx, {
     list_key,
     version,
     reason: moment.reason,
     effective_from: moment.effective_from ?? undefined,
   })
   const isNow = moment.effective_from === null
-  await recordSharedAct(tx, isNow ? 'activateSharedVersion' : 'scheduleSharedVersion', list_key, {
+  await recordSharedListEvent(tx, isNow ? 'activateSharedVersion' : 'scheduleSharedVersion', list_key, {
     version,
     effective_from,
     reason: moment.reason,
@@ -178,27 +183,27 @@ export async function putInForce(tx: Tx, list_key: string, version: number, mome
 }
 
 /** One line: newest version, what is in force, and what is coming. */
-export async function standingOf(tx: Tx, { list_key, head_version }: DatasetRow): Promise<string> {
-  const in_force = (await findInForce(tx, 'list', list_key, 'base'))?.version ?? 'none'
-  const pending = await listPending(tx, 'list', list_key)
+export async function describeListStatus(tx: Tx, { list_key, head_version }: DatasetRow): Promise<string> {
+  const in_force = (await findActivationInForce(tx, 'list', list_key, 'base'))?.version ?? 'none'
+  const pending = await listScheduledActivations(tx, 'list', list_key)
   const coming = pending.map(({ version, effective_from }) => `version ${version} from ${effective_from}`)
   return `${list_key}: newest version ${head_version || 'none'}, in force ${in_force}, pending ${coming.join(', ') || 'none'}.`
 }
 
 /** What putting `to` in place of what is in force would change. */
-export async function changeInForce(tx: Tx, list: DatasetRow, to: number): Promise<string> {
-  const from = (await findInForce(tx, 'list', list.list_key, 'base'))?.version
+export async function describeActivationChange(tx: Tx, list: DatasetRow, to: number): Promise<string> {
+  const from = (await findActivationInForce(tx, 'list', list.list_key, 'base'))?.version
   if (!from) return `Nothing is in force yet; version ${to} would be the first.`
   if (from === to) return `Version ${to} is in force already.`
-  return `From version ${from} to ${to}: ${summaryLine(await countAll((body) => body(tx), { ...list, version: from }, { ...list, version: to }))}`
+  return `From version ${from} to ${to}: ${formatSummary(await countDifferences((body) => body(tx), { ...list, version: from }, { ...list, version: to }))}`
 }
 
-const SHOWN_FIELDS = 8
+const MAX_LISTED_FIELDS = 8
 
-type Summary = Awaited<ReturnType<typeof countAll>>
+type Summary = Awaited<ReturnType<typeof countDifferences>>
 
-export function summaryLine({ added, removed, changed, fields }: Summary): string {
-  const shown = fields.slice(0, SHOWN_FIELDS).map(({ pointer, changed: times }) => `${pointer} ${times}`)
-  const where = shown.length > 0 ? ` (${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ', …' : ''})` : ''
+export function formatSummary({ added, removed, changed, fields }: Summary): string {
+  const shown = fields.slice(0, MAX_LISTED_FIELDS).map(({ pointer, changed: times }) => `${pointer} ${times}`)
+  const where = shown.length > 0 ? ` (${shown.join(', ')}${fields.length > MAX_LISTED_FIELDS ? ', …' : ''})` : ''
   return `${added} added, ${removed} removed, ${changed} changed${where}.`
 }

@@ -2,20 +2,20 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { migrate } from '../../kernel/database/migrations.ts'
+import type { Keyring } from '../../kernel/encryption.ts'
 import { createLog, type Log } from '../../kernel/log.ts'
-import type { Keyring } from '../../kernel/seal.ts'
 import type { Config } from '../config.ts'
 import { type Environment, ensureKeyring, openEnvironment } from '../environment.ts'
-import { awaitDatabase, expectSound, hasSigningKey, withGuarded } from '../guard.ts'
-import { Lifetime } from '../lifetime.ts'
 import { modules } from '../modules.ts'
-import { expectFreePort } from '../ports.ts'
-import { migrationsOf, type Project } from '../project.ts'
+import { assertPortFree } from '../ports.ts'
+import { ProcessLifecycle } from '../process-lifecycle.ts'
+import { type Project, readProjectMigrations } from '../project.ts'
 import { seed } from '../seed.ts'
-import { httpQuestion, metricsQuestion, type Serving, serve } from '../serve.ts'
+import { httpPortSettings, metricsPortSettings, type RunningService, serve } from '../serve.ts'
+import { assertChecksPass, hasSigningKey, waitForDatabase, withCheckContext } from '../startup-checks.ts'
 import { watchDatabase } from '../watchdog.ts'
 import type { Command, Terminal } from './command.ts'
-import { demoTokens, welcome } from './welcome.ts'
+import { formatWelcome, mintDemoTokens } from './welcome.ts'
 
 const LOG_MAX_BYTES = 64 * 1024 * 1024
 const WAIT_MS = 30_000
@@ -34,9 +34,9 @@ Examples:
   PORT=8080 PROBITY_DATA_DIR=/var/lib/probity/data npx probity start`,
   run: async ({ config: read, project, terminal, by_npm }) => {
     const config = read()
-    const say = progress(terminal)
+    const say = createProgressPrinter(terminal)
     let log: Log | undefined
-    const life = new Lifetime({
+    const life = new ProcessLifecycle({
       say,
       onCrash: (error) => {
         log?.fatal({ err: error }, 'uncaught')
@@ -46,18 +46,18 @@ Examples:
     life.listen({ by_npm })
     try {
       terminal.out(`Probity ${project.version}`)
-      await expectPorts(config)
+      await assertPortsFree(config)
       const environment = await openEnvironment({
         config,
         project,
-        claim: 'own',
+        access: 'own',
         may_create: true,
         name: 'start',
         onStep: say,
       })
       life.onEnd(config.database_urls ? null : 'Stopping PostgreSQL', DATABASE_STOP_MS, () => environment.close())
       life.proceed()
-      const keyring = await prepare({ config, project, environment, say, life })
+      const keyring = await prepareDatabase({ config, project, environment, say, life })
       life.proceed()
       const log_file = path.join(environment.home, 'service.log')
       log = openLog(config, log_file)
@@ -66,7 +66,7 @@ Examples:
         life.onEnd(null, DATABASE_STOP_MS, () => watchdog.stop())
       }
       const serving = await serveAll({ config, project, environment, keyring, log, life })
-      terminal.out(await greet({ config, project, environment, serving, log_file }))
+      terminal.out(await renderWelcome({ config, project, environment, serving, log_file }))
       await life.ended()
       log.info('stopping')
     } catch (error) {
@@ -79,45 +79,45 @@ Examples:
   },
 }
 
-function progress(terminal: Terminal): (text: string) => void {
+function createProgressPrinter(terminal: Terminal): (text: string) => void {
   return (text) => terminal.out(`${(performance.now() / 1000).toFixed(1).padStart(6)} s  ${text}`)
 }
 
-const hostOf = (config: Config): string => (config.database_urls && config.production ? '0.0.0.0' : 'localhost')
+const getDefaultHost = (config: Config): string => (config.database_urls && config.production ? '0.0.0.0' : 'localhost')
 
 /** Before the database is started: a port that is taken must leave nothing behind. */
-async function expectPorts(config: Config): Promise<void> {
-  await expectFreePort(httpQuestion(config, hostOf(config)))
-  await expectFreePort(metricsQuestion(config))
+async function assertPortsFree(config: Config): Promise<void> {
+  await assertPortFree(httpPortSettings(config, getDefaultHost(config)))
+  await assertPortFree(metricsPortSettings(config))
 }
 
 /** Brings schema and seed up to date, then checks all of it as every serving process does. */
-async function prepare(options: {
+async function prepareDatabase(options: {
   config: Config
   project: Project
   environment: Environment
   say: (text: string) => void
-  life: Lifetime
+  life: ProcessLifecycle
 }): Promise<Keyring> {
   const { config, project, environment, say, life } = options
   const { connections } = environment
-  const migrations = migrationsOf(project)
+  const migrations = readProjectMigrations(project)
   const facts = { connections, migrations, production: config.production }
-  return withGuarded({ ...facts, keyring: null }, async (guarded) => {
+  return withCheckContext({ ...facts, keyring: null }, async (guarded) => {
     const onWait = (reason: string) => say(`Waiting for the database (${reason})`)
-    await awaitDatabase(guarded, { limit_ms: WAIT_MS, onWait, signal: life.signal })
+    await waitForDatabase(guarded, { limit_ms: WAIT_MS, onWait, signal: life.signal })
     life.proceed()
     if (connections.migrator) {
       const applied = await migrate(connections.migrator, migrations, (step) => say(`Applying ${step}`))
       if (applied.length === 0) say('The schema is up to date')
       life.proceed()
     }
-    await expectSound(guarded, ['database', 'role app', 'role worker', 'role steward', 'schema', 'walls'])
+    await assertChecksPass(guarded, ['database', 'role app', 'role worker', 'role steward', 'schema', 'walls'])
     const isSealed = () => hasSigningKey(guarded)
     const keyring = await ensureKeyring(config, environment.home, { isSealed, onStep: say })
     const context = { ...guarded, keyring, modules, project_root: project.root }
     await seed(context, { demo: config.demo }, (step) => say(`Seeding: ${step}`))
-    await expectSound({ ...guarded, keyring }, ['seed', 'signing key', 'integrity keys', 'demo tenants'])
+    await assertChecksPass({ ...guarded, keyring }, ['seed', 'signing key', 'integrity keys', 'demo tenants'])
     return keyring
   })
 }
@@ -134,35 +134,35 @@ function serveAll(options: {
   environment: Environment
   keyring: Keyring
   log: Log
-  life: Lifetime
-}): Promise<Serving> {
+  life: ProcessLifecycle
+}): Promise<RunningService> {
   const { config, environment, life, ...rest } = options
-  const http = httpQuestion(config, hostOf(config))
+  const http = httpPortSettings(config, getDefaultHost(config))
   const { connections } = environment
-  return serve({ ...rest, config, connections, http, metrics: metricsQuestion(config), jobs: true }, life)
+  return serve({ ...rest, config, connections, http, metrics: metricsPortSettings(config), jobs: true }, life)
 }
 
-async function greet(options: {
+async function renderWelcome(options: {
   config: Config
   project: Project
   environment: Environment
-  serving: Serving
+  serving: RunningService
   log_file: string
 }): Promise<string> {
   const { config, project, environment, serving, log_file } = options
-  return welcome({
+  return formatWelcome({
     version: project.version,
     took_s: performance.now() / 1000,
-    url: config.public_url ?? `http://${shownHost(config.host ?? hostOf(config))}:${serving.port}`,
-    metrics_url: `http://${shownHost(config.metrics_host)}:${serving.metrics_port}/metrics`,
+    url: config.public_url ?? `http://${toReachableHost(config.host ?? getDefaultHost(config))}:${serving.port}`,
+    metrics_url: `http://${toReachableHost(config.metrics_host)}:${serving.metrics_port}/metrics`,
     data_dir: config.database_urls ? null : environment.home,
     log_file,
-    tokens: config.demo ? await demoTokens(serving.kernel.issuer) : [],
+    tokens: config.demo ? await mintDemoTokens(serving.kernel.issuer) : [],
   })
 }
 
 /** An address that can be pasted: nobody can call 0.0.0.0 by that name. */
-function shownHost(host: string): string {
+function toReachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }

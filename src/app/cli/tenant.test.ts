@@ -1,16 +1,16 @@
 /** `tenant create` on a real database: all of a tenant or nothing that anybody could use, wherever it is broken off. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { insertTenant } from '../queries.ts'
 import { checkApprovers } from './approver-check.ts'
-import { makeTenant } from './tenant.ts'
-import { addPerson, reactivatePerson } from './user.ts'
+import { createTenantWithKey } from './tenant.ts'
+import { addUser, reactivateUser } from './user.ts'
 
-let w: World
+let w: TestApp
 let superuser: pg.Client
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
 })
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const create = (slug: string, id?: string) => {
   const { seedContext: seeding, steward } = w
-  return makeTenant({ seeding, guarded: { app: seeding.app, steward } }, { slug, name: 'Bank', id })
+  return createTenantWithKey({ seeding, guarded: { app: seeding.app, steward } }, { slug, name: 'Bank', id })
 }
 
 const tables = ['approval_policy', 'retention_policy', 'job_schedule', 'api_key', 'audit_event']
@@ -49,7 +49,7 @@ async function refusing(table: string, body: () => Promise<void>): Promise<void>
 }
 
 const operator = () => ({
-  audit: async () => w.kernel.audit,
+  audit: async () => w.kernel.auditKeys,
   guarded: { app: w.runtime.database, steward: w.steward },
 })
 
@@ -72,15 +72,15 @@ describe('a tenant with too few people to approve', () => {
       remedy: expect.stringContaining('npx probity user add'),
     })
 
-    expect(await reactivatePerson(operator(), slug, bob.user_id)).toContain('has access again')
-    expect(await reactivatePerson(operator(), slug, bob.user_id)).toContain('already')
+    expect(await reactivateUser(operator(), slug, bob.user_id)).toContain('has access again')
+    expect(await reactivateUser(operator(), slug, bob.user_id)).toContain('already')
     expect((await look()).status).toBe('ok')
     expect((await invite('one@example.com')).status).toBe(202)
 
     await w.call(`POST /users/${bob.user_id}/deactivate`, { token: ada.token })
     const person = { tenant: slug, name: 'Cleo', email: 'cleo@example.com', roles: ['tenant_admin'] as const }
-    const user_id = await addPerson(operator(), person)
-    await expect(addPerson(operator(), person)).rejects.toThrow('already')
+    const user_id = await addUser(operator(), person)
+    await expect(addUser(operator(), person)).rejects.toThrow('already')
     expect((await invite('two@example.com')).status).toBe(202)
     const auditor = await w.token({ tenant_id, roles: ['auditor'] })
     const { items } = (await w.call('GET /audit/events?actor=operator:cli', { token: auditor })).json

@@ -7,19 +7,19 @@ import type { Tx } from '../../kernel/database/tx.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../kernel/uuid.ts'
 import { insertApiKey } from '../../modules/access/index.ts'
 import { CANARY_TENANT } from '../../modules/tenant/index.ts'
-import { findTenantBySlug, hasRows, listTenants, type TenantListing, updateTenantState } from '../queries.ts'
+import { findTenantBySlug, hasRows, listTenants, type TenantSummary, updateTenantState } from '../queries.ts'
 import { createTenant, type NewTenant } from '../seed.ts'
-import { noteAct } from './acts.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { OPERATOR, type Operator, withOperator } from './operator.ts'
-import { table } from './table.ts'
+import { formatTable } from './format-table.ts'
+import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
+import { recordAction } from './operator-actions.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,99}$/
 const NAME_MAX = 200
-const SHOWN_TENANTS = 20
+const MAX_LISTED_TENANTS = 20
 
-const shown = ({ tenant_id, slug, name, state, demo, created_at }: TenantListing) => ({
+const toListRow = ({ tenant_id, slug, name, state, demo, created_at }: TenantSummary) => ({
   tenant_id,
   slug,
   name,
@@ -29,18 +29,19 @@ const shown = ({ tenant_id, slug, name, state, demo, created_at }: TenantListing
 })
 
 /** By slug or id; an unknown one is answered with those there are. */
-export async function needTenant(
-  { guarded }: { readonly guarded: Pick<Operator['guarded'], 'steward'> },
+export async function requireTenant(
+  { guarded }: { readonly guarded: Pick<OperatorContext['guarded'], 'steward'> },
   slug: string,
-): Promise<TenantListing> {
+): Promise<TenantSummary> {
   const [found, known] = await guarded.steward.read(SCOPE, async (tx) => [
     await findTenantBySlug(tx, slug),
     await listTenants(tx),
   ])
   if (found && found.tenant_id !== CANARY_TENANT) return found
   const slugs = known.filter(({ tenant_id }) => tenant_id !== CANARY_TENANT).map((tenant) => tenant.slug)
-  const more = slugs.length > SHOWN_TENANTS ? `, and ${slugs.length - SHOWN_TENANTS} more` : ''
-  const list = slugs.length === 0 ? 'there is none yet' : `there are ${slugs.slice(0, SHOWN_TENANTS).join(', ')}${more}`
+  const more = slugs.length > MAX_LISTED_TENANTS ? `, and ${slugs.length - MAX_LISTED_TENANTS} more` : ''
+  const list =
+    slugs.length === 0 ? 'there is none yet' : `there are ${slugs.slice(0, MAX_LISTED_TENANTS).join(', ')}${more}`
   throw new Error(`There is no tenant "${slug.slice(0, 100)}"; ${list}.`)
 }
 
@@ -51,8 +52,8 @@ export const tenantList: Command = {
   run: (invocation) =>
     withOperator(invocation, { name: 'tenant' }, async ({ guarded }) => {
       const all = await guarded.steward.read(SCOPE, listTenants)
-      const rows = all.filter(({ tenant_id }) => tenant_id !== CANARY_TENANT).map(shown)
-      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : table(rows))
+      const rows = all.filter(({ tenant_id }) => tenant_id !== CANARY_TENANT).map(toListRow)
+      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : formatTable(rows))
       return 0
     }),
 }
@@ -74,9 +75,9 @@ Example:
     json: { type: 'boolean', about: 'print JSON' },
   },
   run: async (invocation) => {
-    const wanted = readTenant(invocation)
+    const wanted = readTenantRequest(invocation)
     return withOperator(invocation, { name: 'tenant', needs_seed: true }, async (operator) => {
-      const made = await makeTenant(operator, wanted)
+      const made = await createTenantWithKey(operator, wanted)
       const { terminal, args } = invocation
       if (args.flag('json')) terminal.out(JSON.stringify(made, null, 2))
       else terminal.out(`tenant_id  ${made.tenant_id}\napi_key    ${made.api_key}`)
@@ -86,19 +87,21 @@ Example:
   },
 }
 
-interface WantedTenant {
+interface TenantRequest {
   readonly slug: string
   readonly name: string
   /** Only where it is not ours to give. */
   readonly id?: string | undefined
 }
 
-type Maker = Pick<Operator, 'seeding'> & { readonly guarded: Pick<Operator['guarded'], 'app' | 'steward'> }
+type TenantOperator = Pick<OperatorContext, 'seeding'> & {
+  readonly guarded: Pick<OperatorContext['guarded'], 'app' | 'steward'>
+}
 
 /** Nobody gets in before the tenant has all that is its own, which it is given at once: it is let in last. */
-export async function makeTenant(operator: Maker, wanted: WantedTenant) {
+export async function createTenantWithKey(operator: TenantOperator, wanted: TenantRequest) {
   const { slug, name } = wanted
-  const tenant_id = await expectNew(operator, wanted)
+  const tenant_id = await resolveTenantId(operator, wanted)
   const key_id = uuidv7()
   const minted = mintApiKey(tenant_id, key_id)
   let is_made = false
@@ -118,15 +121,15 @@ async function insertFirstKey(tx: Tx, keys: AuditKeys, key_id: string, secret_ha
   const roles = ['tenant_admin']
   const name = 'First key, made with the tenant'
   await insertApiKey(tx, { key_id, name, roles, secret_hash, expires_in_days: null })
-  noteAct(tx, keys, { operation: 'createApiKey', object_type: 'api-keys', object_id: key_id, detail: { roles } })
+  recordAction(tx, keys, { operation: 'createApiKey', object_type: 'api-keys', object_id: key_id, detail: { roles } })
 }
 
-function readTenant({ args }: Invocation): WantedTenant {
-  const slug = args.needed('slug')
+function readTenantRequest({ args }: Invocation): TenantRequest {
+  const slug = args.required('slug')
   if (!SLUG.test(slug)) {
     throw new UsageError('--slug must be 1 to 100 lower-case letters, digits, - or _, starting with a letter or digit.')
   }
-  const name = args.needed('name').trim()
+  const name = args.required('name').trim()
   if (name.length === 0 || name.length > NAME_MAX || /\p{Cc}/u.test(name)) {
     throw new UsageError(`--name must be 1 to ${NAME_MAX} characters on one line.`)
   }
@@ -138,31 +141,31 @@ function readTenant({ args }: Invocation): WantedTenant {
 }
 
 /** The id to make it under: that of a tenant which a run that was broken off has left with nothing in it, or a new one. */
-async function expectNew(operator: Maker, { slug, id }: WantedTenant): Promise<string> {
+async function resolveTenantId(operator: TenantOperator, { slug, id }: TenantRequest): Promise<string> {
   const taken = await operator.guarded.steward.read(SCOPE, async (tx) => ({
     slug: await findTenantBySlug(tx, slug),
     id: id === undefined ? undefined : await findTenantBySlug(tx, id),
   }))
   const { slug: same } = taken
-  if (same && [undefined, same.tenant_id].includes(id) && (await isEmpty(operator, same))) return same.tenant_id
+  if (same && [undefined, same.tenant_id].includes(id) && (await isEmptyTenant(operator, same))) return same.tenant_id
   if (same) throw new Error(`A tenant "${slug}" exists already (${same.tenant_id}, ${same.state}).`)
   if (taken.id) throw new Error(`A tenant with the id ${id} exists already ("${taken.id.slug}").`)
   return id ?? uuidv7()
 }
 
 /** Everything of its own is made in one transaction, the approval policy with it. */
-const isEmpty = async ({ guarded }: Maker, { tenant_id, state }: TenantListing): Promise<boolean> =>
+const isEmptyTenant = async ({ guarded }: TenantOperator, { tenant_id, state }: TenantSummary): Promise<boolean> =>
   state === 'suspended' &&
   guarded.app.read({ tenant_id, actor: OPERATOR }, async (tx) => !(await hasRows(tx, 'approval_policy')))
 
-const stateCommand = (verb: 'suspend' | 'resume', state: TenantListing['state'], about: string): Command => ({
+const createStateCommand = (verb: 'suspend' | 'resume', state: TenantSummary['state'], about: string): Command => ({
   name: `tenant ${verb}`,
   summary: verb === 'suspend' ? 'Lock a tenant out; nothing is deleted' : 'Let a suspended tenant in again',
   about,
   positionals: ['SLUG'],
   run: (invocation) =>
     withOperator(invocation, { name: 'tenant' }, async (operator) => {
-      const tenant = await needTenant(operator, invocation.args.positionals[0] as string)
+      const tenant = await requireTenant(operator, invocation.args.positionals[0] as string)
       const { tenant_id, slug } = tenant
       if (tenant.state === state) {
         invocation.terminal.out(`${slug} is already ${state}.`)
@@ -172,7 +175,7 @@ const stateCommand = (verb: 'suspend' | 'resume', state: TenantListing['state'],
       await operator.guarded.steward.write({ tenant_id, actor: OPERATOR }, async (tx) => {
         // Somebody else may have done it just now, and recorded it.
         if ((await updateTenantState(tx, tenant_id, state)) === 0) return
-        noteAct(tx, keys, {
+        recordAction(tx, keys, {
           operation: `${verb}Tenant`,
           object_type: 'tenant',
           object_id: tenant_id,
@@ -184,9 +187,9 @@ const stateCommand = (verb: 'suspend' | 'resume', state: TenantListing['state'],
     }),
 })
 
-export const tenantSuspend = stateCommand(
+export const tenantSuspend = createStateCommand(
   'suspend',
   'suspended',
   'Its tokens stop working in every process within five seconds; its data, jobs and schedules wait.',
 )
-export const tenantResume = stateCommand('resume', 'active', 'Takes effect in every process within five seconds.')
+export const tenantResume = createStateCommand('resume', 'active', 'Takes effect in every process within five seconds.')

@@ -3,18 +3,18 @@ import { BUILT_IN_ISSUER, createBuiltInIssuer } from '../../kernel/auth/built-in
 import { isRole, type Role, roles } from '../../kernel/auth/roles.ts'
 import { isUuid, uuidv7 } from '../../kernel/uuid.ts'
 import { findUser, findUserByEmail, insertUser, listUsers, type UserRow } from '../../modules/access/index.ts'
-import type { TenantListing } from '../queries.ts'
-import { noteAct, recordAct } from './acts.ts'
-import { type Command, type Invocation, UsageError, wholeNumber } from './command.ts'
-import { OPERATOR, type Operator, withOperator } from './operator.ts'
-import { needTenant } from './tenant.ts'
+import type { TenantSummary } from '../queries.ts'
+import { type Command, type Invocation, parseInteger, UsageError } from './command.ts'
+import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
+import { recordAction, recordStandaloneAction } from './operator-actions.ts'
+import { requireTenant } from './tenant.ts'
 
 const DEFAULT_HOURS = 12
 const MAX_HOURS = 24
 /** Enough to find a fitting person in any tenant one tries things with; beyond it one is added. */
 const SEARCHED_USERS = 200
 
-interface Holder {
+interface TokenOwner {
   readonly principal: `user:${string}`
   readonly name?: string
   readonly roles: readonly string[]
@@ -43,25 +43,25 @@ Examples:
     hours: { type: 'string', value: 'N', about: `life of the token, 1 to ${MAX_HOURS} (default ${DEFAULT_HOURS})` },
   },
   run: async (invocation) => {
-    const wanted = readWish(invocation)
+    const wanted = readTokenRequest(invocation)
     return withOperator(invocation, { name: 'token', needs_seed: true, signs: true }, async (operator) => {
-      const tenant = await needTenant(operator, wanted.tenant)
+      const tenant = await requireTenant(operator, wanted.tenant)
       if (tenant.demo && invocation.config().production) {
         throw new Error(`${tenant.slug} is a demo tenant, and with NODE_ENV=production those get no tokens.`)
       }
       if (tenant.state === 'suspended') {
         throw new Error(`${tenant.slug} is suspended: run "npx probity tenant resume ${tenant.slug}" first.`)
       }
-      const holder = await findHolder(operator, tenant, wanted, (text) => invocation.terminal.note(text))
+      const owner = await findTokenOwner(operator, tenant, wanted, (text) => invocation.terminal.note(text))
       const issuer = createBuiltInIssuer(operator.guarded.app, operator.keyring)
       const lifetime_s = wanted.hours * 3600
-      const minted = await issuer.mint({ ...holder, tenant_id: tenant.tenant_id, lifetime_s })
+      const minted = await issuer.mint({ ...owner, tenant_id: tenant.tenant_id, lifetime_s })
       const expires_at = new Date(minted.expires_at_s * 1000).toISOString()
-      await recordAct(operator, tenant.tenant_id, {
+      await recordStandaloneAction(operator, tenant.tenant_id, {
         operation: 'createToken',
         object_type: 'auth',
         object_id: minted.token_id,
-        detail: { principal: holder.principal, roles: holder.roles, expires_at },
+        detail: { principal: owner.principal, roles: owner.roles, expires_at },
       })
       invocation.terminal.out(minted.token)
       return 0
@@ -69,17 +69,17 @@ Examples:
   },
 }
 
-interface Wish {
+interface TokenRequest {
   readonly tenant: string
   readonly roles: readonly Role[]
   readonly user: string | undefined
   readonly hours: number
 }
 
-function readWish({ args }: Invocation): Wish {
-  const tenant = args.needed('tenant')
+function readTokenRequest({ args }: Invocation): TokenRequest {
+  const tenant = args.required('tenant')
   const user = args.text('user')
-  const named = [...new Set(args.texts('role'))]
+  const named = [...new Set(args.list('role'))]
   const unknown = named.find((name) => !isRole(name))
   if (unknown !== undefined) {
     throw new Error(`"${unknown.slice(0, 100)}" is not a role; the roles are ${roles.join(', ')}.`)
@@ -90,13 +90,18 @@ function readWish({ args }: Invocation): Wish {
     tenant,
     user,
     roles: named.filter(isRole),
-    hours: hours === undefined ? DEFAULT_HOURS : wholeNumber('hours', hours, 1, MAX_HOURS),
+    hours: hours === undefined ? DEFAULT_HOURS : parseInteger('hours', hours, 1, MAX_HOURS),
   }
 }
 
-type Note = (text: string) => void
+type Notify = (text: string) => void
 
-async function findHolder(operator: Operator, tenant: TenantListing, wish: Wish, note: Note): Promise<Holder> {
+async function findTokenOwner(
+  operator: OperatorContext,
+  tenant: TenantSummary,
+  wish: TokenRequest,
+  note: Notify,
+): Promise<TokenOwner> {
   const { app } = operator.guarded
   const scope = { tenant_id: tenant.tenant_id, actor: OPERATOR }
   if (wish.user !== undefined) {
@@ -105,15 +110,18 @@ async function findHolder(operator: Operator, tenant: TenantListing, wish: Wish,
       isUuid(who) ? findUser(tx, who) : findUserByEmail(tx, who.toLowerCase()),
     )
     if (!user) throw new Error(`${tenant.slug} has no user "${who.slice(0, 100)}".`)
-    return asHolder(expectRoles(user, tenant, wish.roles), wish.roles.length > 0 ? wish.roles : user.roles)
+    return toTokenOwner(assertRoles(user, tenant, wish.roles), wish.roles.length > 0 ? wish.roles : user.roles)
   }
   const filter = { state: 'active', role: wish.roles[0] ?? null }
   const users = await app.one(scope, (tx) => listUsers(tx, filter, null, SEARCHED_USERS))
-  return asHolder(closest(users, wish.roles) ?? (await ensureUser(operator, tenant, wish.roles, note)), wish.roles)
+  return toTokenOwner(
+    findLeastPrivileged(users, wish.roles) ?? (await ensureUser(operator, tenant, wish.roles, note)),
+    wish.roles,
+  )
 }
 
 /** A token never gives a role that its user does not have. */
-function expectRoles(user: UserRow, tenant: TenantListing, wanted: readonly Role[]): UserRow {
+function assertRoles(user: UserRow, tenant: TenantSummary, wanted: readonly Role[]): UserRow {
   if (user.state === 'inactive') throw new Error(`${user.name} of ${tenant.slug} is deactivated.`)
   const missing = wanted.filter((role) => !user.roles.includes(role))
   if (missing.length === 0) return user
@@ -122,10 +130,10 @@ function expectRoles(user: UserRow, tenant: TenantListing, wanted: readonly Role
 
 /** The user of this tenant that belongs to exactly these roles. Runs at once with itself: the address is unique. */
 async function ensureUser(
-  operator: Operator,
-  tenant: TenantListing,
+  operator: OperatorContext,
+  tenant: TenantSummary,
   wanted: readonly Role[],
-  note: Note,
+  note: Notify,
 ): Promise<UserRow> {
   const held = roles.filter((role) => wanted.includes(role))
   const user_id = uuidv7()
@@ -138,22 +146,22 @@ async function ensureUser(
     const made = await insertUser(tx, { user_id, subject, email, name, roles: held, ...fixed }, 'keep')
     if (!made) return findUserByEmail(tx, email)
     const detail = { name, roles: held }
-    noteAct(tx, keys, { operation: 'createUser', object_type: 'users', object_id: user_id, detail })
+    recordAction(tx, keys, { operation: 'createUser', object_type: 'users', object_id: user_id, detail })
     return made
   })
   if (!user) throw new Error(`${email} of ${tenant.slug} was removed just now; run the command again.`)
   if (user.user_id === user_id) note(`Nobody of ${tenant.slug} had these roles: added the user ${email}.`)
-  return expectRoles(user, tenant, held)
+  return assertRoles(user, tenant, held)
 }
 
-const asHolder = (user: UserRow, held: readonly string[]): Holder => ({
+const toTokenOwner = (user: UserRow, held: readonly string[]): TokenOwner => ({
   principal: `user:${user.user_id}`,
   name: user.name,
   roles: held,
 })
 
 /** Of those who have all the roles, the one with the fewest others. */
-export function closest<U extends { readonly roles: readonly string[] }>(
+export function findLeastPrivileged<U extends { readonly roles: readonly string[] }>(
   users: readonly U[],
   wanted: readonly string[],
 ): U | undefined {

@@ -6,18 +6,20 @@ import { BUILT_IN_ISSUER } from '../../kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '../../kernel/auth/roles.ts'
 import { isUuid, uuidv7 } from '../../kernel/uuid.ts'
 import { findUser, findUserByEmail, insertUser, updateUserState } from '../../modules/access/index.ts'
-import { noteAct } from './acts.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { OPERATOR, type Operator, withOperator } from './operator.ts'
-import { needTenant } from './tenant.ts'
+import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
+import { recordAction } from './operator-actions.ts'
+import { requireTenant } from './tenant.ts'
 
 const EMAIL = /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u
 const EMAIL_MAX = 254
 const NAME_MAX = 200
 
-type Acting = Pick<Operator, 'audit'> & { readonly guarded: Pick<Operator['guarded'], 'app' | 'steward'> }
+type UserOperator = Pick<OperatorContext, 'audit'> & {
+  readonly guarded: Pick<OperatorContext['guarded'], 'app' | 'steward'>
+}
 
-interface NewPerson {
+interface NewUserRequest {
   readonly tenant: string
   readonly name: string
   readonly email: string
@@ -41,9 +43,9 @@ Example:
     role: { type: 'string', multiple: true, value: 'ROLE', about: `one of ${roles.join(', ')}` },
   },
   run: async (invocation) => {
-    const person = readPerson(invocation)
+    const request = readNewUserRequest(invocation)
     return withOperator(invocation, { name: 'user' }, async (operator) => {
-      const user_id = await addPerson(operator, person)
+      const user_id = await addUser(operator, request)
       invocation.terminal.out(user_id)
       return 0
     })
@@ -63,21 +65,25 @@ Example:
     user: { type: 'string', value: 'WHO', about: 'email address or id of the person' },
   },
   run: async (invocation) => {
-    const [slug, who] = [invocation.args.needed('tenant'), invocation.args.needed('user')]
+    const [slug, who] = [invocation.args.required('tenant'), invocation.args.required('user')]
     return withOperator(invocation, { name: 'user' }, async (operator) => {
-      invocation.terminal.out(await reactivatePerson(operator, slug, who))
+      invocation.terminal.out(await reactivateUser(operator, slug, who))
       return 0
     })
   },
 }
 
-function readPerson({ args }: Invocation): NewPerson {
-  const [tenant, name, email] = [args.needed('tenant'), args.needed('name').trim(), args.needed('email').toLowerCase()]
+function readNewUserRequest({ args }: Invocation): NewUserRequest {
+  const [tenant, name, email] = [
+    args.required('tenant'),
+    args.required('name').trim(),
+    args.required('email').toLowerCase(),
+  ]
   if (name.length === 0 || name.length > NAME_MAX || /\p{Cc}/u.test(name)) {
     throw new UsageError(`--name must be 1 to ${NAME_MAX} characters on one line.`)
   }
   if (email.length > EMAIL_MAX || !EMAIL.test(email)) throw new UsageError('--email must be an email address.')
-  const named = [...new Set(args.texts('role'))]
+  const named = [...new Set(args.list('role'))]
   const unknown = named.find((role) => !isRole(role))
   if (unknown !== undefined) {
     throw new UsageError(`"${unknown.slice(0, 100)}" is not a role; the roles are ${roles.join(', ')}.`)
@@ -87,11 +93,11 @@ function readPerson({ args }: Invocation): NewPerson {
 }
 
 /** The id of the new person. */
-export async function addPerson(
-  operator: Acting,
-  { tenant: slug, name, email, roles: held }: NewPerson,
+export async function addUser(
+  operator: UserOperator,
+  { tenant: slug, name, email, roles: held }: NewUserRequest,
 ): Promise<string> {
-  const { tenant_id } = await needTenant(operator, slug)
+  const { tenant_id } = await requireTenant(operator, slug)
   const user_id = uuidv7()
   const keys = await operator.audit()
   await operator.guarded.app.write({ tenant_id, actor: OPERATOR }, async (tx) => {
@@ -108,7 +114,7 @@ export async function addPerson(
       origin: 'built_in',
       state: 'invited',
     })
-    noteAct(tx, keys, {
+    recordAction(tx, keys, {
       operation: 'createUser',
       object_type: 'users',
       object_id: user_id,
@@ -119,8 +125,8 @@ export async function addPerson(
 }
 
 /** What there is to say about it. */
-export async function reactivatePerson(operator: Acting, slug: string, who: string): Promise<string> {
-  const { tenant_id } = await needTenant(operator, slug)
+export async function reactivateUser(operator: UserOperator, slug: string, who: string): Promise<string> {
+  const { tenant_id } = await requireTenant(operator, slug)
   const keys = await operator.audit()
   return operator.guarded.app.write({ tenant_id, actor: OPERATOR }, async (tx) => {
     const user = isUuid(who) ? await findUser(tx, who) : await findUserByEmail(tx, who.toLowerCase())
@@ -128,7 +134,7 @@ export async function reactivatePerson(operator: Acting, slug: string, who: stri
     if (user.state !== 'inactive') return `${user.name} has access already.`
     await updateUserState(tx, user.user_id, 'active')
     const detail = { roles: user.roles }
-    noteAct(tx, keys, { operation: 'reactivateUser', object_type: 'users', object_id: user.user_id, detail })
+    recordAction(tx, keys, { operation: 'reactivateUser', object_type: 'users', object_id: user.user_id, detail })
     return `${user.name} has access again, with the roles ${user.roles.join(', ') || 'none'}.`
   })
 }

@@ -3,9 +3,9 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuditEvent, createAuditKeys, eventHash, GENESIS, linkHash } from '../../kernel/audit/chain.ts'
+import { type AuditEvent, createAuditKeys, GENESIS_HASH, hashEvent, hashLink } from '../../kernel/audit/chain.ts'
+import { createKeyring } from '../../kernel/encryption.ts'
 import { deriveIntegrityKeys } from '../../kernel/integrity/keys.ts'
-import { createKeyring } from '../../kernel/seal.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { main } from '../main.ts'
 
@@ -29,11 +29,11 @@ function save(text: string): string {
 function linkOf(seq: number, prev_hash: string) {
   const facts = { operation: 'updateThing', object_type: 'things', object_id: '1', request_id: null, detail: '{}' }
   const event: AuditEvent = { tenant_id, event_id: uuidv7(), recorded_at: dayOf(seq), actor: 'user:a', ...facts }
-  const hash = linkHash(prev_hash, seq, eventHash(event))
+  const hash = hashLink(prev_hash, seq, hashEvent(event))
   return { line: 'link', seq, event_id: event.event_id, prev_hash, hash, event }
 }
 const links: ReturnType<typeof linkOf>[] = []
-for (let seq = 1; seq <= 9; seq++) links.push(linkOf(seq, links.at(-1)?.hash ?? GENESIS))
+for (let seq = 1; seq <= 9; seq++) links.push(linkOf(seq, links.at(-1)?.hash ?? GENESIS_HASH))
 const checkpoint = (seq: number) =>
   keys.signCheckpoint(tenant_id, { seq, hash: links[seq - 1]?.hash as string }, dayOf(seq))
 

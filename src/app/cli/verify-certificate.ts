@@ -4,9 +4,9 @@
  */
 import {
   type Certificate,
-  CertificateUnreadable,
-  certificateFaults,
-  readCertificate,
+  findCertificateFaults,
+  InvalidCertificateError,
+  parseCertificate,
 } from '../../decision/certificate.ts'
 import type { Command } from './command.ts'
 import { readJsonFile, readPublicKey } from './verify.ts'
@@ -29,8 +29,8 @@ Example:
   run: async ({ args, terminal }) => {
     const [file] = args.positionals as [string]
     const key = readPublicKey(args)
-    const certificate = read(file)
-    const faults = certificateFaults(certificate, key)
+    const certificate = readCertificateFile(file)
+    const faults = findCertificateFaults(certificate, key)
     const genuine = faults.length === 0
     if (args.flag('json')) {
       const { evaluation_id, tenant_id, subject_id, decided_at, document_hash, key_id, document } = certificate
@@ -39,7 +39,7 @@ Example:
     } else if (genuine) {
       const held = key === undefined ? ' (taken from the file itself; compare it with one you hold)' : ''
       terminal.out(`Genuine: signed by key ${certificate.key_id}${held}.`)
-      for (const line of decisionLines(certificate)) terminal.out(`  ${line}`)
+      for (const line of formatDecision(certificate)) terminal.out(`  ${line}`)
     } else {
       terminal.out('NOT GENUINE: do not rely on what this file says.')
       for (const fault of faults) terminal.out(`  ${fault}`)
@@ -48,17 +48,17 @@ Example:
   },
 }
 
-function read(file: string): Certificate {
+function readCertificateFile(file: string): Certificate {
   const given = readJsonFile(file)
   try {
-    return readCertificate(given)
+    return parseCertificate(given)
   } catch (error) {
-    if (!(error instanceof CertificateUnreadable)) throw error
+    if (!(error instanceof InvalidCertificateError)) throw error
     throw new Error(`${file} is not a certificate: ${error.message}.`, { cause: error })
   }
 }
 
-interface Shown {
+interface SignedDecision {
   readonly format?: string
   readonly family?: string
   readonly key?: string
@@ -69,8 +69,16 @@ interface Shown {
 }
 
 /** The signature has been checked: what is shown is what was signed. */
-function decisionLines(certificate: Certificate): string[] {
-  const { format, family, key, version, outcome = {}, explanation = {}, lists = [] } = certificate.document as Shown
+function formatDecision(certificate: Certificate): string[] {
+  const {
+    format,
+    family,
+    key,
+    version,
+    outcome = {},
+    explanation = {},
+    lists = [],
+  } = certificate.document as SignedDecision
   const said =
     outcome.band === undefined ? (outcome.hit ? 'hit' : 'no hit') : `${outcome.band}, ${outcome.score_bps} basis points`
   return [

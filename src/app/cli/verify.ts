@@ -4,14 +4,14 @@
  */
 import fs from 'node:fs'
 import readline from 'node:readline'
-import { ExportUnreadable, type KeptCheckpoint, verifyExport } from '../../kernel/audit/export-file.ts'
+import { InvalidExport, type KeptCheckpoint, verifyExport } from '../../kernel/audit/export-verifier.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { entryHash, keyHash } from '../../registry/content/hashes.ts'
 import { type Proof, verifyProof } from '../../registry/content/merkle.ts'
-import { changeHash, type OverlayEntry } from '../../registry/overlay.ts'
+import { hashOverlayEntry, type OverlayEntry } from '../../registry/overlay.ts'
 import { type Arguments, type Command, UsageError } from './command.ts'
 
-const SHOWN_FAULTS = 20
+const MAX_PRINTED_FAULTS = 20
 
 export const verifyAudit: Command = {
   name: 'verify audit',
@@ -34,14 +34,14 @@ Example:
     const [file] = args.positionals as [string]
     const key = readPublicKey(args)
     const kept_file = args.text('kept')
-    const kept = kept_file === undefined ? [] : readKept(kept_file)
-    expectFile(file)
+    const kept = kept_file === undefined ? [] : readKeptCheckpoints(kept_file)
+    assertFileExists(file)
     const lines = readline.createInterface({ input: fs.createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
     let report: Awaited<ReturnType<typeof verifyExport>>
     try {
       report = await verifyExport(lines, key, kept)
     } catch (error) {
-      if (!(error instanceof ExportUnreadable)) throw error
+      if (!(error instanceof InvalidExport)) throw error
       throw new Error(`${file}: ${error.message}`, { cause: error })
     }
     if (args.flag('json')) terminal.out(JSON.stringify(report, null, 2))
@@ -51,10 +51,11 @@ Example:
           `${report.checkpoints} signed checkpoints, key ${report.key_id}${key ? '' : ' (taken from the file itself)'}, ` +
           `end signed ${report.signed_at}`,
       )
-      for (const { seq, fault, detail } of report.faults.slice(0, SHOWN_FAULTS)) {
+      for (const { seq, fault, detail } of report.faults.slice(0, MAX_PRINTED_FAULTS)) {
         terminal.out(`  ${seq === null ? '' : `at ${seq}: `}${fault}: ${detail}`)
       }
-      if (report.faults_total > SHOWN_FAULTS) terminal.out(`  and ${report.faults_total - SHOWN_FAULTS} more`)
+      if (report.faults_total > MAX_PRINTED_FAULTS)
+        terminal.out(`  and ${report.faults_total - MAX_PRINTED_FAULTS} more`)
       const earlier = kept.filter(({ seq }) => seq < report.first_seq).length
       if (earlier > 0) terminal.out(`  kept checkpoints from before this file, which cannot be compared: ${earlier}`)
     }
@@ -75,7 +76,7 @@ export function readPublicKey(args: Arguments): string | undefined {
   )
 }
 
-function readKept(file: string): KeptCheckpoint[] {
+function readKeptCheckpoints(file: string): KeptCheckpoint[] {
   const { items } = (readJsonFile(file) ?? {}) as { items?: unknown }
   const isCheckpoint = (item: Partial<KeptCheckpoint> | null) =>
     typeof item?.tenant_id === 'string' && Number.isSafeInteger(item.seq) && HASH.test(String(item.hash))
@@ -115,9 +116,9 @@ Example:
     const hash = args.text('hash')
     if (hash !== undefined && !HASH.test(hash))
       throw new UsageError('--hash must be 64 hexadecimal digits, lower case.')
-    const given = readProof(file)
+    const given = readProofFile(file)
     const entry_file = args.text('entry')
-    const faults = faultsOf(given, hash, entry_file === undefined ? undefined : readJsonFile(entry_file))
+    const faults = findProofFaults(given, hash, entry_file === undefined ? undefined : readJsonFile(entry_file))
     const { list_key, version, key, proof } = given
     const of = given.change === undefined ? list_key : `the overlay on ${list_key}`
     const says = `${JSON.stringify(key)} is ${proof.entry_hash === null ? 'NOT in' : 'in'} version ${version} of ${of}`
@@ -137,9 +138,9 @@ Example:
 }
 
 /** Everything that keeps the file from proving what it says, in words. */
-function faultsOf({ key, present, entry, change, proof }: ProofFile, hash?: string, held?: unknown): string[] {
+function findProofFaults({ key, present, entry, change, proof }: ProofFile, hash?: string, held?: unknown): string[] {
   const shown = change === undefined ? entry : change
-  const hasHash = change === undefined ? isEntry : isChange
+  const hasHash = change === undefined ? entryHasHash : changeHasHash
   const faults: string[] = []
   if (!verifyProof(proof))
     faults.push('The hashes of the proof do not lead to its own root: it was damaged or made up.')
@@ -160,7 +161,7 @@ function faultsOf({ key, present, entry, change, proof }: ProofFile, hash?: stri
   return faults
 }
 
-function isEntry(entry: unknown, wanted: string): boolean {
+function entryHasHash(entry: unknown, wanted: string): boolean {
   try {
     return entryHash(canonicalJson(entry)) === wanted
   } catch {
@@ -170,21 +171,21 @@ function isEntry(entry: unknown, wanted: string): boolean {
 }
 
 /** Of an overlay the operation and the entry it was written against are proved too. */
-function isChange(change: unknown, wanted: string): boolean {
+function changeHasHash(change: unknown, wanted: string): boolean {
   try {
     const { op, base_hash, value, ...more } = change as OverlayEntry
-    return Object.keys(more).length === 0 && changeHash({ op, base_hash, value }) === wanted
+    return Object.keys(more).length === 0 && hashOverlayEntry({ op, base_hash, value }) === wanted
   } catch {
     return false
   }
 }
 
-function expectFile(file: string): void {
+function assertFileExists(file: string): void {
   if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
 }
 
 export function readJsonFile(file: string): unknown {
-  expectFile(file)
+  assertFileExists(file)
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'))
   } catch (error) {
@@ -193,7 +194,7 @@ export function readJsonFile(file: string): unknown {
 }
 
 /** Only its shape; whether it is true is another question. */
-function readProof(file: string): ProofFile {
+function readProofFile(file: string): ProofFile {
   const given = readJsonFile(file) as Partial<ProofFile> | null
   const proof = given?.proof as Partial<Proof> | undefined
   const isText = (value: unknown) => typeof value === 'string'

@@ -12,14 +12,14 @@ export interface DemoToken {
 }
 
 /** Which roles are shown for which tenant; every other token is one command away. Pairs are for four eyes. */
-const shownRoles: readonly (readonly Role[])[] = [
+const printedRoles: readonly (readonly Role[])[] = [
   ['viewer', 'policy_editor', 'compliance_officer', 'tenant_admin'],
   ['viewer', 'tenant_admin'],
 ]
 
-export async function demoTokens(issuer: Pick<BuiltInIssuer, 'mint'>): Promise<DemoToken[]> {
+export async function mintDemoTokens(issuer: Pick<BuiltInIssuer, 'mint'>): Promise<DemoToken[]> {
   const chosen = demoTenants.flatMap((tenant, index) => {
-    const roles = shownRoles[index] ?? []
+    const roles = printedRoles[index] ?? []
     const users = roles.flatMap((role) => tenant.users.filter((user) => user.roles.includes(role)))
     // One tenant shows the pairs; in the other the first holder of each role is enough.
     const shown = index === 0 ? users : roles.flatMap((role) => users.find((user) => user.roles.includes(role)) ?? [])
@@ -39,7 +39,7 @@ export async function demoTokens(issuer: Pick<BuiltInIssuer, 'mint'>): Promise<D
   )
 }
 
-export function welcome(facts: {
+export function formatWelcome(facts: {
   readonly version: string
   readonly took_s: number
   readonly url: string
@@ -60,7 +60,7 @@ export function welcome(facts: {
     ...(facts.data_dir ? [`  Data       ${facts.data_dir}`] : []),
     `  Log        ${facts.log_file}`,
     '',
-    ...(tokens.length > 0 ? tokenLines(tokens, url) : noTokenLines),
+    ...(tokens.length > 0 ? formatTokens(tokens, url) : noTokenLines),
     '',
     'Ctrl-C stops everything.',
   ].join('\n')
@@ -71,7 +71,7 @@ const noTokenLines = [
   '  npx probity tenant create --slug SLUG --name NAME',
 ]
 
-function tokenLines(tokens: readonly DemoToken[], url: string): string[] {
+function formatTokens(tokens: readonly DemoToken[], url: string): string[] {
   const blocks = demoTenants.flatMap((tenant) => {
     const own = tokens.filter((entry) => entry.tenant === tenant)
     return [
@@ -84,7 +84,7 @@ function tokenLines(tokens: readonly DemoToken[], url: string): string[] {
     `Tokens, valid for ${DEMO_TOKEN_HOURS} hours; any other: npx probity token --tenant demo --role viewer`,
     '',
     ...blocks,
-    ...fourEyes(tokens),
+    ...formatFourEyes(tokens),
     '',
     'Try it:',
     `  ${curlLine(tokens, url)}`,
@@ -92,7 +92,7 @@ function tokenLines(tokens: readonly DemoToken[], url: string): string[] {
 }
 
 /** Two people with the same role: what one proposes the other can approve. */
-function fourEyes(tokens: readonly DemoToken[]): string[] {
+function formatFourEyes(tokens: readonly DemoToken[]): string[] {
   const pairs = tokens.flatMap(({ tenant, user }, index) =>
     tokens
       .slice(index + 1)

@@ -95,20 +95,20 @@ function copyFiles(from: string, to: string): void {
   linkLibraries(to)
 }
 
-function isOwn(dir: string): boolean {
+function isOwnedDir(dir: string): boolean {
   const found = fs.lstatSync(dir, { throwIfNoEntry: false })
   if (!found?.isDirectory()) return false
   return process.platform === 'win32' || (found.uid === process.getuid?.() && (found.mode & 0o022) === 0)
 }
 
-function stage(native: string, dataDir: string, onStep: (text: string) => void): string {
+function copyToDataDir(native: string, dataDir: string, onStep: (text: string) => void): string {
   const shelf = path.join(dataDir, 'binaries')
   fs.mkdirSync(shelf, { recursive: true })
-  if (!isOwn(shelf)) throw new Error(`${shelf} belongs to or can be written by another user. Remove it.`)
+  if (!isOwnedDir(shelf)) throw new Error(`${shelf} belongs to or can be written by another user. Remove it.`)
   fs.chmodSync(shelf, 0o755)
   const wanted = fingerprint(native)
   const staged = path.join(shelf, wanted.slice(0, 16))
-  const isStaged = () => isOwn(staged) && fingerprint(staged) === wanted
+  const isStaged = () => isOwnedDir(staged) && fingerprint(staged) === wanted
   if (isStaged()) return staged
 
   onStep('Copying the PostgreSQL binaries to the data folder, where the database user can run them')
@@ -138,7 +138,7 @@ export async function findBinaries(
     // A read-only node_modules: the trial run below decides whether the links are missed.
   }
   if (tryRun(found, user) === null) return found
-  const bin = path.join(stage(native, dir, onStep), 'bin')
+  const bin = path.join(copyToDataDir(native, dir, onStep), 'bin')
   const staged: Binaries = {
     initdb: path.join(bin, path.basename(found.initdb)),
     postgres: path.join(bin, path.basename(found.postgres)),

@@ -8,7 +8,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Binaries } from './binaries.ts'
-import { type DataDir, databaseUser, processOptions } from './data-dir.ts'
+import { type DataDir, findDatabaseUser, processOptions } from './data-dir.ts'
 import { type LoginRole, loginRoles } from './roles.ts'
 
 export type Role = LoginRole | 'postgres'
@@ -60,7 +60,7 @@ function createPasswords(dir: string): void {
   }
 }
 
-function describe(data: DataDir): Cluster {
+function describeCluster(data: DataDir): Cluster {
   const { dir } = data
   return { ...data, pg: path.join(dir, 'pg'), log: path.join(dir, 'postgres.log'), passwords: readPasswords(dir) }
 }
@@ -68,7 +68,7 @@ function describe(data: DataDir): Cluster {
 /** The database in a prepared folder; a new folder gets its passwords here. */
 export function openCluster(data: DataDir): Cluster {
   createPasswords(data.dir)
-  return describe(data)
+  return describeCluster(data)
 }
 
 /** The database of another process; null when the folder holds none. Changes nothing. */
@@ -76,7 +76,7 @@ export function findCluster(dataDir: string): Cluster | null {
   // Unlike existsSync this throws when we may not look, which must not pass for "none runs".
   if (!fs.statSync(passwordsFile(dataDir), { throwIfNoEntry: false })) return null
   const dir = fs.realpathSync(dataDir)
-  return describe({ dir, user: databaseUser(dir) })
+  return describeCluster({ dir, user: findDatabaseUser(dir) })
 }
 
 export function hasCluster({ pg }: Cluster): boolean {
@@ -91,13 +91,13 @@ function flushDir(dir: string): void {
 }
 
 /** Shuts the database user out of a folder it was lent, so that nothing moves under our hands. */
-function takeBack(draft: string): void {
+function reclaimOwnership(draft: string): void {
   if (process.getuid?.() === 0) fs.lchownSync(draft, 0, 0)
 }
 
 function removeDraft(draft: string): void {
   try {
-    takeBack(draft)
+    reclaimOwnership(draft)
     fs.rmSync(draft, { recursive: true, force: true, maxRetries: 3 })
   } catch {
     // Gone already, or a losing start still writes there: the next start tries again.
@@ -125,7 +125,7 @@ export async function createCluster(cluster: Cluster, binaries: Binaries, durabl
       ],
       processOptions(user),
     )
-    takeBack(draft)
+    reclaimOwnership(draft)
     if (fs.lstatSync(data).isDirectory()) fs.renameSync(data, pg)
     if (durable) flushDir(dir)
   } catch (cause) {

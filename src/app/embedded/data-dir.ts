@@ -44,19 +44,19 @@ function runProgram(program: string, args: readonly string[], options: object, p
   throw new Error(`Cannot ${purpose}: the program "${program}" could not be run, because ${reason}.`, { cause: error })
 }
 
-function lookUp(name: string): DatabaseUser {
+function lookUpUser(name: string): DatabaseUser {
   const ask = (flag: string) => runProgram('id', [flag, name], {}, `look up the user "${name}"`)
   const [uid, gid] = [ask('-u'), ask('-g')]
   if (uid.status !== 0 || gid.status !== 0) return null
   return { name, uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
 
-export function databaseUser(dir: string): DatabaseUser {
+export function findDatabaseUser(dir: string): DatabaseUser {
   if (process.getuid?.() !== 0) return null
   // A cluster stays with the user that made it, also when a package adds the user "postgres" later.
   const cluster = fs.statSync(path.join(dir, 'pg'), { throwIfNoEntry: false })
   if (cluster && cluster.uid !== 0) return { name: `uid ${cluster.uid}`, uid: cluster.uid, gid: cluster.gid }
-  const user = lookUp('postgres') ?? lookUp('nobody')
+  const user = lookUpUser('postgres') ?? lookUpUser('nobody')
   if (user) return user
   throw new Error(
     'PostgreSQL refuses to run as root, and there is no user "postgres" or "nobody" to run it as. ' +
@@ -71,7 +71,7 @@ function canEnter(dir: string, user: DatabaseUser): boolean {
 }
 
 /** The first folder on the way to `dir` that the user cannot enter; folders that do not exist yet will be made enterable. */
-function obstacle(dir: string, user: DatabaseUser): string | null {
+function findBlockedDir(dir: string, user: DatabaseUser): string | null {
   if (!user) return null
   const way = [dir]
   while (way[0] !== path.dirname(way[0] as string)) way.unshift(path.dirname(way[0] as string))
@@ -85,8 +85,8 @@ export function resolveDataDir(
   projectRoot: string,
 ): { dir: string; moved: string | null } {
   const wanted = path.resolve(env.PROBITY_DATA_DIR || path.join(projectRoot, '.probity'))
-  const user = databaseUser(wanted)
-  const blocked = obstacle(path.dirname(wanted), user)
+  const user = findDatabaseUser(wanted)
+  const blocked = findBlockedDir(path.dirname(wanted), user)
   if (!blocked || !user) return { dir: wanted, moved: null }
   if (env.PROBITY_DATA_DIR) {
     throw new Error(
@@ -119,14 +119,14 @@ export function prepareDataDir(wanted: string): DataDir {
   if (found.mode & (root ? 0o022 : 0o002)) {
     throw new Error(`The data folder ${dir} can be written by other users. Run: chmod go-w '${dir}'`)
   }
-  const user = databaseUser(dir)
+  const user = findDatabaseUser(dir)
   if (user) for (const parent of missing.slice(1)) fs.chmodSync(parent, 0o755)
   // A folder with something else in it keeps its mode: it may be more than ours (/srv, a home).
   if (fs.readdirSync(dir).length === 0) {
     if (user) fs.chownSync(dir, found.uid, user.gid)
     fs.chmodSync(dir, user ? 0o710 : 0o700)
   }
-  const blocked = obstacle(dir, user)
+  const blocked = findBlockedDir(dir, user)
   if (blocked) {
     const advice = blocked === dir ? `Run: chmod o+x '${dir}'` : 'Set PROBITY_DATA_DIR to a folder outside it.'
     throw new Error(`The database runs as "${user?.name}", which cannot enter ${blocked}. ${advice}`)

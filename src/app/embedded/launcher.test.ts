@@ -6,13 +6,13 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
-import { databaseUser, processOptions } from './data-dir.ts'
-import { connectEmbedded, type Embedded, EmbeddedInUse, startEmbedded } from './launcher.ts'
-import { type Connection, socketDirOf } from './server.ts'
+import { findDatabaseUser, processOptions } from './data-dir.ts'
+import { connectEmbedded, EmbeddedInUseError, type EmbeddedServer, startEmbedded } from './launcher.ts'
+import { type Connection, getSocketDir } from './postgres-process.ts'
 
 const projectRoot = path.resolve(import.meta.dirname, '../../..')
 const folders: string[] = []
-const started: Embedded[] = []
+const started: EmbeddedServer[] = []
 const children: ChildProcess[] = []
 
 function newFolder(): string {
@@ -22,7 +22,7 @@ function newFolder(): string {
   return folder
 }
 
-async function start(dataDir: string): Promise<Embedded> {
+async function start(dataDir: string): Promise<EmbeddedServer> {
   const embedded = await startEmbedded({ dataDir, durable: false, maxConnections: 20 })
   started.push(embedded)
   return embedded
@@ -109,7 +109,7 @@ describe('one embedded server', { timeout: 60_000 }, () => {
     expect(mode(path.join(dataDir, 'passwords.json'))).toBe('600')
     expect(mode(path.join(dataDir, 'postgres.log'))).toBe('600')
     expect(mode(path.join(dataDir, 'pg'))).toBe('700')
-    expect(mode(socketDirOf(dataDir))).toBe('700')
+    expect(mode(getSocketDir(dataDir))).toBe('700')
     expect(mode(dataDir)).toMatch(/^7[01]0$/)
     expect(new Set(Object.values(JSON.parse(fs.readFileSync(path.join(dataDir, 'passwords.json'), 'utf8')))).size).toBe(
       5,
@@ -136,9 +136,9 @@ describe('one embedded server', { timeout: 60_000 }, () => {
   it('refuses a second instance by name, and goes on', async () => {
     const embedded = await start(dataDir)
     const refusal = await start(dataDir).catch((error) => error)
-    expect(refusal).toBeInstanceOf(EmbeddedInUse)
+    expect(refusal).toBeInstanceOf(EmbeddedInUseError)
     expect(refusal.message).toContain(`already running on ${dataDir} (process ${process.pid})`)
-    expect((await startInChild(dataDir)).said).toBe('EmbeddedInUse')
+    expect((await startInChild(dataDir)).said).toBe('EmbeddedInUseError')
     expect(await ask(embedded.url('app'), 'select 1')).toEqual([1])
   })
 
@@ -178,9 +178,9 @@ describe('one embedded server', { timeout: 60_000 }, () => {
       const pid = postmaster(dataDir)
       process.kill(pid, 'SIGKILL')
       await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 })
-      const other = spawn('sleep', ['60'], processOptions(databaseUser(dataDir)))
+      const other = spawn('sleep', ['60'], processOptions(findDatabaseUser(dataDir)))
       children.push(other)
-      for (const file of [path.join(dataDir, 'pg/postmaster.pid'), `${socketDirOf(dataDir)}/.s.PGSQL.5432.lock`]) {
+      for (const file of [path.join(dataDir, 'pg/postmaster.pid'), `${getSocketDir(dataDir)}/.s.PGSQL.5432.lock`]) {
         fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(String(pid), String(other.pid)))
       }
       const second = await start(dataDir)
@@ -221,9 +221,9 @@ describe('a new folder', { timeout: 60_000 }, () => {
     const dataDir = path.join(newFolder(), 'data')
     const outcomes = await Promise.allSettled([start(dataDir), start(dataDir)])
     const lost = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-    expect(lost).toEqual([expect.any(EmbeddedInUse)])
+    expect(lost).toEqual([expect.any(EmbeddedInUseError)])
     const [winner] = started
-    expect(await ask((winner as Embedded).url('app'), 'select 1')).toEqual([1])
+    expect(await ask((winner as EmbeddedServer).url('app'), 'select 1')).toEqual([1])
   })
 
   it('recovers from a start that was killed half-way, in a path full of odd characters', async () => {
@@ -239,7 +239,7 @@ describe('a new folder', { timeout: 60_000 }, () => {
 
   it('may have a path too long for a socket', async () => {
     const dataDir = path.join(newFolder(), 'x'.repeat(100))
-    folders.push(socketDirOf(dataDir))
+    folders.push(getSocketDir(dataDir))
     const embedded = await start(dataDir)
     expect(path.dirname(embedded.url('app').host)).toBe(os.tmpdir())
     expect(mode(embedded.url('app').host)).toBe('700')
@@ -248,7 +248,7 @@ describe('a new folder', { timeout: 60_000 }, () => {
 
   it('never uses a socket folder that others can enter', async () => {
     const dataDir = path.join(newFolder(), 'x'.repeat(100))
-    const planted = socketDirOf(dataDir)
+    const planted = getSocketDir(dataDir)
     folders.push(planted)
     fs.mkdirSync(planted)
     fs.chmodSync(planted, 0o777)

@@ -15,8 +15,8 @@ import {
   removeLeftovers,
 } from './cluster.ts'
 import { prepareDataDir } from './data-dir.ts'
+import { type Connection, connectToServer, getConnection, launchServer, stopServer } from './postgres-process.ts'
 import { rolesSql } from './roles.ts'
-import { type Connection, connectionTo, launchServer, reachServer, stopServer } from './server.ts'
 
 export type { Connection, Role }
 
@@ -30,7 +30,7 @@ export interface EmbeddedOptions {
   readonly onStep?: (text: string) => void
 }
 
-export interface Embedded {
+export interface EmbeddedServer {
   readonly dataDir: string
   /** True when the server was running already, with the settings of whoever started it. */
   readonly attached: boolean
@@ -38,8 +38,8 @@ export interface Embedded {
   stop(): Promise<void>
 }
 
-export class EmbeddedInUse extends Error {
-  override readonly name = 'EmbeddedInUse'
+export class EmbeddedInUseError extends Error {
+  override readonly name = 'EmbeddedInUseError'
 
   constructor(dataDir: string, pid: string | undefined) {
     const holder = pid ? ` (process ${pid})` : ''
@@ -55,7 +55,7 @@ const database_name = 'probity'
 const instance_lock = 1886547810
 
 /** How long a killed process may seem to hold the lock until the server has noticed. */
-const lock_patience_ms = 500
+const lock_wait_ms = 500
 
 async function tryInstanceLock(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [instance_lock])
@@ -63,7 +63,7 @@ async function tryInstanceLock(client: pg.Client): Promise<boolean> {
 }
 
 async function holdInstanceLock(client: pg.Client, dataDir: string): Promise<void> {
-  const deadline = Date.now() + lock_patience_ms
+  const deadline = Date.now() + lock_wait_ms
   for (;;) {
     if (await tryInstanceLock(client)) return
     if (Date.now() > deadline) break
@@ -74,13 +74,13 @@ async function holdInstanceLock(client: pg.Client, dataDir: string): Promise<voi
       where locktype = 'advisory' and classid = 0 and objid = $1 and objsubid = 1 and granted`,
     [instance_lock],
   )
-  throw new EmbeddedInUse(dataDir, rows[0]?.application_name.match(/\d+$/)?.[0])
+  throw new EmbeddedInUseError(dataDir, rows[0]?.application_name.match(/\d+$/)?.[0])
 }
 
 async function createDatabase(cluster: Cluster, client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [database_name])
   if (rowCount === 0) await client.query(`create database ${database_name}`)
-  const inside = new pg.Client(connectionTo(cluster, 'postgres', database_name))
+  const inside = new pg.Client(getConnection(cluster, 'postgres', database_name))
   inside.on('error', () => {})
   await inside.connect()
   try {
@@ -90,15 +90,15 @@ async function createDatabase(cluster: Cluster, client: pg.Client): Promise<void
   }
 }
 
-interface Reached {
+interface ServerHandle {
   readonly client: pg.Client
   readonly isOurs: boolean
   readonly binaries: Binaries | null
 }
 
-async function reachOrLaunch(cluster: Cluster, options: EmbeddedOptions): Promise<Reached> {
+async function connectOrLaunch(cluster: Cluster, options: EmbeddedOptions): Promise<ServerHandle> {
   const { projectRoot, durable = true, maxConnections = 100, onStep = () => {} } = options
-  const running = await reachServer(cluster)
+  const running = await connectToServer(cluster)
   if (running) {
     onStep('Attaching to the PostgreSQL that is already running')
     return { client: running, isOurs: false, binaries: null }
@@ -113,16 +113,16 @@ async function reachOrLaunch(cluster: Cluster, options: EmbeddedOptions): Promis
     return { ...(await launchServer(cluster, binaries, { durable, maxConnections })), binaries }
   } catch (error) {
     // A start that was faster may have swept away what this one was preparing.
-    const rival = await reachServer(cluster).catch(() => null)
+    const rival = await connectToServer(cluster).catch(() => null)
     if (rival) return { client: rival, isOurs: false, binaries: null }
     throw error
   }
 }
 
 /** Only the holder of the lock stops the server: when ours was killed, the one that runs now may be another's. */
-async function stopOwn(cluster: Cluster, client: pg.Client): Promise<void> {
+async function stopOwnServer(cluster: Cluster, client: pg.Client): Promise<void> {
   const isConnected = await tryInstanceLock(client).catch(() => false)
-  const holder = isConnected ? client : await reachServer(cluster)
+  const holder = isConnected ? client : await connectToServer(cluster)
   try {
     if (holder && (await tryInstanceLock(holder))) await stopServer(cluster, holder)
   } finally {
@@ -130,16 +130,16 @@ async function stopOwn(cluster: Cluster, client: pg.Client): Promise<void> {
   }
 }
 
-export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const cluster = openCluster(prepareDataDir(options.dataDir))
-  const { client, isOurs, binaries } = await reachOrLaunch(cluster, options)
+  const { client, isOurs, binaries } = await connectOrLaunch(cluster, options)
   try {
     await holdInstanceLock(client, cluster.dir)
     removeLeftovers(cluster, isOurs ? binaries : null)
     await createDatabase(cluster, client)
   } catch (error) {
     // In use: a rival attached to the server we started, and needs it.
-    if (isOurs && !(error instanceof EmbeddedInUse)) await stopServer(cluster, client).catch(() => {})
+    if (isOurs && !(error instanceof EmbeddedInUseError)) await stopServer(cluster, client).catch(() => {})
     await client.end().catch(() => {})
     throw error
   }
@@ -147,23 +147,23 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   return {
     dataDir: cluster.dir,
     attached: !isOurs,
-    url: (role, database = database_name) => connectionTo(cluster, role, database),
+    url: (role, database = database_name) => getConnection(cluster, role, database),
     stop: () => {
-      stopping ??= stopOwn(cluster, client)
+      stopping ??= stopOwnServer(cluster, client)
       return stopping
     },
   }
 }
 
 /** For commands in a second terminal: the running server, without claiming the instance. Null when none runs. */
-export async function connectEmbedded(dataDir: string): Promise<Omit<Embedded, 'stop'> | null> {
+export async function connectEmbedded(dataDir: string): Promise<Omit<EmbeddedServer, 'stop'> | null> {
   const cluster = findCluster(dataDir)
-  const client = cluster && (await reachServer(cluster))
+  const client = cluster && (await connectToServer(cluster))
   if (!client) return null
   await client.end()
   return {
     dataDir: cluster.dir,
     attached: true,
-    url: (role, database = database_name) => connectionTo(cluster, role, database),
+    url: (role, database = database_name) => getConnection(cluster, role, database),
   }
 }

@@ -3,12 +3,12 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Embedded, startEmbedded } from './launcher.ts'
+import { type EmbeddedServer, startEmbedded } from './launcher.ts'
+import type { Connection } from './postgres-process.ts'
 import { rolesSql } from './roles.ts'
-import type { Connection } from './server.ts'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-test-'))
-let embedded: Embedded
+let embedded: EmbeddedServer
 
 async function ask(connection: Connection, ...sql: string[]): Promise<unknown[]> {
   const client = new pg.Client(connection)

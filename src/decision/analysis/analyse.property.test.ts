@@ -4,21 +4,21 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
+import { bands, bindOrThrow } from '../../../test/support/example-matrix.ts'
 import { engine1 } from '../engine-1/engine.ts'
-import { listOf, listsOf } from '../engine-1/test-lists.ts'
-import { bands, bound } from '../engine-1/test-matrix.ts'
-import type { Definition, Factor, Finding, HitPolicy, Input, Inputs, Table } from '../model.ts'
-import { analyse } from './analyse.ts'
+import type { DecisionTable, Definition, Factor, Finding, HitPolicy, Input, Inputs } from '../model.ts'
+import { analyseDefinition } from './analyse.ts'
 
 type Matrix = Extract<Definition, { family: 'matrix' }>
 
-const lists = listsOf(
+const lists = buildLists(
   bands,
-  listOf('few', { a: { score_bps: 100 }, 2: { score_bps: 700 } }),
-  listOf('limits', {
+  buildList('few', { a: { score_bps: 100 }, 2: { score_bps: 700 } }),
+  buildList('limits', {
     all: { two: 2, three: 3, minor: 2, share: '0.4', day: '2024-02-29', text: 'x', kind: 'b', on: true, tag: 'q' },
   }),
-  listOf('countries', { AT: { group: 'near' }, FR: { group: 'near' }, US: { group: 'far' } }),
+  buildList('countries', { AT: { group: 'near' }, FR: { group: 'near' }, US: { group: 'far' } }),
 )
 
 /** An input, tests on it, and every value that can matter: literals of the tests lie well inside of what is tried. */
@@ -114,7 +114,7 @@ const SCORE_TESTS = ['-', '< 200', '>= 200', '5000', 'not(100)', '> 6000', '> li
 interface Trial {
   readonly columns: readonly Column[]
   readonly with_factor: boolean
-  readonly table: Table
+  readonly table: DecisionTable
 }
 
 const trials: fc.Arbitrary<Trial> = fc
@@ -145,7 +145,7 @@ const trials: fc.Arbitrary<Trial> = fc
       }))
   })
 
-function matrixOf({ columns, with_factor }: Trial, table: Table): Matrix {
+function matrixOf({ columns, with_factor }: Trial, table: DecisionTable): Matrix {
   const kind = (COLUMNS[0] as Column).input
   const inputs = columns.map(({ input }) => input)
   return {
@@ -173,7 +173,7 @@ function bruteForce(trial: Trial, space: readonly Inputs[]) {
   const { table } = trial
   const alone = table.rows.map((row) => {
     const { collect: _, priorities: __, otherwise: ___, ...rest } = table
-    return bound(matrixOf(trial, { ...rest, hit_policy: 'first', rows: [row] }), lists)
+    return bindOrThrow(matrixOf(trial, { ...rest, hit_policy: 'first', rows: [row] }), lists)
   })
   const fires = space.map((inputs) => {
     // A first factor without a score leaves nothing to the table.
@@ -211,7 +211,7 @@ test('reported faults are real, and silence means that there are none', () => {
     fc.property(trials, (trial) => {
       const { table, with_factor } = trial
       const definition = matrixOf(trial, table)
-      const found = analyse(engine1.compile(definition), lists)
+      const found = analyseDefinition(engine1.compile(definition), lists)
       const truth = bruteForce(trial, everyInput(definition.inputs))
       const at = (code: string): Finding[] =>
         found.filter(
@@ -223,7 +223,7 @@ test('reported faults are real, and silence means that there are none', () => {
       expect(at('otherwise_never').length).toBe(!truth.gap && table.otherwise ? 1 : 0)
       expect(at('score_out_of_range').length).toBe(truth.beyond ? 1 : 0)
       expect(at('row_never').map(({ pointer }) => Number(pointer.split('/').at(-1)))).toEqual(truth.never)
-      const decider = bound(definition, lists)
+      const decider = bindOrThrow(definition, lists)
       for (const { code, example, pointer } of found.filter((finding) => finding.example)) {
         if (!pointer.startsWith(`/factors/${with_factor ? 1 : 0}`)) continue
         const decision = decider.decide(example as Inputs)

@@ -1,24 +1,31 @@
 import { describe, expect, test } from 'vitest'
-import { listOf, listsOf } from '../engine-1/test-lists.ts'
-import { bands, bound, lists, matrix } from '../engine-1/test-matrix.ts'
-import type { Definition, Factor, Finding, Input, Inputs, Lists, Table, Trigger } from '../model.ts'
-import { age, brief, found, kind, made, tableOf } from './test-definitions.ts'
+import {
+  age,
+  analyseExample,
+  buildMatrix,
+  buildTableFactor,
+  kind,
+  summarizeFindings,
+} from '../../../test/support/analysis-definitions.ts'
+import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
+import { bands, bindOrThrow, lists, matrix } from '../../../test/support/example-matrix.ts'
+import type { BoundLists, DecisionTable, Definition, Factor, Finding, Input, Inputs, Trigger } from '../model.ts'
 
 /** The engine's own findings for the example. */
-const shownBy = (definition: Definition, { example }: Finding, to: Lists = lists): string[] => {
-  const decision = bound(definition, to).decide(example as Inputs)
-  return decision.ok ? [] : brief(decision.findings)
+const shownBy = (definition: Definition, { example }: Finding, to: BoundLists = lists): string[] => {
+  const decision = bindOrThrow(definition, to).decide(example as Inputs)
+  return decision.ok ? [] : summarizeFindings(decision.findings)
 }
 
 test('a complete matrix has no finding', () => {
-  expect(found(matrix)).toEqual([])
+  expect(analyseExample(matrix)).toEqual([])
 })
 
 test('a gap is told with an input that falls into it', () => {
-  const definition = made(
+  const definition = buildMatrix(
     [age, kind],
     [
-      tableOf(
+      buildTableFactor(
         ['age', 'kind'],
         [
           ['< 18', '-'],
@@ -28,7 +35,7 @@ test('a gap is told with an input that falls into it', () => {
       ),
     ],
   )
-  const findings = found(definition)
+  const findings = analyseExample(definition)
   expect(findings).toEqual([
     {
       code: 'table_gap',
@@ -43,15 +50,21 @@ test('a gap is told with an input that falls into it', () => {
 
 test('an overlap, an unreachable row and a needless otherwise are told', () => {
   const rows = [['< 18'], ['>= 17'], ['> 200']]
-  const findings = found(made([age], [tableOf(['age'], rows)]))
-  expect(brief(findings)).toEqual(['rows_overlap /factors/0/table/rows/1', 'row_never /factors/0/table/rows/2'])
+  const findings = analyseExample(buildMatrix([age], [buildTableFactor(['age'], rows)]))
+  expect(summarizeFindings(findings)).toEqual([
+    'rows_overlap /factors/0/table/rows/1',
+    'row_never /factors/0/table/rows/2',
+  ])
   expect(findings[0]?.example).toEqual({ age: 17 })
-  const first = tableOf(['age'], [['>= 10'], ['>= 20'], ['< 10']], {
+  const first = buildTableFactor(['age'], [['>= 10'], ['>= 20'], ['< 10']], {
     hit_policy: 'first',
     otherwise: { then: [0], reason: 'Otherwise.' },
   })
-  const told = found(made([age], [first]))
-  expect(brief(told)).toEqual(['otherwise_never /factors/0/table/otherwise', 'row_never /factors/0/table/rows/1'])
+  const told = analyseExample(buildMatrix([age], [first]))
+  expect(summarizeFindings(told)).toEqual([
+    'otherwise_never /factors/0/table/otherwise',
+    'row_never /factors/0/table/rows/1',
+  ])
   expect(told.map(({ severity }) => severity)).toEqual(['warning', 'error'])
   expect(told[1]?.message).toContain('wherever it fires, another row counts before it')
 })
@@ -63,10 +76,10 @@ test('policy values are compared as the lists have them', () => {
     { key: 'b', when: ['< 20'], then: [score('high')] },
     { key: 'c', when: ['>= 20'], then: [0] },
   ]
-  const definition = made([age], [tableOf(['age'], [], { hit_policy: 'any', rows })])
-  expect(brief(found(definition))).toEqual(['rows_differ /factors/0/table/rows/1'])
-  const same = listOf('levels', { high: { score_bps: 500 }, low: { score_bps: 500 } })
-  expect(found(definition, listsOf(bands, same))).toEqual([])
+  const definition = buildMatrix([age], [buildTableFactor(['age'], [], { hit_policy: 'any', rows })])
+  expect(summarizeFindings(analyseExample(definition))).toEqual(['rows_differ /factors/0/table/rows/1'])
+  const same = buildList('levels', { high: { score_bps: 500 }, low: { score_bps: 500 } })
+  expect(analyseExample(definition, buildLists(bands, same))).toEqual([])
 })
 
 describe('factors that are no tables', () => {
@@ -83,41 +96,44 @@ describe('factors that are no tables', () => {
   })
 
   test('every allowed value is on the list, or there is a default', () => {
-    const definition = made([country, age], [lookup()])
-    const findings = found(definition)
-    expect(brief(findings)).toEqual(['list_key_missing /factors/0'])
+    const definition = buildMatrix([country, age], [lookup()])
+    const findings = analyseExample(definition)
+    expect(summarizeFindings(findings)).toEqual(['list_key_missing /factors/0'])
     expect(findings[0]?.example).toMatchObject({ country: 'XX' })
     expect(shownBy(definition, findings[0] as Finding)).toEqual(['list_key_missing /factors/0'])
-    expect(found(made([country], [lookup({ on_missing: { default: 1, reason: 'x' } })]))).toEqual([])
+    expect(analyseExample(buildMatrix([country], [lookup({ on_missing: { default: 1, reason: 'x' } })]))).toEqual([])
     const { values: _, ...any } = country
-    expect(found(made([{ ...any, one_of: { list_key: 'jurisdiction-risk' } }], [lookup()]))).toEqual([])
-    const text = made([{ ...any, type: 'string' }], [lookup()])
-    expect(shownBy(text, found(text)[0] as Finding)).toEqual(['list_key_missing /factors/0'])
+    expect(analyseExample(buildMatrix([{ ...any, one_of: { list_key: 'jurisdiction-risk' } }], [lookup()]))).toEqual([])
+    const text = buildMatrix([{ ...any, type: 'string' }], [lookup()])
+    expect(shownBy(text, analyseExample(text)[0] as Finding)).toEqual(['list_key_missing /factors/0'])
   })
 
   test('an entry without a score is found, wherever it stands on the list', () => {
-    const broken = listsOf(bands, listOf('jurisdiction-risk', { DE: { score_bps: 1 }, XX: { score_bps: 'high' } }))
-    const definition = made([country], [lookup()])
-    const findings = found(definition, broken)
-    expect(brief(findings)).toEqual(['not_a_score /factors/0'])
+    const broken = buildLists(
+      bands,
+      buildList('jurisdiction-risk', { DE: { score_bps: 1 }, XX: { score_bps: 'high' } }),
+    )
+    const definition = buildMatrix([country], [lookup()])
+    const findings = analyseExample(definition, broken)
+    expect(summarizeFindings(findings)).toEqual(['not_a_score /factors/0'])
     expect(shownBy(definition, findings[0] as Finding, broken)).toEqual(['not_a_score /factors/0'])
   })
 
   test('an empty list of items is an allowed input too', () => {
     const { values: _, ...any } = country
-    const definition = made([{ ...any, type: 'list', one_of: { list_key: 'jurisdiction-risk' } }], [lookup()])
-    const findings = found(definition)
-    expect(brief(findings)).toEqual(['input_empty /factors/0'])
+    const definition = buildMatrix([{ ...any, type: 'list', one_of: { list_key: 'jurisdiction-risk' } }], [lookup()])
+    const findings = analyseExample(definition)
+    expect(summarizeFindings(findings)).toEqual(['input_empty /factors/0'])
     expect(findings[0]?.example).toEqual({ country: [] })
   })
 
   test('keys of several parts are gone through together', () => {
-    const pairs = listsOf(bands, listOf('pairs', { 'a|1': { s: 1 }, 'a|2': { s: 2 }, 'b|1': { s: 3 } }))
+    const pairs = buildLists(bands, buildList('pairs', { 'a|1': { s: 1 }, 'a|2': { s: 2 }, 'b|1': { s: 3 } }))
     const few: Input = { name: 'n', title: 'N', type: 'integer', minimum: 1, maximum: 2 }
-    const definition = made([kind, few], [lookup({ list_key: 'pairs', inputs: ['kind', 'n'], field: 's' })])
-    const findings = found(definition, pairs)
+    const definition = buildMatrix([kind, few], [lookup({ list_key: 'pairs', inputs: ['kind', 'n'], field: 's' })])
+    const findings = analyseExample(definition, pairs)
     expect(findings[0]).toMatchObject({ code: 'list_key_missing', example: { kind: 'b', n: 2 } })
-    expect(found({ ...definition, inputs: [kind, { ...few, maximum: 1 }] }, pairs)).toEqual([])
+    expect(analyseExample({ ...definition, inputs: [kind, { ...few, maximum: 1 }] }, pairs)).toEqual([])
   })
 
   test('a score map without a value it may meet', () => {
@@ -129,18 +145,18 @@ describe('factors that are no tables', () => {
       scores: { a: 1 },
       on_missing: 'fail',
     }
-    const definition = made([kind], [scores])
-    const findings = found(definition)
+    const definition = buildMatrix([kind], [scores])
+    const findings = analyseExample(definition)
     expect(findings).toMatchObject([{ pointer: '/factors/0', example: { kind: 'b' } }])
     expect(shownBy(definition, findings[0] as Finding)).toHaveLength(1)
-    expect(found(made([kind], [{ ...scores, scores: { a: 1, b: 2 } }]))).toEqual([])
+    expect(analyseExample(buildMatrix([kind], [{ ...scores, scores: { a: 1, b: 2 } }]))).toEqual([])
   })
 
   test('an example is not spoilt by a factor that fails before', () => {
     // The first value of `country` would fail in the first factor.
     const values = { ...country, values: ['XX', 'DE'] }
-    const definition = made([values, age], [lookup(), tableOf(['age'], [['< 18']])])
-    const gap = found(definition).find(({ code }) => code === 'table_gap') as Finding
+    const definition = buildMatrix([values, age], [lookup(), buildTableFactor(['age'], [['< 18']])])
+    const gap = analyseExample(definition).find(({ code }) => code === 'table_gap') as Finding
     expect(shownBy(definition, gap)).toEqual(['no_row_fires /factors/1/table'])
   })
 })
@@ -153,11 +169,11 @@ test('a default that its list does not allow is told', () => {
     one_of: { list_key: 'jurisdiction-risk' },
     default: 'XX',
   }
-  const definition = made([input], [tableOf(['c'], [['"DE"'], ['not("DE")']])])
-  const findings = found(definition)
-  expect(brief(findings)).toEqual(['default_not_allowed /inputs/0/default'])
+  const definition = buildMatrix([input], [buildTableFactor(['c'], [['"DE"'], ['not("DE")']])])
+  const findings = analyseExample(definition)
+  expect(summarizeFindings(findings)).toEqual(['default_not_allowed /inputs/0/default'])
   expect(shownBy(definition, findings[0] as Finding)).toEqual(['input_not_allowed /c'])
-  expect(found({ ...definition, inputs: [{ ...input, default: 'DE' }] })).toEqual([])
+  expect(analyseExample({ ...definition, inputs: [{ ...input, default: 'DE' }] })).toEqual([])
 })
 
 test('where a factor has no score, its table has no gap', () => {
@@ -169,8 +185,8 @@ test('where a factor has no score, its table has no gap', () => {
     scores: { b: 1 },
     on_missing: 'fail',
   }
-  const definition = made([age, kind], [first, tableOf(['age', 'factor.first'], [['>= 18', '-']])])
-  const gap = found(definition).find(({ code }) => code === 'table_gap') as Finding
+  const definition = buildMatrix([age, kind], [first, buildTableFactor(['age', 'factor.first'], [['>= 18', '-']])])
+  const gap = analyseExample(definition).find(({ code }) => code === 'table_gap') as Finding
   expect(gap.message).toBe('No row fires for age 0, kind "b".')
   expect(shownBy(definition, gap)).toEqual(['no_row_fires /factors/1/table'])
 })
@@ -183,7 +199,7 @@ describe('a matrix as a whole', () => {
     reason_code: 'T',
     reason: 'T.',
   })
-  const table = tableOf(['age'], [['< 18'], ['>= 18']])
+  const table = buildTableFactor(['age'], [['< 18'], ['>= 18']])
 
   test('triggers that can never fire are warnings', () => {
     const never = [
@@ -199,13 +215,13 @@ describe('a matrix as a whole', () => {
       trigger('kind', 'not("a")'),
     ]
     const triggers = [...never, ...may].map((each, n) => ({ ...each, key: `t${n}` }))
-    const findings = found(made([age, kind], [table], { triggers }))
-    expect(brief(findings)).toEqual([0, 1, 2, 3].map((n) => `trigger_never /triggers/${n}`))
+    const findings = analyseExample(buildMatrix([age, kind], [table], { triggers }))
+    expect(summarizeFindings(findings)).toEqual([0, 1, 2, 3].map((n) => `trigger_never /triggers/${n}`))
     expect(findings.every(({ severity }) => severity === 'warning')).toBe(true)
   })
 
   test('scores that may sum beyond a score are shown', () => {
-    const one = tableOf(['age'], [['< 18'], ['>= 18']], {
+    const one = buildTableFactor(['age'], [['< 18'], ['>= 18']], {
       rows: [
         { key: 'a', when: ['< 18'], then: [6000] },
         { key: 'b', when: ['>= 18'], then: [0] },
@@ -219,29 +235,29 @@ describe('a matrix as a whole', () => {
       scores: { a: 0, b: score },
       on_missing: 'fail',
     })
-    const definition = made([age, kind], [one, other(4001)], { aggregation: 'sum' })
-    const findings = found(definition)
-    expect(brief(findings)).toEqual(['score_out_of_range /aggregation'])
+    const definition = buildMatrix([age, kind], [one, other(4001)], { aggregation: 'sum' })
+    const findings = analyseExample(definition)
+    expect(summarizeFindings(findings)).toEqual(['score_out_of_range /aggregation'])
     expect(shownBy(definition, findings[0] as Finding)).toEqual(['score_out_of_range /aggregation'])
-    expect(found(made([age, kind], [one, other(4000)], { aggregation: 'sum' }))).toEqual([])
+    expect(analyseExample(buildMatrix([age, kind], [one, other(4000)], { aggregation: 'sum' }))).toEqual([])
     const opposed = { ...other(10_000), scores: { a: 0, b: 10_000 } }
-    const bothByKind = tableOf(['kind'], [], {
+    const bothByKind = buildTableFactor(['kind'], [], {
       rows: [
         { key: 'a', when: ['"a"'], then: [10_000] },
         { key: 'b', when: ['"b"'], then: [0] },
       ],
     })
-    expect(found(made([kind], [bothByKind, opposed], { aggregation: 'sum' }))).toEqual([])
+    expect(analyseExample(buildMatrix([kind], [bothByKind, opposed], { aggregation: 'sum' }))).toEqual([])
   })
 
   test('lists that do not fit are told as the engine tells them', () => {
-    const gap = listOf('risk-bands', { low: { band: 'low', from_bps: 0, to_bps: 5 } })
-    expect(brief(found(made([age], [table]), listsOf(gap)))).toEqual(['band_gap /bands'])
+    const gap = buildList('risk-bands', { low: { band: 'low', from_bps: 0, to_bps: 5 } })
+    expect(summarizeFindings(analyseExample(buildMatrix([age], [table]), buildLists(gap)))).toEqual(['band_gap /bands'])
   })
 })
 
 test('a rule may miss: a gap is no fault of it, an overlap is', () => {
-  const rule = (hit_policy: Table['hit_policy'], rows: readonly (readonly string[])[]): Definition => ({
+  const rule = (hit_policy: DecisionTable['hit_policy'], rows: readonly (readonly string[])[]): Definition => ({
     family: 'rule',
     inputs: [age],
     table: {
@@ -253,7 +269,9 @@ test('a rule may miss: a gap is no fault of it, an overlap is', () => {
     reason_code: 'AGE',
     reason: 'Age.',
   })
-  expect(found(rule('unique', [['< 18']]), new Map())).toEqual([])
-  expect(brief(found(rule('unique', [['< 18'], ['17']]), new Map()))).toEqual(['rows_overlap /table/rows/1'])
-  expect(found(rule('any', [['< 18'], ['17']]), new Map())).toEqual([])
+  expect(analyseExample(rule('unique', [['< 18']]), new Map())).toEqual([])
+  expect(summarizeFindings(analyseExample(rule('unique', [['< 18'], ['17']]), new Map()))).toEqual([
+    'rows_overlap /table/rows/1',
+  ])
+  expect(analyseExample(rule('any', [['< 18'], ['17']]), new Map())).toEqual([])
 })

@@ -3,48 +3,50 @@
  * overlap, no row that never counts, no allowed value without its score. Every fault comes with inputs that show it; what is
  * too large to be gone through is said to be so, never passed as proved.
  */
-import { layOutBound } from '../engine-1/bound-layout.ts'
-import type { Bound, Compiled, Finding, Lists } from '../model.ts'
+import { buildBoundLayout } from '../engine-1/bound-layout.ts'
+import type { BoundDefinition, BoundLists, CompiledDefinition, Finding } from '../model.ts'
 import { NotAnalysable } from './atoms.ts'
-import { defaultFindings } from './default-findings.ts'
-import { Examples } from './examples.ts'
-import { factorFindings } from './factor-findings.ts'
-import { sumFindings, triggerFindings } from './matrix-findings.ts'
+import { analyseDefaults } from './default-findings.ts'
+import { ExampleFinder } from './examples.ts'
+import { analyseFactor } from './factor-findings.ts'
+import { analyseSum, analyseTriggers } from './matrix-findings.ts'
 import { MAX_BOXES } from './sweep.ts'
-import { tableFindings } from './table-findings.ts'
+import { analyseTable } from './table-findings.ts'
 
 /** Of all its tables together: so that no definition keeps its reader busy for long. */
 const MAX_BOXES_OF_DEFINITION = 5 * MAX_BOXES
 
 /** Lists that do not fit the definition are found when it is bound; those findings are given then, and no others. */
-export function analyse(compiled: Compiled, lists: Lists): Finding[] {
+export function analyseDefinition(compiled: CompiledDefinition, lists: BoundLists): Finding[] {
   const bound = compiled.bind(lists)
   if (!isBound(bound)) return [...bound]
   const { definition } = compiled
-  const layout = layOutBound(definition, lists)
-  const examples = new Examples(layout, lists, bound)
+  const layout = buildBoundLayout(definition, lists)
+  const examples = new ExampleFinder(layout, lists, bound)
   const budget = { boxes_left: MAX_BOXES_OF_DEFINITION }
   const table = (pointer: string, scores: boolean): Finding[] => {
     const parsed = layout.tables.get(pointer)
-    return parsed ? attempt(pointer, () => tableFindings({ parsed, layout, lists, examples, scores, budget })) : []
+    return parsed
+      ? reportUnanalysable(pointer, () => analyseTable({ parsed, layout, lists, examples, scores, budget }))
+      : []
   }
-  const defaults = defaultFindings(definition, bound, examples)
+  const defaults = analyseDefaults(definition, bound, examples)
   if (definition.family === 'rule') return [...defaults, ...table('/table', false)]
   return [
     ...defaults,
     ...definition.factors.flatMap((factor, index) => {
       const pointer = `/factors/${index}`
       if (factor.form === 'table') return table(`${pointer}/table`, true)
-      return attempt(pointer, () => factorFindings(factor, index, layout, lists, examples))
+      return reportUnanalysable(pointer, () => analyseFactor(factor, index, layout, lists, examples))
     }),
-    ...attempt('/aggregation', () => sumFindings(definition, layout, lists, bound, examples)),
-    ...triggerFindings(definition, layout, lists),
+    ...reportUnanalysable('/aggregation', () => analyseSum(definition, layout, lists, bound, examples)),
+    ...analyseTriggers(definition, layout, lists),
   ]
 }
 
-const isBound = (bound: Bound | readonly Finding[]): bound is Bound => 'decide' in bound
+const isBound = (bound: BoundDefinition | readonly Finding[]): bound is BoundDefinition => 'decide' in bound
 
-function attempt(pointer: string, find: () => Finding[]): Finding[] {
+function reportUnanalysable(pointer: string, find: () => Finding[]): Finding[] {
   try {
     return find()
   } catch (error) {

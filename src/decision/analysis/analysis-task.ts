@@ -1,21 +1,21 @@
 /** What the bounded thread is asked, and how it finds the answer; it says so itself when the time it was given was too short. */
-import { engineOf } from '../engines.ts'
-import type { Compiled, Finding, Inputs, Lists, Outcome } from '../model.ts'
-import { analyse } from './analyse.ts'
-import { type PackedOrder, unpackDefinition, unpackLists } from './analysis-order.ts'
+import { getEngine } from '../engines.ts'
+import type { BoundLists, CompiledDefinition, Finding, Inputs, Outcome } from '../model.ts'
+import { analyseDefinition } from './analyse.ts'
+import { deserializeDefinition, deserializeLists, type SerializedRequest } from './analysis-request.ts'
 import { type Attribution, attribute } from './attribution.ts'
-import { type MinimalChanges, minimalChanges } from './minimal-changes.ts'
+import { findMinimalChanges, type MinimalChanges } from './minimal-changes.ts'
 
 /** Is every input answered? */
 export interface ProofTask {
   readonly op: 'prove'
-  readonly of: PackedOrder
+  readonly of: SerializedRequest
 }
 
 /** How little would have to be different for another band? */
 export interface SearchTask {
   readonly op: 'search'
-  readonly of: PackedOrder
+  readonly of: SerializedRequest
   readonly inputs: Inputs
   readonly band: string | undefined
   readonly limit_ms: number
@@ -25,95 +25,95 @@ export interface SearchTask {
 export interface AttributionTask {
   readonly op: 'attribute'
   readonly names: readonly string[]
-  readonly old: PackedOrder
+  readonly old: SerializedRequest
   /** Of its lists only those that are not the same in `old`. */
-  readonly young: PackedOrder
+  readonly young: SerializedRequest
   readonly inputs: Inputs
   readonly limit_ms: number
 }
 
-export type Task = ProofTask | SearchTask | AttributionTask
+export type AnalysisTask = ProofTask | SearchTask | AttributionTask
 
-export interface Findings {
+export interface TaskResults {
   readonly prove: readonly Finding[]
   readonly search: MinimalChanges
-  readonly attribute: Attribution<Attempt>
+  readonly attribute: Attribution<DecisionAttempt>
 }
 
 /** An outcome, or why there is none. */
-export interface Attempt {
+export interface DecisionAttempt {
   readonly outcome: Outcome | null
   readonly findings: readonly Pick<Finding, 'code' | 'pointer' | 'message'>[]
 }
 
 export const DEFINITION = 'definition'
 export const ENGINE = 'engine'
-export const listName = (list_key: string): string => `list ${list_key}`
+export const toListName = (list_key: string): string => `list ${list_key}`
 
-export function carryOut(task: Task): Findings[Task['op']] {
+export function runTask(task: AnalysisTask): TaskResults[AnalysisTask['op']] {
   switch (task.op) {
     case 'prove':
-      return analyse(compiledFrom(task.of), unpackLists(task.of))
+      return analyseDefinition(compileRequest(task.of), deserializeLists(task.of))
     case 'search':
       return search(task)
     case 'attribute':
-      return attributeTask(task)
+      return runAttribution(task)
   }
 }
 
-const compiledFrom = (order: PackedOrder, engine = order.engine): Compiled =>
-  engineOf(engine).compile(unpackDefinition(order))
+const compileRequest = (order: SerializedRequest, engine = order.engine): CompiledDefinition =>
+  getEngine(engine).compile(deserializeDefinition(order))
 
 /** True once the time is over. */
-const clock = (limit_ms: number): (() => boolean) => {
+const createTimer = (limit_ms: number): (() => boolean) => {
   const end_ms = performance.now() + limit_ms
   return () => performance.now() >= end_ms
 }
 
 function search({ of, inputs, band, limit_ms }: SearchTask): MinimalChanges {
-  const isOver = clock(limit_ms)
-  const [compiled, lists] = [compiledFrom(of), unpackLists(of)]
+  const isOver = createTimer(limit_ms)
+  const [compiled, lists] = [compileRequest(of), deserializeLists(of)]
   const bound = compiled.bind(lists)
   if (!('decide' in bound)) throw new Error('What was bound before is searched only')
-  return minimalChanges(bound, compiled, lists, inputs, { band, isOver })
+  return findMinimalChanges(bound, compiled, lists, inputs, { band, isOver })
 }
 
-function attributeTask({ names, old, young, inputs, limit_ms }: AttributionTask): Attribution<Attempt> {
-  const isOver = clock(limit_ms)
-  const [before, after] = [unpackLists(old), unpackLists(young)]
-  const compiled = new Map<string, Compiled>()
-  const compiledOf = (from: PackedOrder, engine: number): Compiled => {
+function runAttribution({ names, old, young, inputs, limit_ms }: AttributionTask): Attribution<DecisionAttempt> {
+  const isOver = createTimer(limit_ms)
+  const [before, after] = [deserializeLists(old), deserializeLists(young)]
+  const compiled = new Map<string, CompiledDefinition>()
+  const compiledOf = (from: SerializedRequest, engine: number): CompiledDefinition => {
     const id = `${from === old} ${engine}`
-    const made = compiled.get(id) ?? compiledFrom(from, engine)
+    const made = compiled.get(id) ?? compileRequest(from, engine)
     compiled.set(id, made)
     return made
   }
-  const decide = (switched: ReadonlySet<string>): Attempt => {
+  const decide = (switched: ReadonlySet<string>): DecisionAttempt => {
     const { engine } = switched.has(ENGINE) ? young : old
     const base = compiledOf(switched.has(DEFINITION) ? young : old, engine)
     const lists = base.list_keys.flatMap((list_key) => {
       const [then, today] = [before.get(list_key), after.get(list_key)]
       // A list that was not read then has only today's version.
-      const chosen = switched.has(listName(list_key)) ? (today ?? then) : (then ?? today)
+      const chosen = switched.has(toListName(list_key)) ? (today ?? then) : (then ?? today)
       return chosen ? [[list_key, chosen] as const] : []
     })
-    return decideHeld(base, new Map(lists), inputs)
+    return decideWithLists(base, new Map(lists), inputs)
   }
   return attribute({ names, decide, isOver })
 }
 
 /** A list that is not held whole has the keys that the inputs lead to, if they can be read. */
-function decideHeld(compiled: Compiled, lists: Lists, inputs: Inputs): Attempt {
+function decideWithLists(compiled: CompiledDefinition, lists: BoundLists, inputs: Inputs): DecisionAttempt {
   const bound = compiled.bind(lists)
-  if (!('decide' in bound)) return refused(bound)
+  if (!('decide' in bound)) return failedAttempt(bound)
   const isHeld = [...lists.values()].every(({ all }) => all !== null)
   const faults = isHeld ? [] : compiled.checkInputs(inputs)
-  if (faults.some(({ severity }) => severity === 'error')) return refused(faults)
+  if (faults.some(({ severity }) => severity === 'error')) return failedAttempt(faults)
   const decision = bound.decide(inputs, lists)
-  return decision.ok ? { outcome: decision.outcome, findings: [] } : refused(decision.findings)
+  return decision.ok ? { outcome: decision.outcome, findings: [] } : failedAttempt(decision.findings)
 }
 
-const refused = (findings: readonly Finding[]): Attempt => ({
+const failedAttempt = (findings: readonly Finding[]): DecisionAttempt => ({
   outcome: null,
   findings: findings.map(({ code, pointer, message }) => ({ code, pointer, message })),
 })

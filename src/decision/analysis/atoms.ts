@@ -2,11 +2,11 @@
  * What one input may be, cut where anything in the definition tells its values apart: every value of one atom passes the same
  * tests and is a key of the same lists, so one example speaks for all. Nothing here runs a decision.
  */
-import { fieldReader } from '../engine-1/binder.ts'
-import { textOf } from '../engine-1/inputs.ts'
+import { createFieldReader } from '../engine-1/binder.ts'
+import { formatValue } from '../engine-1/inputs.ts'
 import { parseDate, parseScaled } from '../engine-1/scalars.ts'
-import { type Column, columnOf, intervalOf, type Scalar, type Term, type UnaryTest } from '../engine-1/unary.ts'
-import type { Input, ListEntry, Lists } from '../model.ts'
+import { type Column, type Scalar, type Term, toColumn, toInterval, type UnaryTest } from '../engine-1/unary.ts'
+import type { BoundLists, Input, ListEntry } from '../model.ts'
 
 /** One value, all whole numbers between two, or all texts that nothing names; `value` is one of them. */
 export interface Atom {
@@ -37,10 +37,10 @@ const FIRST_DATE = parseDate('0001-01-01') as number
 const LAST_DATE = parseDate('9999-12-31') as number
 
 /** Throws NotAnalysable where the values cannot be told. */
-export function atomsOf(input: Input, by: Distinctions, lists: Lists): Atom[] {
-  const column = columnOf(input)
+export function buildAtoms(input: Input, by: Distinctions, lists: BoundLists): Atom[] {
+  const column = toColumn(input)
   // A list that is not held whole cannot say of any value that it is not its key.
-  const entries = by.list_keys.map((list_key) => entriesOf(list_key, lists))
+  const entries = by.list_keys.map((list_key) => requireEntries(list_key, lists))
   const count = entries.reduce((sum, { length }) => sum + length, 0)
   if (count > MAX_KEYS) throw new NotAnalysable(`its lists have ${count} keys together, more than ${MAX_KEYS}`)
   const keys = entries.flatMap((all) => all.map(({ key }) => key))
@@ -52,33 +52,33 @@ export function atomsOf(input: Input, by: Distinctions, lists: Lists): Atom[] {
   return atoms
 }
 
-function textAtoms(input: Input, by: Distinctions, named: readonly string[], lists: Lists): Atom[] {
+function textAtoms(input: Input, by: Distinctions, named: readonly string[], lists: BoundLists): Atom[] {
   const allowed = allowedTexts(input, lists)
   if (allowed) return allowed.map((value) => ({ value }))
   const known = new Set(named)
-  for (const test of by.tests) for (const text of textsIn(test)) known.add(text)
-  return [...known, otherThan(known)].map((value) => ({ value }))
+  for (const test of by.tests) for (const text of listTestTexts(test)) known.add(text)
+  return [...known, createUnusedText(known)].map((value) => ({ value }))
 }
 
 /** Null where any text is allowed. */
-function allowedTexts(input: Input, lists: Lists): readonly string[] | null {
+function allowedTexts(input: Input, lists: BoundLists): readonly string[] | null {
   if (input.values) return input.values
   if (!input.one_of) return null
   const { list_key, field } = input.one_of
-  const entries = entriesOf(list_key, lists)
+  const entries = requireEntries(list_key, lists)
   if (field === undefined) return entries.map(({ key }) => key)
-  const read = fieldReader(field)
+  const read = createFieldReader(field)
   const values = entries.map(({ entry }) => read(entry)).filter((value) => typeof value === 'string')
   return [...new Set(values)]
 }
 
-function entriesOf(list_key: string, lists: Lists): readonly ListEntry[] {
+function requireEntries(list_key: string, lists: BoundLists): readonly ListEntry[] {
   const all = lists.get(list_key)?.all
   if (!all) throw new NotAnalysable(`the list ${list_key} is too large to be gone through`)
   return all
 }
 
-export function textsIn(test: UnaryTest): string[] {
+export function listTestTexts(test: UnaryTest): string[] {
   const inTerms = (terms: readonly Term[]): string[] =>
     terms.flatMap((term) => {
       if (term.form === 'not') return inTerms(term.terms)
@@ -87,7 +87,7 @@ export function textsIn(test: UnaryTest): string[] {
   return test.form === 'any' ? [] : inTerms(test.terms)
 }
 
-function otherThan(known: ReadonlySet<string>): string {
+function createUnusedText(known: ReadonlySet<string>): string {
   let other = 'any other text'
   while (known.has(other)) other += '.'
   return other
@@ -95,12 +95,12 @@ function otherThan(known: ReadonlySet<string>): string {
 
 function orderedAtoms(input: Input, column: Column, by: Distinctions, named: readonly string[]): Atom[] {
   if (column.kind === 'boolean') return [{ value: true }, { value: false }]
-  const { from, to } = limitsOf(input, column)
+  const { from, to } = getInputRange(input, column)
   const starts = new Set<number>([from])
   const add = (start: number): void => {
     if (start > from && start <= to) starts.add(start)
   }
-  for (const test of by.tests) for (const start of startsOf(test)) add(start)
+  for (const test of by.tests) for (const start of listIntervalStarts(test)) add(start)
   for (const text of named) {
     const point = parseOrdered(text, column)
     if (point === undefined) continue
@@ -110,32 +110,32 @@ function orderedAtoms(input: Input, column: Column, by: Distinctions, named: rea
   const sorted = [...starts].sort((a, b) => a - b)
   return sorted.map((start, i) => {
     const end = (sorted[i + 1] ?? to + 1) - 1
-    return { value: exampleBetween(start, end), from: start, to: end }
+    return { value: pickExample(start, end), from: start, to: end }
   })
 }
 
 /** Where a test on an ordered column may change its answer, in ascending order; what it asks of lists is left out. */
-export function startsOf(test: UnaryTest): number[] {
+export function listIntervalStarts(test: UnaryTest): number[] {
   const inTerms = (terms: readonly Term[]): number[] =>
     terms.flatMap((term) => {
       if (term.form === 'not') return inTerms(term.terms)
       if (term.form === 'in_list') return []
       const value = term.form === 'equals' ? (term.value as number) : 0
-      const { from, to } = term.form === 'equals' ? { from: value, to: value } : intervalOf(term)
+      const { from, to } = term.form === 'equals' ? { from: value, to: value } : toInterval(term)
       return [from, to + 1]
     })
   return test.form === 'any' ? [] : inTerms(test.terms).sort((a, b) => a - b)
 }
 
 /** Rather a value a person would write than the edge of what can be counted. */
-function exampleBetween(from: number, to: number): number {
+function pickExample(from: number, to: number): number {
   const isEdge = (value: number): boolean =>
     Math.abs(value) === Number.MAX_SAFE_INTEGER || value === FIRST_DATE || value === LAST_DATE
   if (isEdge(from) && isEdge(to)) return 0
   return isEdge(from) ? to : from
 }
 
-function limitsOf(input: Input, column: Column): { from: number; to: number } {
+function getInputRange(input: Input, column: Column): { from: number; to: number } {
   const widest =
     column.kind === 'date'
       ? { from: FIRST_DATE, to: LAST_DATE }
@@ -149,23 +149,23 @@ const parseOrdered = (text: string, column: Column): number | undefined =>
   column.kind === 'date' ? parseDate(text) : parseScaled(text, column.scale)
 
 /** As it travels among the inputs of a decision. */
-export const wireOf = (value: Scalar, column: Column): Scalar =>
-  column.kind === 'date' || column.kind === 'decimal' ? textOf(value, column) : value
+export const toWireValue = (value: Scalar, column: Column): Scalar =>
+  column.kind === 'date' || column.kind === 'decimal' ? formatValue(value, column) : value
 
-export function passes(test: UnaryTest, value: Scalar, column: Column, lists: Lists): boolean {
-  return test.form === 'any' || test.terms.some((term) => holds(term, value, column, lists))
+export function passesTest(test: UnaryTest, value: Scalar, column: Column, lists: BoundLists): boolean {
+  return test.form === 'any' || test.terms.some((term) => termHolds(term, value, column, lists))
 }
 
-function holds(term: Term, value: Scalar, column: Column, lists: Lists): boolean {
+function termHolds(term: Term, value: Scalar, column: Column, lists: BoundLists): boolean {
   switch (term.form) {
     case 'equals':
       return term.value === value
     case 'in_list':
-      return lists.get(term.list_key)?.get(textOf(value, column)) !== undefined
+      return lists.get(term.list_key)?.get(formatValue(value, column)) !== undefined
     case 'not':
-      return !term.terms.some((inner) => holds(inner, value, column, lists))
+      return !term.terms.some((inner) => termHolds(inner, value, column, lists))
     default: {
-      const { from, to } = intervalOf(term)
+      const { from, to } = toInterval(term)
       return from <= (value as number) && (value as number) <= to
     }
   }

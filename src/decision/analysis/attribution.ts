@@ -5,7 +5,7 @@
  */
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 
-export interface Switchable<T> {
+export interface AttributionInput<T> {
   /** Names of what has an old and a new version: lists, the matrix. */
   readonly names: readonly string[]
   /** The outcome with the new version of those switched and the old one of all others. */
@@ -28,7 +28,7 @@ export interface Attribution<T> {
 }
 
 /** Makes at most two decisions per name, and two more. */
-export function attribute<T>({ names, decide, isOver = () => false }: Switchable<T>): Attribution<T> {
+export function attribute<T>({ names, decide, isOver = () => false }: AttributionInput<T>): Attribution<T> {
   const text = (outcome: T): string => canonicalJson(outcome)
   const before = decide(new Set())
   const after = decide(new Set(names))
@@ -40,12 +40,12 @@ export function attribute<T>({ names, decide, isOver = () => false }: Switchable
   const isWhole = alone.some(({ whole }) => whole) || text(before) === text(after)
   const needed = isWhole
     ? new Set<string>()
-    : neededFor(text(after), names, effective, (switched) => text(decide(switched)), isOver)
+    : findMinimalSet(text(after), names, effective, (switched) => text(decide(switched)), isOver)
   const inert = single.map(({ name }) => name).filter((name) => !effective.has(name))
   const joint = inert.filter((name) => needed?.has(name))
   const without_effect = needed ? inert.filter((name) => !needed.has(name)) : []
-  const told = new Set([...effective, ...joint, ...without_effect])
-  const untried = names.filter((name) => !told.has(name))
+  const classified = new Set([...effective, ...joint, ...without_effect])
+  const untried = names.filter((name) => !classified.has(name))
   return { before, after, changed: text(before) !== text(after), alone, joint, without_effect, untried }
 }
 
@@ -53,7 +53,7 @@ export function attribute<T>({ names, decide, isOver = () => false }: Switchable
  * A smallest set in that none of it can be left out; what has an effect alone is kept longest, since it explains more. Null
  * when it was over before that was known.
  */
-function neededFor(
+function findMinimalSet(
   after: string,
   names: readonly string[],
   effective: ReadonlySet<string>,

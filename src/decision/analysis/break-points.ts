@@ -2,21 +2,21 @@
  * Values of an input between which a definition can change its mind: for numbers and dates both ends of every stretch that is
  * treated alike, for everything else one value of each class.
  */
-import { layOutBound } from '../engine-1/bound-layout.ts'
-import { columnOf } from '../engine-1/unary.ts'
-import type { Compiled, Lists } from '../model.ts'
-import { wireOf } from './atoms.ts'
-import { wholeDefinition } from './examples.ts'
+import { buildBoundLayout } from '../engine-1/bound-layout.ts'
+import { toColumn } from '../engine-1/unary.ts'
+import type { BoundLists, CompiledDefinition } from '../model.ts'
+import { toWireValue } from './atoms.ts'
+import { collectInputUsage } from './examples.ts'
 
 /** In ascending order for numbers and dates. Throws NotAnalysable where the values cannot be gone through. */
-export function breakPoints(compiled: Compiled, lists: Lists, input_name: string): unknown[] {
+export function findBreakPoints(compiled: CompiledDefinition, lists: BoundLists, input_name: string): unknown[] {
   const input = compiled.definition.inputs.find(({ name }) => name === input_name)
   if (!input) throw new RangeError(`There is no input "${input_name}"`)
-  const { classes } = wholeDefinition(layOutBound(compiled.definition, lists), lists).dimension(input_name)
+  const { classes } = collectInputUsage(buildBoundLayout(compiled.definition, lists), lists).dimension(input_name)
   const ends = classes.flatMap(({ atoms }) =>
     atoms.flatMap(({ from, to }) => (from === undefined || to === undefined ? [] : [from, to])),
   )
   if (ends.length === 0) return classes.map(({ wire }) => wire)
-  const column = columnOf(input)
-  return [...new Set(ends)].sort((a, b) => a - b).map((value) => wireOf(value, column))
+  const column = toColumn(input)
+  return [...new Set(ends)].sort((a, b) => a - b).map((value) => toWireValue(value, column))
 }

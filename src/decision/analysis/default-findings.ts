@@ -1,8 +1,8 @@
 /** Defaults that the lists in force do not allow: an input that is left out would then be refused. */
-import type { Bound, Definition, Finding } from '../model.ts'
-import type { Examples } from './examples.ts'
+import type { BoundDefinition, Definition, Finding } from '../model.ts'
+import type { ExampleFinder } from './examples.ts'
 
-export function defaultFindings({ inputs }: Definition, bound: Bound, examples: Examples): Finding[] {
+export function analyseDefaults({ inputs }: Definition, bound: BoundDefinition, examples: ExampleFinder): Finding[] {
   return inputs.flatMap((input, index): Finding[] => {
     if (input.default === undefined || !input.one_of) return []
     const { [input.name]: _, ...example } = examples.usual

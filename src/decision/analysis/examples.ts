@@ -3,34 +3,34 @@
  * that can be had: a counter-example is worth what the engine says about it.
  */
 import type { Layout } from '../engine-1/layout.ts'
-import type { Bound, Decision, Finding, Input, Inputs, Lists } from '../model.ts'
+import type { BoundDefinition, BoundLists, Decision, Finding, Input, Inputs } from '../model.ts'
 import { NotAnalysable } from './atoms.ts'
-import { type Dimension, dimensionOf, type Question, type ValueClass } from './classes.ts'
-import { Questions } from './questions.ts'
+import { InputUsage } from './input-usage.ts'
+import { buildDimension, type Dimension, type InputProbes, type ValueClass } from './value-classes.ts'
 
 /** Decisions made in search of good examples, for one definition. */
 const MAX_TRIES = 5000
 
-export class Examples {
+export class ExampleFinder {
   private readonly layout: Layout
-  private readonly lists: Lists
-  private readonly bound: Bound
+  private readonly lists: BoundLists
+  private readonly bound: BoundDefinition
   private known: readonly Dimension[] | undefined
   private tries_left = MAX_TRIES
   /** A decision that goes through, or as far as one could be found. */
   readonly usual: Inputs
 
-  constructor(layout: Layout, lists: Lists, bound: Bound) {
+  constructor(layout: Layout, lists: BoundLists, bound: BoundDefinition) {
     this.layout = layout
     this.lists = lists
     this.bound = bound
-    const first = layout.definition.inputs.map((input) => [input.name, anyValueOf(input, lists).wire])
+    const first = layout.definition.inputs.map((input) => [input.name, pickAnyValue(input, lists).wire])
     this.usual = this.improve(Object.fromEntries(first), new Set(), ({ ok }) => ok)
   }
 
   /** Only asked for where a first guess does not do. */
   private get dimensions(): readonly Dimension[] {
-    this.known ??= allDimensions(this.layout, this.lists)
+    this.known ??= buildAllDimensions(this.layout, this.lists)
     return this.known
   }
 
@@ -57,7 +57,7 @@ export class Examples {
           const changed = { ...before.inputs, [input.name]: wire }
           const decision = this.bound.decide(changed)
           if (good(decision)) return changed
-          if (reachOf(decision) > reachOf(best.decision)) best = { inputs: changed, decision }
+          if (measureProgress(decision) > measureProgress(best.decision)) best = { inputs: changed, decision }
         }
       }
       if (best === before) return inputs
@@ -66,30 +66,30 @@ export class Examples {
 }
 
 /** How many factors had their score before the decision ended. */
-function reachOf(decision: Decision): number {
+function measureProgress(decision: Decision): number {
   if (decision.ok) return Number.POSITIVE_INFINITY
   const [factor] = decision.findings.flatMap(({ pointer }) => /^\/factors\/(\d+)/.exec(pointer)?.[1] ?? [])
   return Number(factor ?? 0)
 }
 
 /** Of every input, as finely as the whole definition tells its values apart; one value where they cannot be gone through. */
-function allDimensions(layout: Layout, lists: Lists): Dimension[] {
-  const questions = wholeDefinition(layout, lists)
+function buildAllDimensions(layout: Layout, lists: BoundLists): Dimension[] {
+  const questions = collectInputUsage(layout, lists)
   return layout.definition.inputs.map(
     (input): Dimension =>
-      attempt(() => questions.dimension(input.name)) ?? { input, classes: [anyValueOf(input, lists)] },
+      tryAnalyse(() => questions.dimension(input.name)) ?? { input, classes: [pickAnyValue(input, lists)] },
   )
 }
 
-const UNASKED: Question = { by: { tests: [], list_keys: [], named: [] }, probes: [] }
+const NO_PROBES: InputProbes = { by: { tests: [], list_keys: [], named: [] }, probes: [] }
 
-function anyValueOf(input: Input, lists: Lists): ValueClass {
+function pickAnyValue(input: Input, lists: BoundLists): ValueClass {
   const known = input.default ?? (input.type === 'list' ? [] : 'any other text')
-  const [found] = attempt(() => dimensionOf(input, UNASKED, lists))?.classes ?? []
+  const [found] = tryAnalyse(() => buildDimension(input, NO_PROBES, lists))?.classes ?? []
   return found ?? { held: 0, wire: known, atoms: [], labels: [] }
 }
 
-function attempt<T>(find: () => T): T | undefined {
+function tryAnalyse<T>(find: () => T): T | undefined {
   try {
     return find()
   } catch (error) {
@@ -99,9 +99,9 @@ function attempt<T>(find: () => T): T | undefined {
 }
 
 /** Everything a definition asks: factors or the rule's table, and triggers. */
-export function wholeDefinition(layout: Layout, lists: Lists): Questions {
+export function collectInputUsage(layout: Layout, lists: BoundLists): InputUsage {
   const { definition } = layout
-  const questions = new Questions(layout, lists)
+  const questions = new InputUsage(layout, lists)
   if (definition.family === 'rule') for (const table of layout.tables.values()) questions.table(table)
   else for (const [index, factor] of definition.factors.entries()) questions.factor(factor, index)
   for (const conditions of layout.conditions)

@@ -3,32 +3,32 @@
  * those inputs as its example.
  */
 import type { Layout } from '../engine-1/layout.ts'
-import type { Factor, Finding, Inputs, Lists } from '../model.ts'
-import type { Dimension } from './classes.ts'
-import type { Examples } from './examples.ts'
-import { Questions } from './questions.ts'
-import { compileFactor } from './score-probe.ts'
-import { dimensionsOf, inputsAt } from './table-space.ts'
+import type { BoundLists, Factor, Finding, Inputs } from '../model.ts'
+import type { ExampleFinder } from './examples.ts'
+import { compileFactorScore } from './factor-score.ts'
+import { InputUsage } from './input-usage.ts'
+import { buildDimensions, toInputs } from './table-space.ts'
+import type { Dimension } from './value-classes.ts'
 
 /** Each is a whole decision, which is slower than a look at bits. */
 export const MAX_DECISIONS = 100_000
 
 /** Throws NotAnalysable. */
-export function factorFindings(
+export function analyseFactor(
   factor: Factor,
   index: number,
   layout: Layout,
-  lists: Lists,
-  examples: Examples,
+  lists: BoundLists,
+  examples: ExampleFinder,
 ): Finding[] {
   const { definition } = layout
-  if (definition.family !== 'matrix' || cannotFail(factor, definition.inputs, lists)) return []
-  const questions = new Questions(layout, lists)
+  if (definition.family !== 'matrix' || isAlwaysScored(factor, definition.inputs, lists)) return []
+  const questions = new InputUsage(layout, lists)
   questions.factor(factor, index)
-  const dimensions = dimensionsOf(questions, layout, MAX_DECISIONS)
-  const answer = compileFactor(definition, factor.key, lists)
+  const dimensions = buildDimensions(questions, layout, MAX_DECISIONS)
+  const answer = compileFactorScore(definition, factor.key, lists)
   const found = new Map<string, { finding: Finding; some: Inputs; times: number }>()
-  eachBox(dimensions, (some) => {
+  forEachBox(dimensions, (some) => {
     const given = answer(examples.complete(some))
     if ('score_bps' in given) return
     for (const finding of given.findings) {
@@ -45,7 +45,7 @@ export function factorFindings(
 }
 
 /** Of a list too large to be gone through, what can be said without its entries. */
-function cannotFail(factor: Factor, inputs: Layout['definition']['inputs'], lists: Lists): boolean {
+function isAlwaysScored(factor: Factor, inputs: Layout['definition']['inputs'], lists: BoundLists): boolean {
   if (!('list_key' in factor) || lists.get(factor.list_key)?.all) return false
   // On it or not on it, both have their score, which binding has checked; only a sum without a limit could grow too large.
   if (factor.form === 'presence') return !factor.count || factor.at_most !== undefined
@@ -55,10 +55,10 @@ function cannotFail(factor: Factor, inputs: Layout['definition']['inputs'], list
   return input?.type !== 'list' && input?.one_of?.list_key === factor.list_key && input.one_of.field === undefined
 }
 
-export function eachBox(dimensions: readonly Dimension[], visit: (some: Inputs) => void): void {
+export function forEachBox(dimensions: readonly Dimension[], visit: (some: Inputs) => void): void {
   const classes = dimensions.map(() => 0)
   for (;;) {
-    visit(inputsAt(dimensions, classes))
+    visit(toInputs(dimensions, classes))
     // Counts up like an odometer, the last input fastest.
     let at = classes.length - 1
     for (; at >= 0; at--) {

@@ -1,8 +1,15 @@
 /** What is too large to be gone through is said to be so, and never proved. */
 import { describe, expect, test } from 'vitest'
-import { lists } from '../engine-1/test-matrix.ts'
-import type { BoundList, Definition, Factor, Input, Lists } from '../model.ts'
-import { age, brief, found, kind, made, tableOf } from './test-definitions.ts'
+import {
+  age,
+  analyseExample,
+  buildMatrix,
+  buildTableFactor,
+  kind,
+  summarizeFindings,
+} from '../../../test/support/analysis-definitions.ts'
+import { lists } from '../../../test/support/example-matrix.ts'
+import type { BoundList, BoundLists, Definition, Factor, Input } from '../model.ts'
 
 describe('what is too large', () => {
   const flags = (count: number): Input[] =>
@@ -10,8 +17,8 @@ describe('what is too large', () => {
   const wide = (count: number): Definition => {
     const inputs = flags(count)
     const rows = [inputs.map(() => 'true'), inputs.map(() => 'false')]
-    return made(inputs, [
-      tableOf(
+    return buildMatrix(inputs, [
+      buildTableFactor(
         inputs.map(({ name }) => name),
         rows,
       ),
@@ -19,8 +26,8 @@ describe('what is too large', () => {
   }
 
   test('is said to be so, naming the columns', () => {
-    expect(brief(found(wide(12)))).toEqual(['table_gap /factors/0/table'])
-    const [finding] = found(wide(13))
+    expect(summarizeFindings(analyseExample(wide(12)))).toEqual(['table_gap /factors/0/table'])
+    const [finding] = analyseExample(wide(13))
     expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0/table', severity: 'error' })
     expect(finding?.message).toContain('f0 (2), f1 (2)')
     expect(finding?.message).toContain('f12 (2)')
@@ -30,9 +37,9 @@ describe('what is too large', () => {
     const inputs = flags(20)
     const rows = [inputs.map((_, n) => (n === 0 ? 'true' : '-')), inputs.map((_, n) => (n === 0 ? 'false' : '-'))]
     expect(
-      found(
-        made(inputs, [
-          tableOf(
+      analyseExample(
+        buildMatrix(inputs, [
+          buildTableFactor(
             inputs.map(({ name }) => name),
             rows,
           ),
@@ -46,10 +53,12 @@ describe('what is too large', () => {
     const columns = inputs.map(({ name }) => name)
     const rows = Array.from({ length: 10 }, (_, n) => inputs.map(() => `${n}`))
     const factors = Array.from({ length: 7 }, (_, n) => ({
-      ...tableOf(columns, rows, { otherwise: { then: [0], reason: 'x' } }),
+      ...buildTableFactor(columns, rows, { otherwise: { then: [0], reason: 'x' } }),
       key: `t${n}`,
     }))
-    expect(brief(found(made(inputs, factors)))).toEqual([5, 6].map((n) => `not_analysable /factors/${n}/table`))
+    expect(summarizeFindings(analyseExample(buildMatrix(inputs, factors)))).toEqual(
+      [5, 6].map((n) => `not_analysable /factors/${n}/table`),
+    )
   })
 
   test('keys of many lists are not even gathered, alike or not', () => {
@@ -60,20 +69,20 @@ describe('what is too large', () => {
       all: Array.from({ length: 60_000 }, (_, n) => ({ ...entry, key: `k${n}` })),
     })
     const names = Array.from({ length: 9 }, (_, n) => `long-${n}`)
-    const many: Lists = new Map([...lists, ...names.map((name) => [name, long(name)] as const)])
+    const many: BoundLists = new Map([...lists, ...names.map((name) => [name, long(name)] as const)])
     const own: Input = { name: 'code', title: 'Code', type: 'string' }
     const reading = (count: number) => {
       const rows = names.slice(0, count).map((name) => [`in list(${name})`])
-      return found(made([own], [tableOf(['code'], rows, { hit_policy: 'first' })]), many)
+      return analyseExample(buildMatrix([own], [buildTableFactor(['code'], rows, { hit_policy: 'first' })]), many)
     }
-    expect(brief(reading(1))).toContain('table_gap /factors/0/table')
+    expect(summarizeFindings(reading(1))).toContain('table_gap /factors/0/table')
     const [finding] = reading(9)
     expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0/table', severity: 'error' })
     expect(finding?.message).toContain('540000 keys together')
   })
 
   test('a list that is not held whole proves nothing, except of its own keys', () => {
-    const large: Lists = new Map([
+    const large: BoundLists = new Map([
       ...lists,
       ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
     ])
@@ -87,12 +96,12 @@ describe('what is too large', () => {
       on_missing: 'fail',
     }
     const own: Input = { name: 'country', title: 'Country', type: 'string', one_of: { list_key: 'jurisdiction-risk' } }
-    expect(found(made([own], [lookup]), large)).toEqual([])
+    expect(analyseExample(buildMatrix([own], [lookup]), large)).toEqual([])
     // What else the matrix does is judged all the same, whatever the country may be.
-    const other = tableOf(['age'], [['< 18'], ['> 18']])
-    const [gap, ...more] = found(made([own, age], [lookup, other]), large)
+    const other = buildTableFactor(['age'], [['< 18'], ['> 18']])
+    const [gap, ...more] = analyseExample(buildMatrix([own, age], [lookup, other]), large)
     expect([gap?.code, gap?.example, more]).toEqual(['table_gap', undefined, []])
-    const scored = { ...tableOf(['factor.kind'], [['< 5'], ['>= 5']]), key: 'scored' }
+    const scored = { ...buildTableFactor(['factor.kind'], [['< 5'], ['>= 5']]), key: 'scored' }
     const scores: Factor = {
       key: 'kind',
       title: 'Kind',
@@ -101,12 +110,12 @@ describe('what is too large', () => {
       scores: { a: 1, b: 9 },
       on_missing: 'fail',
     }
-    expect(found(made([own, kind], [scores, scored]), large)).toEqual([])
+    expect(analyseExample(buildMatrix([own, kind], [scores, scored]), large)).toEqual([])
     const second: Factor = { ...scores, key: 'second', scores: { a: 1, b: 10_000 } }
-    const sums = made([own, kind], [scores, second], { aggregation: 'sum' })
-    expect(brief(found(sums, large))).toEqual(['not_analysable /aggregation'])
-    const [finding] = found(
-      made([{ name: 'country', title: 'Country', type: 'enum', values: ['DE'] }], [lookup]),
+    const sums = buildMatrix([own, kind], [scores, second], { aggregation: 'sum' })
+    expect(summarizeFindings(analyseExample(sums, large))).toEqual(['not_analysable /aggregation'])
+    const [finding] = analyseExample(
+      buildMatrix([{ name: 'country', title: 'Country', type: 'enum', values: ['DE'] }], [lookup]),
       large,
     )
     expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0' })
@@ -114,7 +123,7 @@ describe('what is too large', () => {
   })
 
   test('whether something is on a list is answered either way, however large the list', () => {
-    const large: Lists = new Map([
+    const large: BoundLists = new Map([
       ...lists,
       ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
     ])
@@ -129,10 +138,12 @@ describe('what is too large', () => {
       present: 9000,
       absent: 0,
     }
-    expect(found(made([named], [presence]), large)).toEqual([])
-    expect(found(made([several], [{ ...presence, count: true, at_most: 10_000 }]), large)).toEqual([])
+    expect(analyseExample(buildMatrix([named], [presence]), large)).toEqual([])
+    expect(analyseExample(buildMatrix([several], [{ ...presence, count: true, at_most: 10_000 }]), large)).toEqual([])
     // Without a limit twenty hits would be too many, and nobody can say how many there may be.
-    expect(brief(found(made([several], [{ ...presence, count: true }]), large))).toEqual(['not_analysable /factors/0'])
+    expect(summarizeFindings(analyseExample(buildMatrix([several], [{ ...presence, count: true }]), large))).toEqual([
+      'not_analysable /factors/0',
+    ])
   })
 
   test('a million combinations are gone through', () => {
@@ -143,13 +154,15 @@ describe('what is too large', () => {
     const rows = Array.from({ length: 60 }, (_, n) =>
       inputs.map((__, column) => (n % 6 === column ? `${Math.floor(n / 6)}` : '-')),
     )
-    const factor = tableOf(
+    const factor = buildTableFactor(
       inputs.map(({ name }) => name),
       rows,
       { hit_policy: 'first' },
     )
-    const findings = found(made(inputs, [factor]))
+    const findings = analyseExample(buildMatrix(inputs, [factor]))
     // The ten rows on the first column cover everything, and those written after its last one come too late.
-    expect(brief(findings)).toEqual([55, 56, 57, 58, 59].map((row) => `row_never /factors/0/table/rows/${row}`))
+    expect(summarizeFindings(findings)).toEqual(
+      [55, 56, 57, 58, 59].map((row) => `row_never /factors/0/table/rows/${row}`),
+    )
   })
 })

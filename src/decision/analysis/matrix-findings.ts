@@ -3,30 +3,30 @@
 import { MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
 import type { Condition, Layout } from '../engine-1/layout.ts'
 import { SCORE } from '../engine-1/layout.ts'
-import type { Bound, Definition, Finding, Input, Lists } from '../model.ts'
-import { atomsOf, NotAnalysable } from './atoms.ts'
-import { type Examples, wholeDefinition } from './examples.ts'
-import { eachBox, MAX_DECISIONS } from './factor-findings.ts'
-import { possibleScores } from './possible-scores.ts'
-import { factorKeyOf, Questions } from './questions.ts'
-import { dimensionsOf, holdsFor } from './table-space.ts'
+import type { BoundDefinition, BoundLists, Definition, Finding, Input } from '../model.ts'
+import { buildAtoms, NotAnalysable } from './atoms.ts'
+import { collectInputUsage, type ExampleFinder } from './examples.ts'
+import { forEachBox, MAX_DECISIONS } from './factor-findings.ts'
+import { InputUsage, parseFactorKey } from './input-usage.ts'
+import { getPossibleScores } from './possible-scores.ts'
+import { buildDimensions, testHolds } from './table-space.ts'
 
 type Matrix = Extract<Definition, { family: 'matrix' }>
 
 /** Throws NotAnalysable. */
-export function sumFindings(
+export function analyseSum(
   definition: Matrix,
   layout: Layout,
-  lists: Lists,
-  bound: Bound,
-  examples: Examples,
+  lists: BoundLists,
+  bound: BoundDefinition,
+  examples: ExampleFinder,
 ): Finding[] {
   if (definition.aggregation !== 'sum') return []
-  const highest = definition.factors.map((factor) => possibleScores(factor, definition.inputs, lists).highest)
+  const highest = definition.factors.map((factor) => getPossibleScores(factor, definition.inputs, lists).highest)
   if (highest.reduce((sum, score) => sum + score, 0) <= MAX_SCORE_BPS) return []
-  const dimensions = dimensionsOf(wholeDefinition(layout, lists), layout, MAX_DECISIONS)
+  const dimensions = buildDimensions(collectInputUsage(layout, lists), layout, MAX_DECISIONS)
   let found: Finding | null = null
-  eachBox(dimensions, (some) => {
+  forEachBox(dimensions, (some) => {
     if (found) return
     const example = examples.complete(some)
     const decision = bound.decide(example)
@@ -40,7 +40,7 @@ export function sumFindings(
   return found ? [found] : []
 }
 
-export function triggerFindings(definition: Matrix, layout: Layout, lists: Lists): Finding[] {
+export function analyseTriggers(definition: Matrix, layout: Layout, lists: BoundLists): Finding[] {
   return layout.conditions.flatMap((conditions, index) => {
     const references = [...new Set(conditions.map(({ subject }) => subject.reference))]
     const dead = references
@@ -54,29 +54,29 @@ export function triggerFindings(definition: Matrix, layout: Layout, lists: Lists
 }
 
 /** Conditions on one subject. True where it is not known: a warning must be right. */
-function canHold(together: readonly Condition[], definition: Matrix, layout: Layout, lists: Lists): boolean {
+function canHold(together: readonly Condition[], definition: Matrix, layout: Layout, lists: BoundLists): boolean {
   const { reference, column } = (together[0] as Condition).subject
-  const all = (held: Parameters<typeof holdsFor>[1]): boolean =>
-    together.every(({ test }) => holdsFor(test, held, column, lists))
-  const key = factorKeyOf(reference)
+  const all = (held: Parameters<typeof testHolds>[1]): boolean =>
+    together.every(({ test }) => testHolds(test, held, column, lists))
+  const key = parseFactorKey(reference)
   if (key === undefined && reference !== SCORE) {
     try {
-      const questions = new Questions(layout, lists)
-      for (const { subject, test } of together) questions.tests(subject, [test])
-      return questions.dimension(reference).classes.some(({ held }) => all(held))
+      const usage = new InputUsage(layout, lists)
+      for (const { subject, test } of together) usage.tests(subject, [test])
+      return usage.dimension(reference).classes.some(({ held }) => all(held))
     } catch (error) {
       if (error instanceof NotAnalysable) return true
       throw error
     }
   }
   const factor = definition.factors.find((each) => each.key === key)
-  const possible = factor && possibleScores(factor, definition.inputs, lists)
-  const values = possible?.values ?? scoresToTry(together, possible?.highest ?? MAX_SCORE_BPS)
+  const possible = factor && getPossibleScores(factor, definition.inputs, lists)
+  const values = possible?.values ?? listScoresToTry(together, possible?.highest ?? MAX_SCORE_BPS)
   return values.some(all)
 }
 
-function scoresToTry(together: readonly Condition[], highest: number): number[] {
+function listScoresToTry(together: readonly Condition[], highest: number): number[] {
   const score: Input = { name: SCORE, title: 'Score', type: 'integer', minimum: 0, maximum: highest }
   const by = { tests: together.map(({ test }) => test), list_keys: [], named: [] }
-  return atomsOf(score, by, new Map()).map(({ value }) => value as number)
+  return buildAtoms(score, by, new Map()).map(({ value }) => value as number)
 }

@@ -1,12 +1,12 @@
 /** Whole matrices against brute force: every input of a small space is decided, and the analysis must have known. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
+import { bands, bindOrThrow } from '../../../test/support/example-matrix.ts'
 import { engine1 } from '../engine-1/engine.ts'
-import { listOf, listsOf } from '../engine-1/test-lists.ts'
-import { bands, bound } from '../engine-1/test-matrix.ts'
-import type { Decision, Definition, Factor, Input, Inputs, Lists, Trigger } from '../model.ts'
-import { analyse } from './analyse.ts'
-import { minimalChanges } from './minimal-changes.ts'
+import type { BoundLists, Decision, Definition, Factor, Input, Inputs, Trigger } from '../model.ts'
+import { analyseDefinition } from './analyse.ts'
+import { findMinimalChanges } from './minimal-changes.ts'
 
 type Matrix = Extract<Definition, { family: 'matrix' }>
 
@@ -65,7 +65,7 @@ const trigger = fc
   )
   .map((when): Trigger => ({ key: 't', title: 'T', when, floor_band: 'high', reason_code: 'T', reason: 'T.' }))
 
-const listsArb: fc.Arbitrary<Lists> = fc
+const listsArb: fc.Arbitrary<BoundLists> = fc
   .record({
     single: fc.dictionary(fc.constantFrom('a', 'b', '1', '3'), score),
     pairs: fc.dictionary(fc.constantFrom('a|0', 'a|1', 'b|2', 'c|3', 'b|0'), score),
@@ -73,7 +73,7 @@ const listsArb: fc.Arbitrary<Lists> = fc
   .map(({ single, pairs }) => {
     const entries = (scores: Record<string, number>) =>
       Object.fromEntries(Object.entries(scores).map(([key, score_bps]) => [key, { score_bps }]))
-    return listsOf(bands, listOf('single', entries(single)), listOf('pairs', entries(pairs)))
+    return buildLists(bands, buildList('single', entries(single)), buildList('pairs', entries(pairs)))
   })
 
 const trials = fc.record({
@@ -101,8 +101,8 @@ const bandOf = (decision: Decision): string | null =>
 test('a matrix without error findings decides everything, and every error finding is shown by its example', () => {
   fc.assert(
     fc.property(trials, ({ definition, lists }) => {
-      const found = analyse(engine1.compile(definition), lists)
-      const decider = bound(definition, lists)
+      const found = analyseDefinition(engine1.compile(definition), lists)
+      const decider = bindOrThrow(definition, lists)
       const decisions = SPACE.map((inputs) => decider.decide(inputs))
       const errors = found.filter(({ severity }) => severity === 'error')
       expect(errors.map(({ code }) => code)).not.toContain('not_analysable')
@@ -124,9 +124,9 @@ test('a matrix without error findings decides everything, and every error findin
 test('smallest changes are real, and none is missed', () => {
   fc.assert(
     fc.property(trials, ({ definition, lists, start }) => {
-      const decider = bound(definition, lists)
+      const decider = bindOrThrow(definition, lists)
       const now = bandOf(decider.decide(start))
-      const { changes, searched } = minimalChanges(decider, engine1.compile(definition), lists, start)
+      const { changes, searched } = findMinimalChanges(decider, engine1.compile(definition), lists, start)
       expect(searched.truncated).toBe(false)
       for (const { changed, result } of changes) {
         const inputs = { ...start, ...Object.fromEntries(changed.map(({ name, to }) => [name, to])) }

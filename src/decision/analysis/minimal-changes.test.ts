@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import { bindOrThrow, lists, matrix } from '../../../test/support/example-matrix.ts'
 import { engine1 } from '../engine-1/engine.ts'
-import { bound, lists, matrix } from '../engine-1/test-matrix.ts'
 import type { Definition, Inputs } from '../model.ts'
-import { breakPoints } from './break-points.ts'
-import { minimalChanges } from './minimal-changes.ts'
+import { findBreakPoints } from './break-points.ts'
+import { findMinimalChanges } from './minimal-changes.ts'
 
 const compiled = engine1.compile(matrix)
 const inputs: Inputs = {
@@ -15,22 +15,22 @@ const inputs: Inputs = {
   pep: false,
 }
 const bandOf = (changed: Inputs): string => {
-  const decision = bound(matrix).decide({ ...inputs, ...changed })
+  const decision = bindOrThrow(matrix).decide({ ...inputs, ...changed })
   if (!decision.ok || decision.outcome.family !== 'matrix') throw new Error(JSON.stringify(decision))
   return decision.outcome.band
 }
 
 test('break points are the ends of what is treated alike', () => {
-  expect(breakPoints(compiled, lists, 'turnover')).toEqual(['0.00', '10000.49', '10000.50', '1000000000.00'])
-  expect(breakPoints(compiled, lists, 'since')).toEqual(['0001-01-01', '2023-12-31', '2024-01-01', '9999-12-31'])
-  expect(breakPoints(compiled, lists, 'pep')).toEqual([true, false])
+  expect(findBreakPoints(compiled, lists, 'turnover')).toEqual(['0.00', '10000.49', '10000.50', '1000000000.00'])
+  expect(findBreakPoints(compiled, lists, 'since')).toEqual(['0001-01-01', '2023-12-31', '2024-01-01', '9999-12-31'])
+  expect(findBreakPoints(compiled, lists, 'pep')).toEqual([true, false])
   // Germany and Switzerland are rated alike, and no trigger tells them apart.
-  expect(breakPoints(compiled, lists, 'country')).toEqual(['CH', 'IR', 'NA'])
-  expect(() => breakPoints(compiled, lists, 'shoe_size')).toThrow(RangeError)
+  expect(findBreakPoints(compiled, lists, 'country')).toEqual(['CH', 'IR', 'NA'])
+  expect(() => findBreakPoints(compiled, lists, 'shoe_size')).toThrow(RangeError)
 })
 
 test('every change found leads where it says, and changes one input', () => {
-  const found = minimalChanges(bound(matrix), compiled, lists, inputs)
+  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs)
   expect(bandOf({})).toBe('low')
   expect(found.changes.map(({ changed, result }) => [changed[0]?.name, changed[0]?.to, result])).toEqual([
     ['country', 'IR', 'prohibited'],
@@ -45,7 +45,7 @@ test('every change found leads where it says, and changes one input', () => {
 })
 
 test('where no single input is enough, pairs are tried', () => {
-  const found = minimalChanges(bound(matrix), compiled, lists, inputs, { band: 'medium' })
+  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs, { band: 'medium' })
   expect(found.searched.together).toBe(2)
   expect(found.changes.length).toBeGreaterThan(0)
   for (const { changed, result } of found.changes) {
@@ -75,7 +75,7 @@ test('the nearest value is given, on either side', () => {
   const tried = (amount: number) => {
     const definition = rule('[100..200]')
     const given = { amount, tags: ['cash'] }
-    return minimalChanges(bound(definition), engine1.compile(definition), new Map(), given).changes
+    return findMinimalChanges(bindOrThrow(definition), engine1.compile(definition), new Map(), given).changes
   }
   expect(tried(50)).toEqual([{ changed: [{ name: 'amount', from: 50, to: 100 }], result: 'hit' }])
   expect(tried(999)).toEqual([{ changed: [{ name: 'amount', from: 999, to: 200 }], result: 'hit' }])
@@ -86,7 +86,7 @@ test('the nearest value is given, on either side', () => {
 test('a list loses or gains one item before it becomes another', () => {
   const definition = rule('-')
   const given = { amount: 1, tags: ['safe', 'cash'] }
-  const found = minimalChanges(bound(definition), engine1.compile(definition), new Map(), given)
+  const found = findMinimalChanges(bindOrThrow(definition), engine1.compile(definition), new Map(), given)
   expect(found.changes).toEqual([
     { changed: [{ name: 'tags', from: ['safe', 'cash'], to: ['safe'] }], result: 'no hit' },
   ])
@@ -95,17 +95,17 @@ test('a list loses or gains one item before it becomes another', () => {
 test('nothing found says what was searched; undecidable inputs are not searched', () => {
   const definition = rule('> 5000')
   const compiledRule = engine1.compile(definition)
-  const none = minimalChanges(bound(definition), compiledRule, new Map(), { amount: 1, tags: [] })
+  const none = findMinimalChanges(bindOrThrow(definition), compiledRule, new Map(), { amount: 1, tags: [] })
   expect(none.changes).toEqual([])
   expect(none.searched).toMatchObject({ inputs: ['amount', 'tags'], together: 2, truncated: false })
-  const refused = minimalChanges(bound(definition), compiledRule, new Map(), { amount: 'x', tags: [] })
+  const refused = findMinimalChanges(bindOrThrow(definition), compiledRule, new Map(), { amount: 'x', tags: [] })
   expect(refused).toMatchObject({ changes: [], searched: { together: 0, decisions: 0 } })
 })
 
 test('when it is over, what was found by then is told, and that it was not all', () => {
-  const whole = minimalChanges(bound(matrix), compiled, lists, inputs)
+  const whole = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs)
   let left = 2
-  const found = minimalChanges(bound(matrix), compiled, lists, inputs, { isOver: () => left-- <= 0 })
+  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs, { isOver: () => left-- <= 0 })
   expect(found.changes).toEqual(whole.changes.slice(0, 1))
   expect(found.searched).toEqual({ ...whole.searched, decisions: 2, truncated: true })
 })

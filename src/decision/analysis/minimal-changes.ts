@@ -3,19 +3,19 @@
  * points. It says what was searched, so that finding nothing is not taken for more than it is.
  */
 
-import { layOutBound } from '../engine-1/bound-layout.ts'
+import { buildBoundLayout } from '../engine-1/bound-layout.ts'
 import { compileInput } from '../engine-1/inputs.ts'
-import { columnOf } from '../engine-1/unary.ts'
-import type { Bound, Compiled, Decision, Input, Inputs, Lists } from '../model.ts'
-import { NotAnalysable, wireOf } from './atoms.ts'
-import type { Dimension, ValueClass } from './classes.ts'
-import { wholeDefinition } from './examples.ts'
+import { toColumn } from '../engine-1/unary.ts'
+import type { BoundDefinition, BoundLists, CompiledDefinition, Decision, Input, Inputs } from '../model.ts'
+import { NotAnalysable, toWireValue } from './atoms.ts'
+import { collectInputUsage } from './examples.ts'
+import type { Dimension, ValueClass } from './value-classes.ts'
 
 export const MAX_DECISIONS = 20_000
 const MAX_CANDIDATES = 500
 const MAX_CHANGES = 100
 
-export interface Change {
+export interface MinimalChange {
   readonly changed: readonly { readonly name: string; readonly from: unknown; readonly to: unknown }[]
   /** The band they lead to; for a rule `hit` or `no hit`. */
   readonly result: string
@@ -23,7 +23,7 @@ export interface Change {
 
 export interface MinimalChanges {
   /** All with the same, smallest number of inputs; empty when none was found. Nearest values first. */
-  readonly changes: readonly Change[]
+  readonly changes: readonly MinimalChange[]
   readonly searched: {
     readonly inputs: readonly string[]
     /** Inputs whose values cannot be gone through; they were left as they are. */
@@ -58,15 +58,15 @@ export const NOT_SEARCHED: MinimalChanges = {
 }
 
 /** Inputs that cannot be decided on have no changes. */
-export function minimalChanges(
-  bound: Bound,
-  compiled: Compiled,
-  lists: Lists,
+export function findMinimalChanges(
+  bound: BoundDefinition,
+  compiled: CompiledDefinition,
+  lists: BoundLists,
   inputs: Inputs,
   options: SearchOptions = {},
 ): MinimalChanges {
-  const search = new Search(bound, lists, inputs, options)
-  const { candidates, not_searched, truncated } = candidatesOf(compiled, lists, inputs)
+  const search = new ChangeSearch(bound, lists, inputs, options)
+  const { candidates, not_searched, truncated } = collectCandidates(compiled, lists, inputs)
   const together = search.isDecidable ? search.run(candidates) : 0
   return {
     changes: search.changes,
@@ -81,25 +81,30 @@ export function minimalChanges(
   }
 }
 
-class Search {
-  readonly changes: Change[] = []
+class ChangeSearch {
+  readonly changes: MinimalChange[] = []
   decisions = 0
   truncated = false
-  private readonly bound: Bound
-  private readonly lists: Lists
+  private readonly bound: BoundDefinition
+  private readonly lists: BoundLists
   private readonly inputs: Inputs
   private readonly now: string | null
   private readonly wanted: string | undefined
   private readonly isOver: () => boolean
   private readonly seen = new Set<string>()
 
-  constructor(bound: Bound, lists: Lists, inputs: Inputs, { band, isOver = () => false }: SearchOptions) {
+  constructor(
+    bound: BoundDefinition,
+    lists: BoundLists,
+    inputs: Inputs,
+    { band, isOver = () => false }: SearchOptions,
+  ) {
     this.bound = bound
     this.lists = lists
     this.inputs = inputs
     this.wanted = band
     this.isOver = isOver
-    this.now = resultOf(bound.decide(inputs, lists))
+    this.now = toResult(bound.decide(inputs, lists))
   }
 
   get isDecidable(): boolean {
@@ -133,7 +138,7 @@ class Search {
     this.decisions += 1
     const changed = changing.map(({ name, from }, n) => ({ name, from, to: values[n] }))
     const inputs = { ...this.inputs, ...Object.fromEntries(changed.map(({ name, to }) => [name, to])) }
-    const result = resultOf(this.bound.decide(inputs, this.lists))
+    const result = toResult(this.bound.decide(inputs, this.lists))
     if (result === null || result === this.now || (this.wanted !== undefined && result !== this.wanted)) return
     const way = JSON.stringify([result, ...changing.map(({ name }) => name)])
     if (this.seen.has(way)) return
@@ -142,14 +147,14 @@ class Search {
   }
 }
 
-function resultOf(decision: Decision): string | null {
+function toResult(decision: Decision): string | null {
   if (!decision.ok) return null
   if (decision.outcome.family === 'matrix') return decision.outcome.band
   return decision.outcome.hit ? 'hit' : 'no hit'
 }
 
-function candidatesOf(compiled: Compiled, lists: Lists, inputs: Inputs) {
-  const questions = wholeDefinition(layOutBound(compiled.definition, lists), lists)
+function collectCandidates(compiled: CompiledDefinition, lists: BoundLists, inputs: Inputs) {
+  const questions = collectInputUsage(buildBoundLayout(compiled.definition, lists), lists)
   const candidates: Candidates[] = []
   const not_searched: string[] = []
   let truncated = false
@@ -157,7 +162,7 @@ function candidatesOf(compiled: Compiled, lists: Lists, inputs: Inputs) {
     const input = compiled.definition.inputs.find((each) => each.name === name) as Input
     try {
       const from = inputs[name] ?? input.default
-      const values = valuesToTry(questions.dimension(name), from)
+      const values = listCandidateValues(questions.dimension(name), from)
       truncated ||= values.length > MAX_CANDIDATES
       candidates.push({ name, from, values: values.slice(0, MAX_CANDIDATES) })
     } catch (error) {
@@ -169,10 +174,10 @@ function candidatesOf(compiled: Compiled, lists: Lists, inputs: Inputs) {
 }
 
 /** One value of each class but the present one, the nearest first. */
-function valuesToTry({ input, classes }: Dimension, from: unknown): unknown[] {
-  const column = columnOf(input)
+function listCandidateValues({ input, classes }: Dimension, from: unknown): unknown[] {
+  const column = toColumn(input)
   const held = compileInput(input).read(from)
-  if (Array.isArray(held)) return listsToTry(classes, held as readonly string[])
+  if (Array.isArray(held)) return listCandidateLists(classes, held as readonly string[])
   if (typeof held !== 'number')
     return classes.filter(({ atoms }) => !atoms.some(({ value }) => value === held)).map(({ wire }) => wire)
   const nearest = classes.map(({ atoms }) => {
@@ -182,11 +187,11 @@ function valuesToTry({ input, classes }: Dimension, from: unknown): unknown[] {
   return nearest
     .filter((value) => value !== held)
     .sort((a, b) => Math.abs(a - held) - Math.abs(b - held) || a - b)
-    .map((value) => wireOf(value, column))
+    .map((value) => toWireValue(value, column))
 }
 
 /** One item less, one more, then every other kind of list. */
-function listsToTry(classes: readonly ValueClass[], held: readonly string[]): unknown[] {
+function listCandidateLists(classes: readonly ValueClass[], held: readonly string[]): unknown[] {
   const lists = classes.map(({ wire }) => wire as readonly string[])
   const fewer = held.map((_, n) => held.filter((__, at) => at !== n))
   const more = lists.filter((list) => list.length === 1).map(([item]) => [...held, item])

@@ -2,10 +2,10 @@
  * The scores a factor may have, at most: never fewer than it has, sometimes more. So what cannot be with these cannot be at
  * all, but what can be with these may still not happen.
  */
-import { fieldReader, isScore } from '../engine-1/binder.ts'
+import { createFieldReader, isScore } from '../engine-1/binder.ts'
 import { MAX_ITEMS, MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
-import type { Factor, Input, Lists, Table, Value } from '../model.ts'
-import { plainValue, plainValues } from './values.ts'
+import type { BoundLists, DecisionTable, Factor, Input, PolicyValue } from '../model.ts'
+import { resolveValue, resolveValues } from './policy-values.ts'
 
 export interface PossibleScores {
   /** Null where they were not told one by one. */
@@ -13,42 +13,42 @@ export interface PossibleScores {
   readonly highest: number
 }
 
-export function possibleScores(factor: Factor, inputs: readonly Input[], lists: Lists): PossibleScores {
-  const scores = (values: readonly (Value | undefined)[]): number[] =>
-    values.flatMap((value) => (value === undefined ? [] : [Number(plainValue(value, lists))]))
+export function getPossibleScores(factor: Factor, inputs: readonly Input[], lists: BoundLists): PossibleScores {
+  const scores = (values: readonly (PolicyValue | undefined)[]): number[] =>
+    values.flatMap((value) => (value === undefined ? [] : [Number(resolveValue(value, lists))]))
   const missing = 'on_missing' in factor && factor.on_missing !== 'fail' ? [factor.on_missing.default] : []
   switch (factor.form) {
     case 'lookup': {
       const all = lists.get(factor.list_key)?.all
       if (!all) return UNKNOWN
-      const read = fieldReader(factor.field)
-      return among([...all.map(({ entry }) => read(entry)).filter(isScore), ...scores(missing)])
+      const read = createFieldReader(factor.field)
+      return toPossibleScores([...all.map(({ entry }) => read(entry)).filter(isScore), ...scores(missing)])
     }
     case 'score_map':
-      return among(scores([...Object.values(factor.scores), ...missing]))
+      return toPossibleScores(scores([...Object.values(factor.scores), ...missing]))
     case 'presence': {
-      if (!factor.count) return among(scores([factor.present, factor.absent]))
+      if (!factor.count) return toPossibleScores(scores([factor.present, factor.absent]))
       const items = inputs.find(({ name }) => name === factor.input)?.max_items ?? MAX_ITEMS
       const [present = 0, absent = 0] = scores([factor.present, factor.absent])
       const [most = MAX_SCORE_BPS] = scores([factor.at_most])
       return { values: null, highest: Math.max(absent, Math.min(present * items, most, MAX_SCORE_BPS)) }
     }
     case 'table':
-      return tableScores(factor.table, lists)
+      return getTableScores(factor.table, lists)
   }
 }
 
-function tableScores({ rows, otherwise, collect }: Table, lists: Lists): PossibleScores {
-  const given = rows.flatMap(({ then }) => plainValues(then, lists)).map(Number)
-  const other = plainValues(otherwise?.then ?? [], lists).map(Number)
-  if (collect !== 'sum' && collect !== 'count') return among([...given, ...other])
+function getTableScores({ rows, otherwise, collect }: DecisionTable, lists: BoundLists): PossibleScores {
+  const given = rows.flatMap(({ then }) => resolveValues(then, lists)).map(Number)
+  const other = resolveValues(otherwise?.then ?? [], lists).map(Number)
+  if (collect !== 'sum' && collect !== 'count') return toPossibleScores([...given, ...other])
   const together = collect === 'count' ? rows.length : given.reduce((sum, score) => sum + score, 0)
   return { values: null, highest: Math.min(MAX_SCORE_BPS, Math.max(together, ...other)) }
 }
 
 const UNKNOWN: PossibleScores = { values: null, highest: MAX_SCORE_BPS }
 
-const among = (values: readonly number[]): PossibleScores => ({
+const toPossibleScores = (values: readonly number[]): PossibleScores => ({
   values: [...new Set(values)],
   highest: values.reduce((highest, value) => Math.max(highest, value), 0),
 })

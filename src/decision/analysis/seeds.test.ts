@@ -2,14 +2,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { parsePointer, valueAt } from '../../registry/content/pointer.ts'
+import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
+import { bindOrThrow } from '../../../test/support/example-matrix.ts'
+import { parsePointer, valueAt } from '../../registry/content/json-pointer.ts'
 import { engine1 } from '../engine-1/engine.ts'
-import { keyText } from '../engine-1/keys.ts'
-import { listOf, listsOf } from '../engine-1/test-lists.ts'
-import { bound } from '../engine-1/test-matrix.ts'
+import { joinKeyParts } from '../engine-1/entry-key.ts'
 import type { Definition, Inputs } from '../model.ts'
-import { analyse } from './analyse.ts'
-import { breakPoints } from './break-points.ts'
+import { analyseDefinition } from './analyse.ts'
+import { findBreakPoints } from './break-points.ts'
 
 const seeds = path.resolve(import.meta.dirname, '../../../db/seed')
 type Entry = Record<string, unknown>
@@ -22,13 +22,16 @@ interface SeedList {
   readonly type_key: string
   readonly versions: readonly { readonly entries: readonly Entry[] }[]
 }
-const lists = listsOf(
+const lists = buildLists(
   ...filesIn('lists').map((file) => {
     const { list_key, type_key, versions } = read<SeedList>('lists', file)
     const { key_pointers } = read<{ key_pointers: readonly string[] }>('types', `${type_key}.json`)
     const keyOf = (entry: Entry) =>
-      keyText(key_pointers.map((pointer) => String(valueAt(entry, parsePointer(pointer)))))
-    return listOf(list_key, Object.fromEntries((versions.at(-1)?.entries ?? []).map((entry) => [keyOf(entry), entry])))
+      joinKeyParts(key_pointers.map((pointer) => String(valueAt(entry, parsePointer(pointer)))))
+    return buildList(
+      list_key,
+      Object.fromEntries((versions.at(-1)?.entries ?? []).map((entry) => [keyOf(entry), entry])),
+    )
   }),
 )
 
@@ -49,9 +52,9 @@ test('there are some', () => {
 
 test.each(definitions)('%s has no finding, and decides at all of its break points', (_file, definition) => {
   const compiled = engine1.compile(definition)
-  expect(analyse(compiled, lists)).toEqual([])
-  const decider = bound(definition, lists)
-  const values = definition.inputs.map(({ name }) => breakPoints(compiled, lists, name))
+  expect(analyseDefinition(compiled, lists)).toEqual([])
+  const decider = bindOrThrow(definition, lists)
+  const values = definition.inputs.map(({ name }) => findBreakPoints(compiled, lists, name))
   // Every value of every input, each time beside other values of the others.
   const rounds = Math.max(...values.map(({ length }) => length))
   for (let round = 0; round < rounds * 3; round++) {

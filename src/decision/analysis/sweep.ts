@@ -2,7 +2,7 @@
  * Goes through every combination of classes of a table's inputs and tells which rows fire there. Rows are bits, so one
  * combination costs a few machine words per column; a part of the space in which no row is left is passed over whole.
  */
-import type { Dimension } from './classes.ts'
+import type { Dimension } from './value-classes.ts'
 
 export const MAX_COLUMNS = 12
 export const MAX_BOXES = 1_000_000
@@ -13,7 +13,7 @@ export interface ScoreColumn {
   rowsAt(classes: Int32Array): Uint32Array | undefined
 }
 
-export interface Space {
+export interface TableSpace {
   readonly dimensions: readonly Dimension[]
   /** By dimension and class: the rows whose test on that input holds. */
   readonly rows: readonly (readonly Uint32Array[])[]
@@ -22,15 +22,15 @@ export interface Space {
 }
 
 /** `boxes` is how many combinations the call speaks for; `fired` and `classes` are only valid during it. */
-export type Visit = (fired: Uint32Array, classes: Int32Array, boxes: number) => void
+export type BoxVisitor = (fired: Uint32Array, classes: Int32Array, boxes: number) => void
 
-export const boxesOf = (dimensions: readonly Dimension[]): number =>
+export const countBoxes = (dimensions: readonly Dimension[]): number =>
   dimensions.reduce((product, { classes }) => product * classes.length, 1)
 
-export const wordsFor = (rows: number): number => Math.max(1, Math.ceil(rows / 32))
+export const countWords = (rows: number): number => Math.max(1, Math.ceil(rows / 32))
 
 export function allRows(count: number): Uint32Array {
-  const bits = new Uint32Array(wordsFor(count))
+  const bits = new Uint32Array(countWords(count))
   for (let row = 0; row < count; row++) setRow(bits, row)
   return bits
 }
@@ -43,7 +43,7 @@ export const hasRow = (bits: Uint32Array, row: number): boolean =>
   ((bits[row >>> 5] as number) & (1 << (row & 31))) !== 0
 
 /** Rows in ascending order. */
-export function rowsIn(bits: Uint32Array): number[] {
+export function listRows(bits: Uint32Array): number[] {
   const rows: number[] = []
   for (let word = 0; word < bits.length; word++) {
     for (let rest = bits[word] as number; rest !== 0; rest &= rest - 1) {
@@ -64,13 +64,13 @@ function intersect(target: Uint32Array, a: Uint32Array, b: Uint32Array): boolean
   return left !== 0
 }
 
-export function sweep(space: Space, visit: Visit): void {
+export function sweep(space: TableSpace, visit: BoxVisitor): void {
   const { dimensions, rows, scores, row_count } = space
   const depth = dimensions.length
   const classes = new Int32Array(depth)
   const levels = Array.from({ length: depth + 1 }, () => allRows(row_count))
   // From here on: how many combinations are below, and which scores become known.
-  const below = Array.from({ length: depth + 1 }, (_, level) => boxesOf(dimensions.slice(level)))
+  const below = Array.from({ length: depth + 1 }, (_, level) => countBoxes(dimensions.slice(level)))
   const known = dimensions.map((_, level) => scores.filter((score) => Math.max(...score.dimensions) === level))
   const pending = dimensions.map((_, level) => scores.some((score) => Math.max(...score.dimensions) > level))
 

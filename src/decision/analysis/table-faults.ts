@@ -4,8 +4,8 @@
  */
 import { MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
 import type { Scalar } from '../engine-1/unary.ts'
-import type { Table } from '../model.ts'
-import { hasRow, rowsIn, setRow, type Visit, wordsFor } from './sweep.ts'
+import type { DecisionTable } from '../model.ts'
+import { type BoxVisitor, countWords, hasRow, listRows, setRow } from './sweep.ts'
 
 /** Combinations as indices of classes, one per dimension. */
 export type Box = readonly number[]
@@ -20,66 +20,66 @@ export interface TableFaults {
   readonly overlaps: readonly Overlap[]
   readonly overlaps_omitted: boolean
   /** Rows that decide nowhere; `fires` where another row always stands before it. */
-  readonly never: readonly { readonly row: number; readonly fires: boolean }[]
-  readonly beyond: { readonly box: Box; readonly sum: number } | null
+  readonly dead_rows: readonly { readonly row: number; readonly fires: boolean }[]
+  readonly overflow: { readonly box: Box; readonly sum: number } | null
 }
 
 const MAX_OVERLAPS = 20
 
 /** Rows come most important first: where one row is to count, it is the first that fires. */
 export class FaultFinder {
-  private readonly table: Table
+  private readonly table: DecisionTable
   /** The outputs of each row, policy values already read from their lists. */
   private readonly then: readonly (readonly Scalar[])[]
   private readonly fired: Uint32Array
   /** Rows that decided, or helped to decide, somewhere. */
   private readonly counted: Uint32Array
   /** By the first row that fires: those that may fire beside it, or are known to. */
-  private readonly beside = new Map<number, Uint32Array>()
+  private readonly allowed_rows = new Map<number, Uint32Array>()
   private readonly overlaps: Overlap[] = []
   private overlaps_omitted = false
   private gap: { box: Box; boxes: number } | null = null
-  private beyond: TableFaults['beyond'] = null
+  private overflow: TableFaults['overflow'] = null
   private readonly amounts: readonly number[] | null
 
-  constructor(table: Table, then: readonly (readonly Scalar[])[], scores: boolean) {
+  constructor(table: DecisionTable, then: readonly (readonly Scalar[])[], scores: boolean) {
     this.table = table
     this.then = then
-    this.fired = new Uint32Array(wordsFor(then.length))
-    this.counted = new Uint32Array(wordsFor(then.length))
-    this.amounts = scores ? amountsOf(table, then) : null
+    this.fired = new Uint32Array(countWords(then.length))
+    this.counted = new Uint32Array(countWords(then.length))
+    this.amounts = scores ? getRowAmounts(table, then) : null
   }
 
-  readonly visit: Visit = (fired, classes, boxes) => {
-    const first = firstRow(fired)
+  readonly visit: BoxVisitor = (fired, classes, boxes) => {
+    const first = findFirstRow(fired)
     if (first === -1) {
       if (this.gap) this.gap.boxes += boxes
       else this.gap = { box: [...classes], boxes }
       return
     }
-    addAll(this.fired, fired)
+    unionInto(this.fired, fired)
     const { hit_policy } = this.table
     if (hit_policy === 'first' || hit_policy === 'priority') setRow(this.counted, first)
-    else addAll(this.counted, fired)
+    else unionInto(this.counted, fired)
     if (hit_policy === 'unique' || hit_policy === 'any') this.checkOverlap(fired, first, classes)
-    if (this.amounts && !this.beyond) this.checkSum(this.amounts, fired, classes)
+    if (this.amounts && !this.overflow) this.checkSum(this.amounts, fired, classes)
   }
 
-  faults(): TableFaults {
+  getFaults(): TableFaults {
     const never = this.then
       .map((_, row) => ({ row, fires: hasRow(this.fired, row) }))
       .filter(({ row }) => !hasRow(this.counted, row))
-    const { gap, overlaps, overlaps_omitted, beyond } = this
-    return { gap, overlaps, overlaps_omitted, never, beyond }
+    const { gap, overlaps, overlaps_omitted, overflow: beyond } = this
+    return { gap, overlaps, overlaps_omitted, dead_rows: never, overflow: beyond }
   }
 
   /** `unique` forbids any second row, `any` one that gives something else. */
   private checkOverlap(fired: Uint32Array, first: number, classes: Int32Array): void {
     if (this.overlaps_omitted) return
-    const beside = this.beside.get(first) ?? this.allowedBeside(first)
-    this.beside.set(first, beside)
-    if (isWithin(fired, beside)) return
-    for (const row of rowsIn(fired)) {
+    const beside = this.allowed_rows.get(first) ?? this.findAllowedRows(first)
+    this.allowed_rows.set(first, beside)
+    if (isSubset(fired, beside)) return
+    for (const row of listRows(fired)) {
       if (hasRow(beside, row)) continue
       this.overlaps_omitted = this.overlaps.length === MAX_OVERLAPS
       if (this.overlaps_omitted) return
@@ -88,7 +88,7 @@ export class FaultFinder {
     }
   }
 
-  private allowedBeside(first: number): Uint32Array {
+  private findAllowedRows(first: number): Uint32Array {
     const allowed = new Uint32Array(this.fired.length)
     const outputs = this.then[first]
     this.then.forEach((then, row) => {
@@ -99,30 +99,30 @@ export class FaultFinder {
   }
 
   private checkSum(amounts: readonly number[], fired: Uint32Array, classes: Int32Array): void {
-    const sum = rowsIn(fired).reduce((total, row) => total + (amounts[row] as number), 0)
-    if (sum > MAX_SCORE_BPS) this.beyond = { box: [...classes], sum }
+    const sum = listRows(fired).reduce((total, row) => total + (amounts[row] as number), 0)
+    if (sum > MAX_SCORE_BPS) this.overflow = { box: [...classes], sum }
   }
 }
 
 /** What each row adds to the score; null where no combination of rows can go beyond a score. */
-function amountsOf({ collect }: Table, then: readonly (readonly Scalar[])[]): readonly number[] | null {
+function getRowAmounts({ collect }: DecisionTable, then: readonly (readonly Scalar[])[]): readonly number[] | null {
   if (collect !== 'sum' && collect !== 'count') return null
   const amounts = then.map(([first]) => (collect === 'count' ? 1 : Number(first)))
   return amounts.reduce((sum, amount) => sum + amount, 0) > MAX_SCORE_BPS ? amounts : null
 }
 
-function addAll(target: Uint32Array, bits: Uint32Array): void {
+function unionInto(target: Uint32Array, bits: Uint32Array): void {
   for (let word = 0; word < bits.length; word++) target[word] = (target[word] as number) | (bits[word] as number)
 }
 
-function isWithin(bits: Uint32Array, allowed: Uint32Array): boolean {
+function isSubset(bits: Uint32Array, allowed: Uint32Array): boolean {
   for (let word = 0; word < bits.length; word++) {
     if (((bits[word] as number) & ~(allowed[word] as number)) !== 0) return false
   }
   return true
 }
 
-function firstRow(bits: Uint32Array): number {
+function findFirstRow(bits: Uint32Array): number {
   for (let word = 0; word < bits.length; word++) {
     const rest = bits[word] as number
     if (rest !== 0) return word * 32 + 31 - Math.clz32(rest & -rest)

@@ -1,19 +1,19 @@
 /** The faults of a decision table in sentences, each with inputs that show it. */
 import type { Layout, ParsedTable } from '../engine-1/layout.ts'
 import type { Scalar } from '../engine-1/unary.ts'
-import type { Finding, Inputs, Lists, Table } from '../model.ts'
-import type { Dimension } from './classes.ts'
-import type { Examples } from './examples.ts'
-import { boxesOf, MAX_BOXES, sweep } from './sweep.ts'
+import type { BoundLists, DecisionTable, Finding, Inputs } from '../model.ts'
+import type { ExampleFinder } from './examples.ts'
+import { resolveValues } from './policy-values.ts'
+import { countBoxes, MAX_BOXES, sweep } from './sweep.ts'
 import { type Box, FaultFinder, type TableFaults } from './table-faults.ts'
-import { inputsAt, spaceOf } from './table-space.ts'
-import { plainValues } from './values.ts'
+import { buildTableSpace, toInputs } from './table-space.ts'
+import type { Dimension } from './value-classes.ts'
 
-export interface TableCase {
+export interface TableAnalysisInput {
   readonly parsed: ParsedTable
   readonly layout: Layout
-  readonly lists: Lists
-  readonly examples: Examples
+  readonly lists: BoundLists
+  readonly examples: ExampleFinder
   /** Of a factor: its single output is a score, and a gap is a fault. A rule in a gap does not hit, which is an answer. */
   readonly scores: boolean
   readonly budget: Budget
@@ -25,47 +25,51 @@ export interface Budget {
 }
 
 /** Throws NotAnalysable. */
-export function tableFindings(given: TableCase): Finding[] {
+export function analyseTable(given: TableAnalysisInput): Finding[] {
   const { parsed, layout, lists, examples, scores, budget } = given
-  const then = parsed.table.rows.map((row) => plainValues(row.then, lists))
-  const order = orderOf(parsed.table, then, lists)
+  const then = parsed.table.rows.map((row) => resolveValues(row.then, lists))
+  const order = sortByPrecedence(parsed.table, then, lists)
   const ordered = { ...parsed, rows: order.map((row) => parsed.rows[row] as (typeof parsed.rows)[number]) }
-  const space = spaceOf(ordered, layout, lists, examples.complete, Math.min(MAX_BOXES, budget.boxes_left))
-  budget.boxes_left -= boxesOf(space.dimensions)
+  const space = buildTableSpace(ordered, layout, lists, examples.complete, Math.min(MAX_BOXES, budget.boxes_left))
+  budget.boxes_left -= countBoxes(space.dimensions)
   const finder = new FaultFinder(
     parsed.table,
     order.map((row) => then[row] as Scalar[]),
     scores,
   )
   sweep(space, finder.visit)
-  return told(given, space.dimensions, asWritten(finder.faults(), order))
+  return toFindings(given, space.dimensions, toDefinitionOrder(finder.getFaults(), order))
 }
 
 /** Rows as they take precedence: as they are written, for `priority` by the rank of their first output. */
-function orderOf({ rows, priorities = [] }: Table, then: readonly (readonly Scalar[])[], lists: Lists): number[] {
-  const ranks = plainValues(priorities, lists)
+function sortByPrecedence(
+  { rows, priorities = [] }: DecisionTable,
+  then: readonly (readonly Scalar[])[],
+  lists: BoundLists,
+): number[] {
+  const ranks = resolveValues(priorities, lists)
   const rank = (row: number): number => ranks.indexOf(then[row]?.[0] as Scalar)
   return rows.map((_, row) => row).sort((a, b) => rank(a) - rank(b) || a - b)
 }
 
 /** The same faults by the place of their rows in the definition. */
-function asWritten(faults: TableFaults, order: readonly number[]): TableFaults {
+function toDefinitionOrder(faults: TableFaults, order: readonly number[]): TableFaults {
   const place = (row: number): number => order[row] as number
   return {
     ...faults,
     overlaps: faults.overlaps.map(({ rows: [a, b], box }) => ({ rows: [place(a), place(b)], box })),
-    never: faults.never.map(({ row, fires }) => ({ row: place(row), fires })).sort((a, b) => a.row - b.row),
+    dead_rows: faults.dead_rows.map(({ row, fires }) => ({ row: place(row), fires })).sort((a, b) => a.row - b.row),
   }
 }
 
-function told(given: TableCase, dimensions: readonly Dimension[], faults: TableFaults): Finding[] {
+function toFindings(given: TableAnalysisInput, dimensions: readonly Dimension[], faults: TableFaults): Finding[] {
   const { table, pointer } = given.parsed
   const name = (row: number): string => `"${table.rows[row]?.key}"`
   const shown = (box: Box, code: string): { at: string; example?: Inputs } => {
-    const some = inputsAt(dimensions, box)
+    const some = toInputs(dimensions, box)
     const of_table = (finding: Finding) =>
       finding.code === code && finding.pointer.startsWith(pointer.replace(/\/table$/, ''))
-    return { at: described(some), ...given.examples.showing(some, of_table) }
+    return { at: describeInputs(some), ...given.examples.showing(some, of_table) }
   }
   const findings: Finding[] = []
   const add = (code: string, at: string, message: string, example?: Inputs, severity: Finding['severity'] = 'error') =>
@@ -89,16 +93,16 @@ function told(given: TableCase, dimensions: readonly Dimension[], faults: TableF
     add(unique ? 'rows_overlap' : 'rows_differ', `${pointer}/rows/${rows[1]}`, message, example)
   }
   if (faults.overlaps_omitted) add('rows_overlap', pointer, 'There are more overlapping rows than are listed here.')
-  for (const { row, fires } of faults.never) {
+  for (const { row, fires } of faults.dead_rows) {
     const why = fires ? 'wherever it fires, another row counts before it' : 'no allowed input passes all its tests'
     add('row_never', `${pointer}/rows/${row}`, `The row ${name(row)} never counts: ${why}.`)
   }
-  if (faults.beyond) {
-    const { at, example } = shown(faults.beyond.box, 'score_out_of_range')
+  if (faults.overflow) {
+    const { at, example } = shown(faults.overflow.box, 'score_out_of_range')
     add(
       'score_out_of_range',
       pointer,
-      `The rows together give ${faults.beyond.sum} for ${at}; a score ends at 10000.`,
+      `The rows together give ${faults.overflow.sum} for ${at}; a score ends at 10000.`,
       example,
     )
   }
@@ -106,7 +110,7 @@ function told(given: TableCase, dimensions: readonly Dimension[], faults: TableF
 }
 
 /** `country "DE", age 17`. */
-export function described(inputs: Inputs): string {
+export function describeInputs(inputs: Inputs): string {
   return Object.entries(inputs)
     .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
     .join(', ')

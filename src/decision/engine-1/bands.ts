@@ -1,8 +1,8 @@
 /** The bands of a matrix, read from their list: contiguous over 0 to 10000 basis points, or a finding. */
 import type { Bands, UsedEntry } from '../model.ts'
-import { type Binder, fieldReader, isScore } from './binder.ts'
+import { type Binder, createFieldReader, isScore } from './binder.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
-import { shown } from './shape.ts'
+import { formatForMessage } from './shape.ts'
 
 export interface BoundBand {
   readonly band: string
@@ -16,14 +16,14 @@ export interface BoundBand {
 /** Lowest first; empty when something is wrong. */
 export function bindBands({ list_key, band_field, from_field, to_field }: Bands, binder: Binder): BoundBand[] {
   const { findings } = binder
-  const list = binder.list(list_key, '/bands/list_key')
+  const list = binder.bindList(list_key, '/bands/list_key')
   if (!list.all) findings.error('list_too_large', '/bands/list_key', `The list "${list_key}" is too large for bands.`)
   const before = findings.count
   const bands = (list.all ?? []).map(({ key, entry, hash }) => {
     const read = (field: string, fits: (value: unknown) => boolean, at: string, wanted: string) => {
-      const value = fieldReader(field)(entry)
+      const value = createFieldReader(field)(entry)
       if (!fits(value)) {
-        const message = `The entry "${key}" of the list "${list_key}" must have ${wanted} at "${field}", not ${shown(value)}.`
+        const message = `The entry "${key}" of the list "${list_key}" must have ${wanted} at "${field}", not ${formatForMessage(value)}.`
         findings.error('band_invalid', `/bands/${at}`, message)
       }
       return { value, used: { list_key, key, field, value, hash } }

@@ -2,10 +2,10 @@
  * Brings a definition and lists together once: policy values become plain numbers and texts. What a list lacks is a finding at
  * the place of the definition that reads it.
  */
-import { parsePointer, valueAt } from '../../registry/content/pointer.ts'
-import type { BoundList, Lists, UsedEntry, Value } from '../model.ts'
+import { parsePointer, valueAt } from '../../registry/content/json-pointer.ts'
+import type { BoundList, BoundLists, PolicyValue, UsedEntry } from '../model.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
-import { Findings, shown } from './shape.ts'
+import { FindingCollector, formatForMessage } from './shape.ts'
 import type { Scalar } from './unary.ts'
 
 export interface BoundValue {
@@ -18,8 +18,8 @@ export interface BoundScore extends BoundValue {
 }
 
 /** Stands where a finding was made; a definition with findings is never run. */
-const NOTHING: BoundScore = { value: 0, used: null }
-const NO_LIST: BoundList = {
+const UNBOUND_SCORE: BoundScore = { value: 0, used: null }
+const EMPTY_LIST: BoundList = {
   list_key: '',
   version: 0,
   content_hash: '',
@@ -29,7 +29,7 @@ const NO_LIST: BoundList = {
 }
 
 /** How a field of an entry is read: a member by its name, or by a pointer that starts with "/". */
-export function fieldReader(field: string): (entry: Readonly<Record<string, unknown>>) => unknown {
+export function createFieldReader(field: string): (entry: Readonly<Record<string, unknown>>) => unknown {
   const steps = field.startsWith('/') ? parsePointer(field) : [field]
   return (entry) => valueAt(entry, steps)
 }
@@ -41,48 +41,48 @@ export const isScore = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_SCORE_BPS
 
 export class Binder {
-  readonly findings = new Findings()
-  private readonly lists: Lists
-  private readonly known = new Map<string, BoundValue>()
+  readonly findings = new FindingCollector()
+  private readonly lists: BoundLists
+  private readonly cached = new Map<string, BoundValue>()
 
-  constructor(lists: Lists) {
+  constructor(lists: BoundLists) {
     this.lists = lists
   }
 
-  list(list_key: string, pointer: string): BoundList {
+  bindList(list_key: string, pointer: string): BoundList {
     const found = this.lists.get(list_key)
     if (!found) this.findings.error('list_missing', pointer, `The list "${list_key}" is not in force.`)
-    return found ?? NO_LIST
+    return found ?? EMPTY_LIST
   }
 
-  value(given: Value, pointer: string): BoundValue {
+  bindValue(given: PolicyValue, pointer: string): BoundValue {
     if (typeof given !== 'object') return { value: given, used: null }
     const { list_key, key, field } = given
     const place = JSON.stringify([list_key, key, field])
-    const known = this.known.get(place)
+    const known = this.cached.get(place)
     if (known) return known
-    const list = this.list(list_key, pointer)
-    if (list === NO_LIST) return NOTHING
+    const list = this.bindList(list_key, pointer)
+    if (list === EMPTY_LIST) return UNBOUND_SCORE
     const entry = list.get(key)
     if (!entry) {
       this.findings.error('list_key_missing', pointer, `The list "${list_key}" has no entry "${key}".`)
-      return NOTHING
+      return UNBOUND_SCORE
     }
-    const value = fieldReader(field)(entry.entry)
+    const value = createFieldReader(field)(entry.entry)
     if (!isScalar(value)) {
       const message = `The entry "${key}" of the list "${list_key}" has no number, text, true or false at "${field}".`
       this.findings.error('field_missing', pointer, message)
-      return NOTHING
+      return UNBOUND_SCORE
     }
     const bound = { value, used: { list_key, key, field, value, hash: entry.hash } }
-    this.known.set(place, bound)
+    this.cached.set(place, bound)
     return bound
   }
 
-  score(given: Value, pointer: string, what = 'score'): BoundScore {
+  bindScore(given: PolicyValue, pointer: string, what = 'score'): BoundScore {
     const before = this.findings.count
-    const bound = this.value(given, pointer)
-    if (this.findings.count > before) return NOTHING
+    const bound = this.bindValue(given, pointer)
+    if (this.findings.count > before) return UNBOUND_SCORE
     if (isScore(bound.value)) return bound as BoundScore
     const source = bound.used ? `, but the list "${bound.used.list_key}" says ` : ', not '
     const is_number = typeof bound.value === 'number' && Number.isInteger(bound.value)
@@ -90,8 +90,8 @@ export class Binder {
     this.findings.error(
       is_number ? 'score_out_of_range' : 'not_a_score',
       pointer,
-      `${wanted}${source}${shown(bound.value)}.`,
+      `${wanted}${source}${formatForMessage(bound.value)}.`,
     )
-    return NOTHING
+    return UNBOUND_SCORE
   }
 }

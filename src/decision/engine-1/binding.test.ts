@@ -1,13 +1,13 @@
 /** A definition and its lists: what it reads, and what is found when a list does not serve. */
 import { describe, expect, test } from 'vitest'
-import type { Lists } from '../model.ts'
+import { buildList } from '../../../test/support/bound-lists.ts'
+import { inputs, listBindFaults, withList } from '../../../test/support/decision-examples.ts'
+import { bands, bindOrThrow, lists, matrix } from '../../../test/support/example-matrix.ts'
+import type { BoundLists } from '../model.ts'
 import { engine1 } from './engine.ts'
-import { bindFaults, inputs, withList } from './test-decisions.ts'
-import { listOf } from './test-lists.ts'
-import { bands, bound, lists, matrix } from './test-matrix.ts'
 
 describe('lists that do not serve', () => {
-  test.each<[string, Lists, string[]]>([
+  test.each<[string, BoundLists, string[]]>([
     [
       'a list that is not in force',
       new Map([...lists].filter(([key]) => key !== 'high-risk')),
@@ -15,35 +15,35 @@ describe('lists that do not serve', () => {
     ],
     [
       'an entry that is gone',
-      withList(listOf('levels', { high: { score_bps: 1 } })),
+      withList(buildList('levels', { high: { score_bps: 1 } })),
       ['list_key_missing /factors/1/table/rows/0/then/0'],
     ],
     [
       'a field that is gone',
-      withList(listOf('levels', { high: { score_bps: 1 }, low: {} })),
+      withList(buildList('levels', { high: { score_bps: 1 }, low: {} })),
       ['field_missing /factors/1/table/rows/0/then/0'],
     ],
     [
       'a text for a score',
-      withList(listOf('levels', { high: { score_bps: 1 }, low: { score_bps: 'x' } })),
+      withList(buildList('levels', { high: { score_bps: 1 }, low: { score_bps: 'x' } })),
       ['not_a_score /factors/1/table/rows/0/then/0'],
     ],
     [
       'a score above the whole',
-      withList(listOf('levels', { high: { score_bps: 1 }, low: { score_bps: 10001 } })),
+      withList(buildList('levels', { high: { score_bps: 1 }, low: { score_bps: 10001 } })),
       ['score_out_of_range /factors/1/table/rows/0/then/0'],
     ],
     [
       'weights that do not sum up',
-      withList(listOf('weights', { country: { share_bps: 4000 }, volume: { share_bps: 1 } })),
+      withList(buildList('weights', { country: { share_bps: 4000 }, volume: { share_bps: 1 } })),
       ['weights_sum /factors'],
     ],
   ])('%s', (_, to, expected) => {
-    expect(bindFaults(matrix, to)).toEqual(expected)
+    expect(listBindFaults(matrix, to)).toEqual(expected)
   })
 
   const banded = (entries: Record<string, Record<string, unknown>>) =>
-    bindFaults(matrix, withList(listOf('risk-bands', entries)))
+    listBindFaults(matrix, withList(buildList('risk-bands', entries)))
   const band = (name: string, from_bps: unknown, to_bps: unknown) => ({ [name]: { band: name, from_bps, to_bps } })
   test('bands leave no gap, do not overlap, and hold those that triggers name', () => {
     expect(banded({ ...band('high', 0, 4999), ...band('prohibited', 5000, 10000) })).toEqual([])
@@ -58,7 +58,7 @@ describe('lists that do not serve', () => {
     expect(banded({})).toEqual(['band_gap /bands'])
     const twice = { a: { band: 'high', from_bps: 0, to_bps: 1 }, b: { band: 'high', from_bps: 2, to_bps: 10000 } }
     expect(banded({ ...twice })).toContain('band_repeated /bands')
-    expect(bindFaults(matrix, withList({ ...bands, all: null }))).toEqual(['list_too_large /bands/list_key'])
+    expect(listBindFaults(matrix, withList({ ...bands, all: null }))).toEqual(['list_too_large /bands/list_key'])
   })
 })
 
@@ -108,7 +108,7 @@ describe('what a definition reads', () => {
   test('with nothing but what is needed the decision is the same', () => {
     const needed = new Map(
       [...compiled.needs(inputs)].map(([list_key, keys]) => {
-        const list = lists.get(list_key) as NonNullable<ReturnType<Lists['get']>>
+        const list = lists.get(list_key) as NonNullable<ReturnType<BoundLists['get']>>
         if (keys === 'all') return [list_key, list]
         return [
           list_key,
@@ -116,6 +116,6 @@ describe('what a definition reads', () => {
         ]
       }),
     )
-    expect(bound(matrix, needed).decide(inputs)).toEqual(bound(matrix).decide(inputs))
+    expect(bindOrThrow(matrix, needed).decide(inputs)).toEqual(bindOrThrow(matrix).decide(inputs))
   })
 })

@@ -1,12 +1,12 @@
 /** A layout in which every test is written out: values from lists are those of the lists given, which have been bound before. */
-import type { Definition, Lists } from '../model.ts'
+import type { BoundLists, Definition } from '../model.ts'
 import { Binder } from './binder.ts'
-import { type Condition, type Layout, layOut, type Subject } from './layout.ts'
-import { bindTest } from './list-values.ts'
+import { buildLayout, type Condition, type Layout, type Subject } from './layout.ts'
+import { bindTest } from './list-operands.ts'
 import type { ListOperand, UnaryTest } from './unary.ts'
 
-export function layOutBound(definition: Definition, lists: Lists): Layout {
-  const layout = layOut(definition)
+export function buildBoundLayout(definition: Definition, lists: BoundLists): Layout {
+  const layout = buildLayout(definition)
   const binder = new Binder(lists)
   const bound = (condition: Condition<ListOperand>): UnaryTest => bindTest(condition, '', binder).test
   const tables = [...layout.tables].map(([pointer, table]) => {

@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { DefinitionGenerator } from '../../../test/support/definition-generator.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { engine1 } from './engine.ts'
-import { Maker } from './test-matrices.ts'
 
 test('the same bytes as ever', () => {
   const texts = fc.sample(fc.gen(), { numRuns: 300, seed: 1969 }).map((g) => {
-    const maker = new Maker(g)
+    const maker = new DefinitionGenerator(g)
     const compiled = engine1.compile(maker.chance() ? maker.rule() : maker.matrix().definition)
     const { references, list_keys } = compiled
     const bound = compiled.bind(maker.lists())

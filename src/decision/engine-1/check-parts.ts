@@ -1,16 +1,16 @@
 /** What check.ts asks about single parts of a definition: an input, a name, a test, a sentence. */
 import type { Input } from '../model.ts'
-import { compileInput, parserOf } from './inputs.ts'
-import { placeholdersOf, type Word } from './reasons.ts'
-import { type Findings, shown, storageFault } from './shape.ts'
-import { type Column, columnOf, listsOf, SCORE_COLUMN } from './unary.ts'
-import { isFault, parseTest } from './unary-parser.ts'
+import { compileInput, getParser } from './inputs.ts'
+import { listPlaceholders, type Placeholder } from './sentence-template.ts'
+import { type FindingCollector, findStorageFault, formatForMessage } from './shape.ts'
+import { type Column, findListKeys, SCORE_COLUMN, toColumn } from './unary.ts'
+import { isTestFault, parseTest } from './unary-parser.ts'
 
 const SCORE = 'score'
 const FACTOR = /^factor\.(.*)$/
 
 /** The names a definition declares. Faulty inputs are known too, so that one fault is not told again at every use. */
-export class Names {
+export class DeclaredNames {
   private readonly inputs = new Map<string, Input | null>()
   /** Keys of the factors that stand before the part that is looked at. */
   readonly factors = new Set<string>()
@@ -27,18 +27,18 @@ export class Names {
   }
 
   /** Null where it is declared but faulty; an unknown one is told, and null as well. */
-  input(name: string, pointer: string, findings: Findings): Input | null {
+  input(name: string, pointer: string, findings: FindingCollector): Input | null {
     const found = this.inputs.get(name)
     if (found === undefined) findings.error('input_undeclared', pointer, `There is no input "${name}".`)
     return found ?? null
   }
 
-  column(reference: string, pointer: string, findings: Findings, with_score = false): Column | null {
+  column(reference: string, pointer: string, findings: FindingCollector, with_score = false): Column | null {
     if (reference === SCORE && with_score) return SCORE_COLUMN
     const factor = FACTOR.exec(reference)?.[1]
     if (factor === undefined) {
       const input = this.input(reference, pointer, findings)
-      return input && columnOf(input)
+      return input && toColumn(input)
     }
     if (this.factors.has(factor)) return SCORE_COLUMN
     if (this.all_factors.has(factor)) {
@@ -49,7 +49,7 @@ export class Names {
   }
 }
 
-export function checkInput(input: Input, pointer: string, findings: Findings): boolean {
+export function checkInput(input: Input, pointer: string, findings: FindingCollector): boolean {
   const before = findings.count
   const { name, type, values, one_of } = input
   if (name === SCORE) findings.error('name_reserved', `${pointer}/name`, '"score" means the score of the whole matrix.')
@@ -73,20 +73,20 @@ export function checkInput(input: Input, pointer: string, findings: Findings): b
   checkBounds(input, pointer, findings)
   if (findings.count > before) return false
   if (input.default !== undefined && compileInput(input).fallback === undefined) {
-    const message = `${shown(input.default)} cannot be the default: it is not a value this input may have.`
+    const message = `${formatForMessage(input.default)} cannot be the default: it is not a value this input may have.`
     findings.error('default_invalid', `${pointer}/default`, message)
   }
   for (const text of [input.default].flat()) {
-    const fault = typeof text === 'string' ? storageFault(text) : null
+    const fault = typeof text === 'string' ? findStorageFault(text) : null
     if (fault) findings.error('text_not_normal', `${pointer}/default`, fault)
   }
   return findings.count === before
 }
 
-function checkBounds(input: Input, pointer: string, findings: Findings): void {
-  const { kind, scale } = columnOf(input)
+function checkBounds(input: Input, pointer: string, findings: FindingCollector): void {
+  const { kind, scale } = toColumn(input)
   if (kind === 'text' || kind === 'boolean') return
-  const parse = parserOf(kind, scale)
+  const parse = getParser(kind, scale)
   const bound = (member: 'minimum' | 'maximum'): number | undefined => {
     if (input[member] === undefined) return undefined
     const value = parse(input[member])
@@ -94,7 +94,7 @@ function checkBounds(input: Input, pointer: string, findings: Findings): void {
       findings.error(
         'bound_invalid',
         `${pointer}/${member}`,
-        `${shown(input[member])} is not a value of type ${input.type}.`,
+        `${formatForMessage(input[member])} is not a value of type ${input.type}.`,
       )
     }
     return value
@@ -105,10 +105,10 @@ function checkBounds(input: Input, pointer: string, findings: Findings): void {
   }
 }
 
-export function checkTest(text: string, column: Column, of: string, pointer: string, findings: Findings): void {
+export function checkTest(text: string, column: Column, of: string, pointer: string, findings: FindingCollector): void {
   const parsed = parseTest(text, column)
-  if (isFault(parsed)) findings.error(parsed.code, pointer, parsed.message)
-  else if ((of === SCORE || FACTOR.test(of)) && listsOf(parsed).length > 0) {
+  if (isTestFault(parsed)) findings.error(parsed.code, pointer, parsed.message)
+  else if ((of === SCORE || FACTOR.test(of)) && findListKeys(parsed).length > 0) {
     findings.error('test_type', pointer, 'A score is never the key of a list.')
   }
 }
@@ -116,12 +116,12 @@ export function checkTest(text: string, column: Column, of: string, pointer: str
 export function checkSentence(
   text: string | undefined,
   pointer: string,
-  words: readonly Word[],
-  names: Names,
-  findings: Findings,
+  words: readonly Placeholder[],
+  names: DeclaredNames,
+  findings: FindingCollector,
 ): void {
-  for (const name of text === undefined ? [] : placeholdersOf(text)) {
-    if (words.includes(name as Word) || names.isInput(name)) continue
+  for (const name of text === undefined ? [] : listPlaceholders(text)) {
+    if (words.includes(name as Placeholder) || names.isInput(name)) continue
     const known = words.map((word) => `{${word}}`).join(', ')
     findings.error(
       'placeholder_unknown',

@@ -1,19 +1,24 @@
 /** What can be said about a decision table and about scores without lists. */
-import type { Table, Value } from '../model.ts'
-import { checkSentence, checkTest, type Names } from './check-parts.ts'
+import type { DecisionTable, PolicyValue } from '../model.ts'
+import { checkSentence, checkTest, type DeclaredNames } from './check-parts.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
-import type { Word } from './reasons.ts'
-import { type Findings, shown } from './shape.ts'
+import type { Placeholder } from './sentence-template.ts'
+import { type FindingCollector, formatForMessage } from './shape.ts'
 import type { Column } from './unary.ts'
 
-export interface TablePlace {
-  readonly names: Names
-  readonly words: readonly Word[]
+export interface TableContext {
+  readonly names: DeclaredNames
+  readonly words: readonly Placeholder[]
   /** The single output is a score in basis points. */
   readonly scores: boolean
 }
 
-export function checkTable(table: Table, pointer: string, place: TablePlace, findings: Findings): void {
+export function checkTable(
+  table: DecisionTable,
+  pointer: string,
+  place: TableContext,
+  findings: FindingCollector,
+): void {
   const columns = checkColumns(table, pointer, place.names, findings)
   checkOutputs(table, pointer, place, findings)
   const keys = new Set<string>()
@@ -38,7 +43,12 @@ export function checkTable(table: Table, pointer: string, place: TablePlace, fin
   checkSentence(table.otherwise.reason, `${pointer}/otherwise/reason`, place.words, place.names, findings)
 }
 
-function checkColumns(table: Table, pointer: string, names: Names, findings: Findings): (Column | null)[] {
+function checkColumns(
+  table: DecisionTable,
+  pointer: string,
+  names: DeclaredNames,
+  findings: FindingCollector,
+): (Column | null)[] {
   return table.columns.map((reference, index) => {
     const at = `${pointer}/columns/${index}`
     if (table.columns.indexOf(reference) < index) {
@@ -48,7 +58,12 @@ function checkColumns(table: Table, pointer: string, names: Names, findings: Fin
   })
 }
 
-function checkOutputs(table: Table, pointer: string, { scores }: TablePlace, findings: Findings): void {
+function checkOutputs(
+  table: DecisionTable,
+  pointer: string,
+  { scores }: TableContext,
+  findings: FindingCollector,
+): void {
   const { hit_policy, collect, priorities, outputs } = table
   const names = outputs.map(({ name }) => name)
   names.forEach((name, index) => {
@@ -77,11 +92,11 @@ function checkOutputs(table: Table, pointer: string, { scores }: TablePlace, fin
 }
 
 function checkThen(
-  then: readonly Value[],
-  { outputs, priorities, collect }: Table,
+  then: readonly PolicyValue[],
+  { outputs, priorities, collect }: DecisionTable,
   pointer: string,
-  { scores }: TablePlace,
-  findings: Findings,
+  { scores }: TableContext,
+  findings: FindingCollector,
   is_otherwise = false,
 ): void {
   if (then.length !== outputs.length) {
@@ -98,15 +113,15 @@ function checkThen(
   const [first] = then
   const judged = priorities && !is_otherwise && first !== undefined && typeof first !== 'object'
   if (judged && priorities.every((value) => typeof value !== 'object') && !priorities.includes(first)) {
-    findings.error('priority_missing', `${pointer}/0`, `${shown(first)} is not among the priorities.`)
+    findings.error('priority_missing', `${pointer}/0`, `${formatForMessage(first)} is not among the priorities.`)
   }
 }
 
 /** A score written out; one from a list is judged when the list is bound. */
-export function checkScore(value: Value, pointer: string, findings: Findings): void {
+export function checkScore(value: PolicyValue, pointer: string, findings: FindingCollector): void {
   if (typeof value === 'object') return
   if (typeof value !== 'number' || !Number.isInteger(value)) {
-    findings.error('not_a_score', pointer, `A score is a whole number of basis points, not ${shown(value)}.`)
+    findings.error('not_a_score', pointer, `A score is a whole number of basis points, not ${formatForMessage(value)}.`)
   } else if (value < 0 || value > MAX_SCORE_BPS) {
     findings.error('score_out_of_range', pointer, `A score is from 0 to ${MAX_SCORE_BPS}, not ${value}.`)
   }

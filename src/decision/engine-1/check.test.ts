@@ -1,11 +1,11 @@
 /** What is found in a definition without lists: each fault at its place, nothing ever thrown, and silence means it runs. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Definition, Factor, Family } from '../model.ts'
+import { lists, matrix } from '../../../test/support/example-matrix.ts'
+import { rule } from '../../../test/support/example-rule.ts'
+import type { Definition, DefinitionFamily, Factor } from '../model.ts'
 import { engine1 } from './engine.ts'
 import { MAX_FINDINGS } from './shape.ts'
-import { lists, matrix } from './test-matrix.ts'
-import { rule } from './test-rule.ts'
 
 fc.configureGlobal({ seed: 3166 })
 
@@ -25,7 +25,7 @@ function changed(definition: Definition, path: string, value: unknown): Json {
   return copy
 }
 
-const found = (definition: unknown, family: Family = 'matrix') =>
+const found = (definition: unknown, family: DefinitionFamily = 'matrix') =>
   engine1.check(definition, family).map(({ code, pointer }) => `${code} ${pointer}`)
 
 const table = (path = '') => `/factors/1/table${path}`
@@ -170,7 +170,7 @@ const paths = (value: unknown, path = ''): string[] =>
 describe('for any JSON', () => {
   test('nothing is thrown', () => {
     fc.assert(
-      fc.property(fc.jsonValue(), fc.constantFrom<Family>('matrix', 'rule'), (value, family) => {
+      fc.property(fc.jsonValue(), fc.constantFrom<DefinitionFamily>('matrix', 'rule'), (value, family) => {
         expect(engine1.check(value, family).length).toBeGreaterThan(0)
       }),
       { numRuns: 300 },

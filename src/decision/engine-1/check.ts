@@ -2,9 +2,9 @@
  * Everything that can be said about a definition without lists: shape, names, references, tests, limits. It takes any JSON and
  * never throws; what it lets through without a finding can be compiled.
  */
-import { escapeStep, isObject } from '../../registry/content/pointer.ts'
-import type { Factor, Family, Finding, Input, Trigger } from '../model.ts'
-import { checkInput, checkSentence, checkTest, Names } from './check-parts.ts'
+import { escapeStep, isObject } from '../../registry/content/json-pointer.ts'
+import type { DefinitionFamily, Factor, Finding, Input, Trigger } from '../model.ts'
+import { checkInput, checkSentence, checkTest, DeclaredNames } from './check-parts.ts'
 import { checkScore, checkTable } from './check-table.ts'
 import {
   ActionsShape,
@@ -21,8 +21,8 @@ import {
   TableShape,
   TriggerShape,
 } from './definition-shape.ts'
-import type { Word } from './reasons.ts'
-import { anything, Findings, listOf, object, type Shape } from './shape.ts'
+import type { Placeholder } from './sentence-template.ts'
+import { anything, FindingCollector, listOf, object, type Shape } from './shape.ts'
 
 const any: Shape = anything
 const MatrixShape = object(
@@ -40,8 +40,8 @@ const RuleShape = object(
   { family: any, required_actions: ActionsShape },
 )
 
-export function check(definition: unknown, family: Family): Finding[] {
-  const findings = new Findings()
+export function check(definition: unknown, family: DefinitionFamily): Finding[] {
+  const findings = new FindingCollector()
   ;(family === 'matrix' ? MatrixShape : RuleShape)(definition, '', findings)
   if (!isObject(definition)) return findings.list
   if (definition['family'] !== undefined && definition['family'] !== family) {
@@ -57,8 +57,8 @@ export function check(definition: unknown, family: Family): Finding[] {
 const elements = (value: unknown, max: number): unknown[] =>
   Array.isArray(value) ? Array.from(value.slice(0, max)) : []
 
-function checkInputs(inputs: unknown, findings: Findings): Names {
-  const names = new Names()
+function checkInputs(inputs: unknown, findings: FindingCollector): DeclaredNames {
+  const names = new DeclaredNames()
   elements(inputs, MAX_INPUTS).forEach((given, index) => {
     const pointer = `/inputs/${index}`
     const fits = InputShape(given, pointer, findings) && checkInput(given as Input, pointer, findings)
@@ -71,7 +71,7 @@ function checkInputs(inputs: unknown, findings: Findings): Names {
   return names
 }
 
-function checkMatrix(definition: Record<string, unknown>, names: Names, findings: Findings): void {
+function checkMatrix(definition: Record<string, unknown>, names: DeclaredNames, findings: FindingCollector): void {
   const { aggregation } = definition
   const factors = elements(definition['factors'], MAX_FACTORS)
   const keys = factors.map((factor) => (isObject(factor) ? factor['key'] : undefined))
@@ -97,8 +97,8 @@ function checkMatrix(definition: Record<string, unknown>, names: Names, findings
   checkTriggers(definition['triggers'], names, findings)
 }
 
-function checkFactor(factor: Factor, pointer: string, names: Names, findings: Findings): void {
-  const words: Word[] = ['input', 'value', 'score_bps']
+function checkFactor(factor: Factor, pointer: string, names: DeclaredNames, findings: FindingCollector): void {
+  const words: Placeholder[] = ['input', 'value', 'score_bps']
   if (factor.form === 'lookup' || factor.form === 'presence') words.push('list_key')
   const sentence = (text: string | undefined, at: string) => checkSentence(text, at, words, names, findings)
   sentence(factor.reason, `${pointer}/reason`)
@@ -129,7 +129,12 @@ function checkFactor(factor: Factor, pointer: string, names: Names, findings: Fi
 }
 
 /** Inputs whose values make the key of a list's entry. */
-function checkKeyInputs(inputs: readonly string[], pointer: string, names: Names, findings: Findings): void {
+function checkKeyInputs(
+  inputs: readonly string[],
+  pointer: string,
+  names: DeclaredNames,
+  findings: FindingCollector,
+): void {
   inputs.forEach((name, index) => {
     const at = pointer.endsWith('/input') ? pointer : `${pointer}/${index}`
     const input = names.input(name, at, findings)
@@ -147,8 +152,8 @@ function checkKeyInputs(inputs: readonly string[], pointer: string, names: Names
 function checkScoreMap(
   factor: Extract<Factor, { form: 'score_map' }>,
   pointer: string,
-  names: Names,
-  findings: Findings,
+  names: DeclaredNames,
+  findings: FindingCollector,
 ): void {
   for (const [value, score] of Object.entries(factor.scores)) {
     checkScore(score, `${pointer}/scores/${escapeStep(value)}`, findings)
@@ -168,7 +173,7 @@ function checkScoreMap(
   }
 }
 
-function checkWeight(factor: Factor, aggregation: unknown, pointer: string, findings: Findings): void {
+function checkWeight(factor: Factor, aggregation: unknown, pointer: string, findings: FindingCollector): void {
   if (aggregation === 'weighted_sum' && factor.weight_bps === undefined) {
     findings.error('weight_missing', pointer, 'For a weighted sum every factor needs "weight_bps".')
   }
@@ -182,7 +187,7 @@ function checkWeight(factor: Factor, aggregation: unknown, pointer: string, find
 }
 
 /** Weights that stand in lists are summed when lists are bound. */
-function checkWeights(factors: readonly Factor[], findings: Findings): void {
+function checkWeights(factors: readonly Factor[], findings: FindingCollector): void {
   let sum = 0
   for (const { weight_bps } of factors) {
     if (typeof weight_bps !== 'number') return
@@ -197,7 +202,7 @@ function checkWeights(factors: readonly Factor[], findings: Findings): void {
   }
 }
 
-function checkTriggers(triggers: unknown, names: Names, findings: Findings): void {
+function checkTriggers(triggers: unknown, names: DeclaredNames, findings: FindingCollector): void {
   const keys = new Set<string>()
   elements(triggers, MAX_TRIGGERS).forEach((given, index) => {
     const pointer = `/triggers/${index}`
@@ -216,8 +221,8 @@ function checkTriggers(triggers: unknown, names: Names, findings: Findings): voi
   })
 }
 
-function checkRule(definition: Record<string, unknown>, names: Names, findings: Findings): void {
-  const words: readonly Word[] = ['input', 'value']
+function checkRule(definition: Record<string, unknown>, names: DeclaredNames, findings: FindingCollector): void {
+  const words: readonly Placeholder[] = ['input', 'value']
   if (typeof definition['reason'] === 'string') checkSentence(definition['reason'], '/reason', words, names, findings)
   if (!Object.hasOwn(definition, 'table') || !TableShape(definition['table'], '/table', findings)) return
   checkTable(definition['table'] as never, '/table', { names, words, scores: false }, findings)

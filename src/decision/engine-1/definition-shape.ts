@@ -1,16 +1,16 @@
 /** The shape of every part of a definition, with its limits. Names, references and tests are judged by check.ts. */
-import { isObject, isPointer } from '../../registry/content/pointer.ts'
+import { isObject, isPointer } from '../../registry/content/json-pointer.ts'
 import {
   anything,
   boolean,
+  findStorageFault,
+  formatForMessage,
   integer,
   listOf,
   object,
   oneOf,
   recordOf,
   type Shape,
-  shown,
-  storageFault,
   tagged,
   text,
 } from './shape.ts'
@@ -42,7 +42,8 @@ const Reference = text(
 const EntryKey = text(MAX_ENTRY_KEY_CHARS)
 /** Spaces around it mean nothing; how long it may be is the parser's to say. */
 const Test: Shape = (value, pointer, findings) => {
-  const fault = typeof value === 'string' ? storageFault(value.trim()) : `This must be a test, not ${shown(value)}.`
+  const fault =
+    typeof value === 'string' ? findStorageFault(value.trim()) : `This must be a test, not ${formatForMessage(value)}.`
   if (fault) findings.error('shape_invalid', pointer, fault)
   return !fault
 }
@@ -63,7 +64,7 @@ const Value: Shape = (value, pointer, findings) => {
   findings.error(
     'shape_invalid',
     pointer,
-    `This must be a number, a text, true, false or a value of a list, not ${shown(value)}.`,
+    `This must be a number, a text, true, false or a value of a list, not ${formatForMessage(value)}.`,
   )
   return false
 }
@@ -72,7 +73,11 @@ const Weight: Shape = (value, pointer, findings) =>
 const OnMissing: Shape = (value, pointer, findings) => {
   if (value === 'fail') return true
   if (isObject(value)) return object({ default: Value, reason: Reason })(value, pointer, findings)
-  findings.error('shape_invalid', pointer, `This must be "fail", or a default with its reason, not ${shown(value)}.`)
+  findings.error(
+    'shape_invalid',
+    pointer,
+    `This must be "fail", or a default with its reason, not ${formatForMessage(value)}.`,
+  )
   return false
 }
 const Bound: Shape = (value, pointer, findings) => {
@@ -81,7 +86,7 @@ const Bound: Shape = (value, pointer, findings) => {
   findings.error(
     'shape_invalid',
     pointer,
-    `This must be a whole number, or a decimal or date as text, not ${shown(value)}.`,
+    `This must be a whole number, or a decimal or date as text, not ${formatForMessage(value)}.`,
   )
   return false
 }

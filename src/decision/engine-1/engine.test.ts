@@ -1,19 +1,26 @@
 /** What engine 1 decides: every form of factor by example, every fault by its code, and the same bytes every time. */
 import { describe, expect, test } from 'vitest'
+import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
+import {
+  assertDecided,
+  changeMatrix,
+  inputs,
+  listBindFaults,
+  listFaults,
+  withList,
+} from '../../../test/support/decision-examples.ts'
+import { bindOrThrow, lists, matrix } from '../../../test/support/example-matrix.ts'
+import { rule } from '../../../test/support/example-rule.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
-import { compileType } from '../../registry/types/compile.ts'
-import { documentHash } from '../document.ts'
+import { compileType } from '../../registry/types/compile-type.ts'
+import { hashDocument } from '../document.ts'
 import type { Factor, Inputs, MatrixDefinition } from '../model.ts'
 import { engine1 } from './engine.ts'
-import { keyText } from './keys.ts'
-import { bindFaults, changed, faults, inputs, made, withList } from './test-decisions.ts'
-import { listOf, listsOf } from './test-lists.ts'
-import { bound, lists, matrix } from './test-matrix.ts'
-import { rule } from './test-rule.ts'
+import { joinKeyParts } from './entry-key.ts'
 
 describe('one whole decision', () => {
   test('outcome', () => {
-    expect(made(bound(matrix).decide(inputs)).outcome).toEqual({
+    expect(assertDecided(bindOrThrow(matrix).decide(inputs)).outcome).toEqual({
       family: 'matrix',
       score_bps: 6000,
       band: 'high',
@@ -24,7 +31,7 @@ describe('one whole decision', () => {
   })
 
   test('explanation: per factor what was read, found, and why', () => {
-    const { factors, triggers, summary, inputs: read } = made(bound(matrix).decide(inputs)).explanation
+    const { factors, triggers, summary, inputs: read } = assertDecided(bindOrThrow(matrix).decide(inputs)).explanation
     expect(factors[0]).toEqual({
       key: 'country',
       title: 'Country',
@@ -54,7 +61,7 @@ describe('one whole decision', () => {
   })
 
   test('every entry it used, with its hash, once; also that a key is not there', () => {
-    const { used } = made(bound(matrix).decide(inputs))
+    const { used } = assertDecided(bindOrThrow(matrix).decide(inputs))
     const asked = used.map(({ list_key, key, field, value }) => `${list_key} ${key} ${field} ${value}`)
     expect(asked).toEqual([
       'jurisdiction-risk NA null true',
@@ -74,27 +81,27 @@ describe('one whole decision', () => {
   })
 
   test('however often something is asked, it is used once', () => {
-    const { used } = made(bound(matrix).decide({ ...inputs, trades: ['gold', 'gold'] }))
+    const { used } = assertDecided(bindOrThrow(matrix).decide({ ...inputs, trades: ['gold', 'gold'] }))
     expect(used.filter(({ list_key }) => list_key === 'watched-trades')).toHaveLength(1)
     const row = { when: ['< 0, > 1', 'in list(high-risk)', '"wire"'], then: ['low', 1] }
     const rows = Array.from({ length: 30 }, (_, n) => ({ ...row, key: `r${n}` }))
-    const many = bound({ ...rule, table: { ...rule.table, rows } })
-    expect(made(many.decide({ amount: 2, country: 'IR', tags: [] })).used).toHaveLength(1)
+    const many = bindOrThrow({ ...rule, table: { ...rule.table, rows } })
+    expect(assertDecided(many.decide({ amount: 2, country: 'IR', tags: [] })).used).toHaveLength(1)
   })
 
   test('the meaning of engine 1 never changes', () => {
     const whole = [
-      bound(matrix).decide(inputs),
-      bound(matrix).decide({ ...inputs, country: 'IR', channel: 'agent', trades: [] }),
-      bound(rule).decide({ amount: 2000, country: 'IR', tags: ['wire', 'cash'] }),
-      bound(rule).decide({ amount: 2000, country: 'CH', tags: [] }),
+      bindOrThrow(matrix).decide(inputs),
+      bindOrThrow(matrix).decide({ ...inputs, country: 'IR', channel: 'agent', trades: [] }),
+      bindOrThrow(rule).decide({ amount: 2000, country: 'IR', tags: ['wire', 'cash'] }),
+      bindOrThrow(rule).decide({ amount: 2000, country: 'CH', tags: [] }),
     ]
-    expect(documentHash(canonicalJson(whole))).toBe('65042d3a7c36730bf0010c29ac276f3550a97d1bb24474908322f088cec49ae7')
+    expect(hashDocument(canonicalJson(whole))).toBe('65042d3a7c36730bf0010c29ac276f3550a97d1bb24474908322f088cec49ae7')
   })
 
   test('the same bytes, whatever the order of the inputs, however often, compiled anew', () => {
-    const text = canonicalJson(bound(matrix).decide(inputs))
-    const decide = bound(structuredClone(matrix))
+    const text = canonicalJson(bindOrThrow(matrix).decide(inputs))
+    const decide = bindOrThrow(structuredClone(matrix))
     const reversed = Object.fromEntries(Object.entries(inputs).reverse())
     for (let n = 0; n < 3; n++) expect(canonicalJson(decide.decide(Object.freeze(reversed)))).toBe(text)
   })
@@ -102,7 +109,9 @@ describe('one whole decision', () => {
 
 describe('triggers', () => {
   test('raise the band, and never lower it', () => {
-    const { outcome, explanation } = made(bound(matrix).decide({ ...inputs, country: 'IR', channel: 'agent' }))
+    const { outcome, explanation } = assertDecided(
+      bindOrThrow(matrix).decide({ ...inputs, country: 'IR', channel: 'agent' }),
+    )
     expect(outcome).toMatchObject({ score_bps: 8400, scored_band: 'high', band: 'prohibited' })
     expect(outcome.required_actions).toEqual(['enhanced-due-diligence', 'refuse'])
     expect(explanation.summary.slice(-3)).toEqual([
@@ -110,8 +119,10 @@ describe('triggers', () => {
       'IR is on the list; the score alone is 8400.',
       'The band is raised from high to prohibited.',
     ])
-    const floor = changed({ triggers: [{ ...(matrix.triggers[0] as never as object), floor_band: 'low' } as never] })
-    expect(made(bound(floor).decide(inputs)).outcome).toMatchObject({ band: 'high' })
+    const floor = changeMatrix({
+      triggers: [{ ...(matrix.triggers[0] as never as object), floor_band: 'low' } as never],
+    })
+    expect(assertDecided(bindOrThrow(floor).decide(inputs)).outcome).toMatchObject({ band: 'high' })
   })
 })
 
@@ -119,25 +130,25 @@ describe('look-ups', () => {
   const lookup = (more: Partial<Extract<Factor, { form: 'lookup' }>>, to = lists, given: Inputs = inputs) => {
     const [country] = matrix.factors as readonly [Extract<Factor, { form: 'lookup' }>]
     const { weight_bps: _weight, ...factor } = { ...country, ...more }
-    return bound(changed({ aggregation: 'max', factors: [factor], triggers: [] }), to).decide(given)
+    return bindOrThrow(changeMatrix({ aggregation: 'max', factors: [factor], triggers: [] }), to).decide(given)
   }
 
   test('a missing key fails, or takes the default and says so', () => {
-    const from = listOf('other', { XX: { n: 1 } })
+    const from = buildList('other', { XX: { n: 1 } })
     const to = withList(from)
-    expect(faults(lookup({ list_key: 'other' }, to))).toEqual(['list_key_missing /factors/0'])
+    expect(listFaults(lookup({ list_key: 'other' }, to))).toEqual(['list_key_missing /factors/0'])
     const on_missing = { default: 7000, reason: 'Nobody rated {country}: {score_bps}.' }
-    const { explanation, outcome } = made(lookup({ list_key: 'other', on_missing }, to))
+    const { explanation, outcome } = assertDecided(lookup({ list_key: 'other', on_missing }, to))
     expect(outcome).toMatchObject({ score_bps: 7000 })
     expect(explanation.factors[0]).toMatchObject({ reason: 'Nobody rated NA: 7000.', defaulted: true, found: [] })
     const listed = { default: { list_key: 'levels', key: 'high', field: 'score_bps' }, reason: 'x' }
-    const { used } = made(lookup({ list_key: 'other', on_missing: listed }, to))
+    const { used } = assertDecided(lookup({ list_key: 'other', on_missing: listed }, to))
     expect(used).toContainEqual(expect.objectContaining({ list_key: 'levels', key: 'high', value: 8000 }))
     expect(used).toContainEqual({ list_key: 'other', key: 'NA', field: 'score_bps', value: null, hash: null })
   })
 
   test('of a list the highest counts, and what is missing counts as its default', () => {
-    const trades = listOf('trade-risk', { arms: { s: 9000 }, gold: { s: 4000 } })
+    const trades = buildList('trade-risk', { arms: { s: 9000 }, gold: { s: 4000 } })
     const over = (items: string[], on_missing: Extract<Factor, { form: 'lookup' }>['on_missing'] = 'fail') =>
       lookup(
         { list_key: 'trade-risk', inputs: ['trades'], field: 's', reason: '{value}', on_missing },
@@ -147,13 +158,13 @@ describe('look-ups', () => {
           trades: items,
         },
       )
-    expect(made(over(['gold', 'arms'])).outcome).toMatchObject({ score_bps: 9000 })
-    expect(faults(over(['gold', 'x', 'y']))).toEqual(['list_key_missing /factors/0', 'list_key_missing /factors/0'])
-    expect(faults(over([]))).toEqual(['input_empty /trades'])
+    expect(assertDecided(over(['gold', 'arms'])).outcome).toMatchObject({ score_bps: 9000 })
+    expect(listFaults(over(['gold', 'x', 'y']))).toEqual(['list_key_missing /factors/0', 'list_key_missing /factors/0'])
+    expect(listFaults(over([]))).toEqual(['input_empty /trades'])
     const missing = { default: 5000, reason: 'x' }
-    expect(made(over(['gold', 'x'], missing)).outcome).toMatchObject({ score_bps: 5000 })
-    expect(made(over(['arms', 'x'], missing)).explanation.factors[0]).not.toHaveProperty('defaulted')
-    expect(made(over([], missing)).explanation.factors[0]).toMatchObject({ score_bps: 5000, defaulted: true })
+    expect(assertDecided(over(['gold', 'x'], missing)).outcome).toMatchObject({ score_bps: 5000 })
+    expect(assertDecided(over(['arms', 'x'], missing)).explanation.factors[0]).not.toHaveProperty('defaulted')
+    expect(assertDecided(over([], missing)).explanation.factors[0]).toMatchObject({ score_bps: 5000, defaulted: true })
   })
 
   test('a key of several parts is made as the registry makes it', () => {
@@ -172,24 +183,26 @@ describe('look-ups', () => {
       fields: {},
       examples: [],
     })
-    for (const a of ['x', 'x|y', 'x\\', '\\|']) expect(keyText([a, 'true'])).toBe(type.keyOf({ a, b: true }))
-    const pairs = listOf('pairs', { 'NA|true': { s: 1234 } })
+    for (const a of ['x', 'x|y', 'x\\', '\\|']) expect(joinKeyParts([a, 'true'])).toBe(type.getKey({ a, b: true }))
+    const pairs = buildList('pairs', { 'NA|true': { s: 1234 } })
     const found = lookup({ list_key: 'pairs', inputs: ['country', 'pep'], field: '/s', reason: 'x' }, withList(pairs))
-    expect(made(found).outcome).toMatchObject({ score_bps: 1234 })
+    expect(assertDecided(found).outcome).toMatchObject({ score_bps: 1234 })
   })
 
   test('an entry without a score is a fault, never a zero', () => {
-    const wrong = (entry: object) => withList(listOf('jurisdiction-risk', { NA: entry as never }))
-    expect(faults(lookup({}, wrong({})))).toEqual(['field_missing /factors/0'])
-    expect(faults(lookup({}, wrong({ score_bps: 10001 })))).toEqual(['not_a_score /factors/0'])
-    expect(faults(lookup({}, wrong({ score_bps: '1' })))).toEqual(['not_a_score /factors/0'])
+    const wrong = (entry: object) => withList(buildList('jurisdiction-risk', { NA: entry as never }))
+    expect(listFaults(lookup({}, wrong({})))).toEqual(['field_missing /factors/0'])
+    expect(listFaults(lookup({}, wrong({ score_bps: 10001 })))).toEqual(['not_a_score /factors/0'])
+    expect(listFaults(lookup({}, wrong({ score_bps: '1' })))).toEqual(['not_a_score /factors/0'])
   })
 
   test('lists given with the decision replace those bound', () => {
-    const later = listOf('jurisdiction-risk', { NA: { score_bps: 9999 } })
-    const decide = bound(matrix)
-    expect(made(decide.decide(inputs, listsOf(later))).explanation.factors[0]).toMatchObject({ score_bps: 9999 })
-    expect(made(decide.decide(inputs)).explanation.factors[0]).toMatchObject({ score_bps: 5500 })
+    const later = buildList('jurisdiction-risk', { NA: { score_bps: 9999 } })
+    const decide = bindOrThrow(matrix)
+    expect(assertDecided(decide.decide(inputs, buildLists(later))).explanation.factors[0]).toMatchObject({
+      score_bps: 9999,
+    })
+    expect(assertDecided(decide.decide(inputs)).explanation.factors[0]).toMatchObject({ score_bps: 5500 })
   })
 })
 
@@ -199,7 +212,10 @@ describe('presence', () => {
       Factor,
       { form: 'presence' }
     >
-    return bound(changed({ aggregation: 'max', factors: [factor], triggers: [] })).decide({ ...inputs, trades })
+    return bindOrThrow(changeMatrix({ aggregation: 'max', factors: [factor], triggers: [] })).decide({
+      ...inputs,
+      trades,
+    })
   }
   test.each([
     [[], {}, 0],
@@ -215,28 +231,28 @@ describe('presence', () => {
       Object.entries({ ...matrix.factors[2], ...more }).filter(([, value]) => value !== undefined),
     )
     const { weight_bps: _weight, ...factor } = clean as never as Extract<Factor, { form: 'presence' }>
-    const decide = bound(changed({ aggregation: 'max', factors: [factor], triggers: [] }))
-    expect(made(decide.decide({ ...inputs, trades })).outcome).toMatchObject({ score_bps })
+    const decide = bindOrThrow(changeMatrix({ aggregation: 'max', factors: [factor], triggers: [] }))
+    expect(assertDecided(decide.decide({ ...inputs, trades })).outcome).toMatchObject({ score_bps })
   })
 
   test('more than the whole is a fault', () => {
-    expect(faults(presence(['gold', 'arms'], { present: 6000, at_most: 10000 }))).toEqual([])
+    expect(listFaults(presence(['gold', 'arms'], { present: 6000, at_most: 10000 }))).toEqual([])
     const { at_most: _at_most, ...unbounded } = { ...matrix.factors[2], present: 6000 } as Extract<
       Factor,
       { form: 'presence' }
     >
     const { weight_bps: _weight, ...factor } = unbounded
-    const decide = bound(changed({ aggregation: 'max', factors: [factor], triggers: [] }))
-    expect(faults(decide.decide(inputs))).toEqual(['score_out_of_range /factors/0'])
+    const decide = bindOrThrow(changeMatrix({ aggregation: 'max', factors: [factor], triggers: [] }))
+    expect(listFaults(decide.decide(inputs))).toEqual(['score_out_of_range /factors/0'])
   })
 })
 
 describe('score maps', () => {
   test('a value without a score fails where that is wanted', () => {
     const factor = { ...matrix.factors[3], on_missing: 'fail' } as Factor
-    const strict = bound(changed({ factors: [...matrix.factors.slice(0, 3), factor] }))
-    expect(faults(strict.decide({ ...inputs, channel: 'agent' }))).toEqual(['value_not_scored /factors/3'])
-    const { explanation } = made(bound(matrix).decide({ ...inputs, channel: 'agent' }))
+    const strict = bindOrThrow(changeMatrix({ factors: [...matrix.factors.slice(0, 3), factor] }))
+    expect(listFaults(strict.decide({ ...inputs, channel: 'agent' }))).toEqual(['value_not_scored /factors/3'])
+    const { explanation } = assertDecided(bindOrThrow(matrix).decide({ ...inputs, channel: 'agent' }))
     const reason = 'agent has no rating, so the worst is assumed.'
     expect(explanation.factors[3]).toMatchObject({ score_bps: 10000, reason, defaulted: true })
   })
@@ -253,28 +269,32 @@ describe('aggregation', () => {
     ...(weight_bps !== undefined && { weight_bps }),
   })
   const total = (aggregation: MatrixDefinition['aggregation'], ...factors: Factor[]) =>
-    bound(changed({ aggregation, factors, triggers: [] })).decide(inputs)
+    bindOrThrow(changeMatrix({ aggregation, factors, triggers: [] })).decide(inputs)
 
   test('a weighted sum is divided once and rounded half up', () => {
-    expect(made(total('weighted_sum', map('a', 1, 5000), map('b', 0, 5000))).outcome).toMatchObject({ score_bps: 1 })
-    expect(made(total('weighted_sum', map('a', 1, 4999), map('b', 0, 5001))).outcome).toMatchObject({ score_bps: 0 })
+    expect(assertDecided(total('weighted_sum', map('a', 1, 5000), map('b', 0, 5000))).outcome).toMatchObject({
+      score_bps: 1,
+    })
+    expect(assertDecided(total('weighted_sum', map('a', 1, 4999), map('b', 0, 5001))).outcome).toMatchObject({
+      score_bps: 0,
+    })
     const thirds = total('weighted_sum', map('a', 1, 3333), map('b', 1, 3333), map('c', 1, 3334))
-    expect(made(thirds).outcome).toMatchObject({ score_bps: 1 })
-    expect(made(thirds).explanation.factors[0]?.contribution_bps).toBe('0.3333')
+    expect(assertDecided(thirds).outcome).toMatchObject({ score_bps: 1 })
+    expect(assertDecided(thirds).explanation.factors[0]?.contribution_bps).toBe('0.3333')
   })
 
   test('a sum above the whole is a fault, a maximum never is', () => {
-    expect(made(total('sum', map('a', 6000), map('b', 4000))).outcome).toMatchObject({
+    expect(assertDecided(total('sum', map('a', 6000), map('b', 4000))).outcome).toMatchObject({
       score_bps: 10000,
       band: 'prohibited',
     })
-    expect(faults(total('sum', map('a', 6000), map('b', 4001)))).toEqual(['score_out_of_range /aggregation'])
-    expect(made(total('max', map('a', 6000), map('b', 9000))).outcome).toMatchObject({ score_bps: 9000 })
+    expect(listFaults(total('sum', map('a', 6000), map('b', 4001)))).toEqual(['score_out_of_range /aggregation'])
+    expect(assertDecided(total('max', map('a', 6000), map('b', 9000))).outcome).toMatchObject({ score_bps: 9000 })
   })
 
   test('a score of nothing gives no reason code', () => {
     const coded = { ...map('a', 0), reason_code: 'NONE' }
-    expect(made(total('max', coded, map('b', 1))).outcome).toMatchObject({ reason_codes: [] })
+    expect(assertDecided(total('max', coded, map('b', 1))).outcome).toMatchObject({ reason_codes: [] })
   })
 })
 
@@ -299,7 +319,7 @@ describe('inputs', () => {
   ])('%s = %j', (name, value, fault) => {
     const given = Object.defineProperty({ ...inputs }, name, { value, enumerable: true })
     if (value === undefined) delete (given as Record<string, unknown>)[name]
-    expect(faults(bound(matrix).decide(given))).toEqual([fault])
+    expect(listFaults(bindOrThrow(matrix).decide(given))).toEqual([fault])
     // What a list says is allowed is asked only when lists are at hand.
     const alone = engine1.compile(matrix).checkInputs(given)
     expect(alone.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(value === 'ZZ' ? [] : [fault])
@@ -307,30 +327,30 @@ describe('inputs', () => {
 
   test('what is said about them can always be stored', () => {
     const given = { ...inputs, country: '😀'.repeat(40), ['\ud800']: 1 }
-    expect(() => canonicalJson(bound(matrix).decide({ ...inputs, country: '😀'.repeat(40) }))).not.toThrow()
-    expect(() => canonicalJson(bound(matrix).decide(given))).not.toThrow()
+    expect(() => canonicalJson(bindOrThrow(matrix).decide({ ...inputs, country: '😀'.repeat(40) }))).not.toThrow()
+    expect(() => canonicalJson(bindOrThrow(matrix).decide(given))).not.toThrow()
   })
 
   test('allowed values of a field', () => {
     const [country, ...others] = matrix.inputs
     const of = { list_key: 'risk-bands', field: 'to_bps' }
-    const rated = listOf('rated', { a: { land: 'NA' }, b: { land: 'NA' }, c: { land: 'CH' } })
-    const definition = changed({
+    const rated = buildList('rated', { a: { land: 'NA' }, b: { land: 'NA' }, c: { land: 'CH' } })
+    const definition = changeMatrix({
       inputs: [{ ...country, one_of: { list_key: 'rated', field: 'land' } } as never, ...others],
     })
-    const decide = bound(definition, withList(rated))
-    expect(made(decide.decide(inputs)).used[0]).toMatchObject({
+    const decide = bindOrThrow(definition, withList(rated))
+    expect(assertDecided(decide.decide(inputs)).used[0]).toMatchObject({
       list_key: 'rated',
       key: 'a',
       field: 'land',
       value: 'NA',
     })
-    expect(faults(decide.decide({ ...inputs, country: 'IR' }))).toEqual(['input_not_allowed /country'])
+    expect(listFaults(decide.decide({ ...inputs, country: 'IR' }))).toEqual(['input_not_allowed /country'])
     const large = withList({ ...rated, all: null })
-    expect(bindFaults(definition, large)).toEqual(['list_too_large /inputs/0/one_of'])
+    expect(listBindFaults(definition, large)).toEqual(['list_too_large /inputs/0/one_of'])
     expect(
       engine1
-        .compile(changed({ inputs: [{ ...country, one_of: of } as never, ...others] }))
+        .compile(changeMatrix({ inputs: [{ ...country, one_of: of } as never, ...others] }))
         .needs({})
         .get('risk-bands'),
     ).toBe('all')
@@ -340,10 +360,10 @@ describe('inputs', () => {
     const factors = matrix.factors.map((factor) =>
       'on_missing' in factor ? { ...factor, on_missing: 'fail' } : factor,
     )
-    const strict = bound(changed({ factors: factors as Factor[] }))
-    const missing = listsOf(listOf('jurisdiction-risk', { NA: {} }))
+    const strict = bindOrThrow(changeMatrix({ factors: factors as Factor[] }))
+    const missing = buildLists(buildList('jurisdiction-risk', { NA: {} }))
     // With a score the table would be asked for the old relationship, too.
     const decision = strict.decide({ ...inputs, channel: 'agent', since: '2020-01-01' }, missing)
-    expect(faults(decision)).toEqual(['field_missing /factors/0', 'value_not_scored /factors/3'])
+    expect(listFaults(decision)).toEqual(['field_missing /factors/0', 'value_not_scored /factors/3'])
   })
 })

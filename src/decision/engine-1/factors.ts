@@ -1,18 +1,18 @@
 /** The factors of a matrix bound to lists: each gives its score in basis points, with what it read and why. */
-import { escapeStep } from '../../registry/content/pointer.ts'
+import { escapeStep } from '../../registry/content/json-pointer.ts'
 import type { Factor, FactorOutcome, OnMissing, UsedEntry } from '../model.ts'
-import { type Binder, type BoundScore, fieldReader, isScore } from './binder.ts'
+import { type Binder, type BoundScore, createFieldReader, isScore } from './binder.ts'
+import { type BoundRow, bindTable, type Otherwise } from './decision-table.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
-import { textOf } from './inputs.ts'
-import { keyText } from './keys.ts'
-import type { Subject, WrittenLayout } from './layout.ts'
-import { withLists } from './list-values.ts'
-import type { Sentence } from './reasons.ts'
+import { joinKeyParts } from './entry-key.ts'
+import { formatValue } from './inputs.ts'
+import type { Subject, UnboundLayout } from './layout.ts'
+import { appendListsSentence } from './list-operands.ts'
 import type { Run } from './run.ts'
+import { compileRunSentence } from './run-sentence.ts'
 import { formatScaled } from './scalars.ts'
-import { sentenceOf } from './sentences.ts'
-import { shown } from './shape.ts'
-import { type BoundRow, bindTable, type Otherwise } from './table.ts'
+import type { Sentence } from './sentence-template.ts'
+import { formatForMessage } from './shape.ts'
 import type { Scalar } from './unary.ts'
 
 export interface BoundFactor {
@@ -23,7 +23,7 @@ export interface BoundFactor {
 }
 
 /** What a form finds out; the rest of the outcome is the same for all. */
-interface Scored {
+interface ScoredFactor {
   readonly score_bps: number
   readonly reason: string
   readonly reason_code: string | null
@@ -31,23 +31,23 @@ interface Scored {
   readonly rows?: readonly string[]
   readonly defaulted?: true
 }
-type Score = (run: Run) => Scored | null
+type ScoreFunction = (run: Run) => ScoredFactor | null
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-interface Place {
-  readonly layout: WrittenLayout
+interface FactorContext {
+  readonly layout: UnboundLayout
   readonly binder: Binder
   readonly pointer: string
   /** What the factor reads, in order. */
   readonly subjects: readonly Subject[]
 }
 
-export function bindFactor(factor: Factor, index: number, layout: WrittenLayout, binder: Binder): BoundFactor {
+export function bindFactor(factor: Factor, index: number, layout: UnboundLayout, binder: Binder): BoundFactor {
   const pointer = `/factors/${index}`
-  const subjects = subjectsOf(factor, pointer, layout)
+  const subjects = listSubjects(factor, pointer, layout)
   const score = bindForm(factor, { layout, binder, pointer, subjects })
   const weight =
-    factor.weight_bps === undefined ? null : binder.score(factor.weight_bps, `${pointer}/weight_bps`, 'weight')
+    factor.weight_bps === undefined ? null : binder.bindScore(factor.weight_bps, `${pointer}/weight_bps`, 'weight')
   const { key, title } = factor
   const weight_bps = weight?.value ?? null
   const decide = (run: Run): FactorOutcome | null => {
@@ -62,7 +62,7 @@ export function bindFactor(factor: Factor, index: number, layout: WrittenLayout,
     const read: Record<string, unknown> = {}
     for (let n = 0; n < subjects.length; n++) {
       const { reference, slot } = subjects[n] as Subject
-      read[reference] = run.shown[slot]
+      read[reference] = run.raw_values[slot]
     }
     const outcome: Writable<FactorOutcome> = {
       key,
@@ -82,7 +82,7 @@ export function bindFactor(factor: Factor, index: number, layout: WrittenLayout,
   return { slots: subjects.map(({ slot }) => slot), decide }
 }
 
-function subjectsOf(factor: Factor, pointer: string, layout: WrittenLayout): readonly Subject[] {
+function listSubjects(factor: Factor, pointer: string, layout: UnboundLayout): readonly Subject[] {
   switch (factor.form) {
     case 'lookup':
       return factor.inputs.map(layout.subject)
@@ -93,7 +93,7 @@ function subjectsOf(factor: Factor, pointer: string, layout: WrittenLayout): rea
   }
 }
 
-function bindForm(factor: Factor, place: Place): Score {
+function bindForm(factor: Factor, place: FactorContext): ScoreFunction {
   switch (factor.form) {
     case 'lookup':
       return bindLookup(factor, place)
@@ -107,10 +107,14 @@ function bindForm(factor: Factor, place: Place): Score {
 }
 
 /** The sentence written for the factor, or one that says the least. */
-const reasonOf = (factor: Factor, { layout, subjects }: Place, otherwise: string, list_key?: string): Sentence<Run> =>
-  sentenceOf(factor.reason ?? otherwise, layout, subjects, list_key)
+const compileReason = (
+  factor: Factor,
+  { layout, subjects }: FactorContext,
+  otherwise: string,
+  list_key?: string,
+): Sentence<Run> => compileRunSentence(factor.reason ?? otherwise, layout, subjects, list_key)
 
-interface Missing {
+interface MissingDefault {
   readonly score: BoundScore
   readonly reason: Sentence<Run>
 }
@@ -118,40 +122,50 @@ interface Missing {
 /** Null: what is missing is a fault. */
 function bindMissing(
   on_missing: OnMissing,
-  { layout, binder, pointer, subjects }: Place,
+  { layout, binder, pointer, subjects }: FactorContext,
   list_key?: string,
-): Missing | null {
+): MissingDefault | null {
   if (on_missing === 'fail') return null
   return {
-    score: binder.score(on_missing.default, `${pointer}/on_missing/default`),
-    reason: sentenceOf(on_missing.reason, layout, subjects, list_key),
+    score: binder.bindScore(on_missing.default, `${pointer}/on_missing/default`),
+    reason: compileRunSentence(on_missing.reason, layout, subjects, list_key),
   }
 }
 
-function defaulted(run: Run, { score, reason }: Missing, reason_code: string | null, found?: Scored['found']): Scored {
+function defaulted(
+  run: Run,
+  { score, reason }: MissingDefault,
+  reason_code: string | null,
+  found?: ScoredFactor['found'],
+): ScoredFactor {
   run.score_bps = score.value
   return { score_bps: score.value, reason: reason(run), reason_code, ...(found && { found }), defaulted: true }
 }
 
 /** How the keys that the factor's inputs lead to are made: one, or one per item of a list. */
-function keysOf(subjects: readonly Subject[]): (run: Run) => readonly string[] {
+function createKeyReader(subjects: readonly Subject[]): (run: Run) => readonly string[] {
   const [only] = subjects as readonly [Subject, ...Subject[]]
   if (subjects.length > 1) {
-    return (run) => [keyText(subjects.map(({ slot, column }) => textOf(run.held[slot] as Scalar, column)))]
+    return (run) => [joinKeyParts(subjects.map(({ slot, column }) => formatValue(run.values[slot] as Scalar, column)))]
   }
   const { slot, column } = only
-  if (column.many) return (run) => run.held[slot] as readonly string[]
-  return (run) => [textOf(run.held[slot] as Scalar, column)]
+  if (column.many) return (run) => run.values[slot] as readonly string[]
+  return (run) => [formatValue(run.values[slot] as Scalar, column)]
 }
 
-function bindLookup(factor: Extract<Factor, { form: 'lookup' }>, place: Place): Score {
+function bindLookup(factor: Extract<Factor, { form: 'lookup' }>, place: FactorContext): ScoreFunction {
   const { list_key, field, title, reason_code = null } = factor
   const { binder, pointer, subjects } = place
-  const list = binder.list(list_key, pointer)
-  const read = fieldReader(field)
-  const keys = keysOf(subjects)
+  const list = binder.bindList(list_key, pointer)
+  const read = createFieldReader(field)
+  const keys = createKeyReader(subjects)
   const missing = bindMissing(factor.on_missing, place, list_key)
-  const reason = reasonOf(factor, place, '{value} gives {score_bps} basis points by the list {list_key}.', list_key)
+  const reason = compileReason(
+    factor,
+    place,
+    '{value} gives {score_bps} basis points by the list {list_key}.',
+    list_key,
+  )
 
   return (run) => {
     const found: NonNullable<FactorOutcome['found']>[number][] = []
@@ -165,11 +179,12 @@ function bindLookup(factor: Extract<Factor, { form: 'lookup' }>, place: Place): 
       run.used.push(used)
       if (!entry) {
         lacks = true
-        if (!missing) run.fail('list_key_missing', pointer, `${title}: ${shown(key)} is not on the list "${list_key}".`)
+        if (!missing)
+          run.fail('list_key_missing', pointer, `${title}: ${formatForMessage(key)} is not on the list "${list_key}".`)
         continue
       }
       if (!isScore(value)) {
-        const message = `${title}: the entry ${shown(key)} of the list "${list_key}" has no score at "${field}", but ${shown(value)}.`
+        const message = `${title}: the entry ${formatForMessage(key)} of the list "${list_key}" has no score at "${field}", but ${formatForMessage(value)}.`
         return run.fail(value === undefined ? 'field_missing' : 'not_a_score', pointer, message)
       }
       found.push({ list_key, key, field, value })
@@ -186,7 +201,7 @@ function bindLookup(factor: Extract<Factor, { form: 'lookup' }>, place: Place): 
   }
 }
 
-function bindTableFactor(factor: Extract<Factor, { form: 'table' }>, place: Place): Score {
+function bindTableFactor(factor: Extract<Factor, { form: 'table' }>, place: FactorContext): ScoreFunction {
   const { layout, binder, pointer, subjects } = place
   const at = `${pointer}/table`
   const parsed = layout.tables.get(at)
@@ -196,10 +211,10 @@ function bindTableFactor(factor: Extract<Factor, { form: 'table' }>, place: Plac
     parsed,
     binder,
     // What is counted need not be a score.
-    (value, place_of) => (counts ? binder.value(value, place_of) : binder.score(value, place_of)),
-    (text) => sentenceOf(text, layout, subjects),
+    (value, place_of) => (counts ? binder.bindValue(value, place_of) : binder.bindScore(value, place_of)),
+    (text) => compileRunSentence(text, layout, subjects),
   )
-  const own = factor.reason === undefined ? null : sentenceOf(factor.reason, layout, subjects)
+  const own = factor.reason === undefined ? null : compileRunSentence(factor.reason, layout, subjects)
   const own_code = factor.reason_code ?? null
 
   return (run) => {
@@ -215,12 +230,12 @@ function bindTableFactor(factor: Extract<Factor, { form: 'table' }>, place: Plac
       return { score_bps, reason: reason(run), reason_code: reason_code ?? own_code, rows: [] }
     }
     const keys = rows.length === 1 ? first.keys : rows.map(({ key }) => key)
-    if (score_bps > 0) for (const { reason_code } of rows) run.addCode(reason_code)
-    const reason = rowReasons(rows, run) ?? own?.(run) ?? `${keys.join(', ')} gives ${score_bps} basis points.`
+    if (score_bps > 0) for (const { reason_code } of rows) run.addReasonCode(reason_code)
+    const reason = joinRowReasons(rows, run) ?? own?.(run) ?? `${keys.join(', ')} gives ${score_bps} basis points.`
     const found = rows.flatMap(({ compared }) => compared.map(({ hash: _, ...said }) => said))
     return {
       score_bps,
-      reason: rows.reduce((text, { by_lists }) => withLists(text, by_lists), reason),
+      reason: rows.reduce((text, { by_lists }) => appendListsSentence(text, by_lists), reason),
       reason_code: first.reason_code ?? own_code,
       ...(found.length > 0 && { found }),
       rows: keys,
@@ -229,25 +244,25 @@ function bindTableFactor(factor: Extract<Factor, { form: 'table' }>, place: Plac
 }
 
 /** The sentences of all rows that fired; null when none has one. */
-function rowReasons(rows: readonly BoundRow[], run: Run): string | null {
+function joinRowReasons(rows: readonly BoundRow[], run: Run): string | null {
   if (rows.length === 1) return (rows[0] as BoundRow).reason?.(run) ?? null
   const reasons = rows.flatMap(({ reason }) => (reason ? [reason(run)] : []))
   return reasons.length === 0 ? null : reasons.join(' ')
 }
 
-function bindPresence(factor: Extract<Factor, { form: 'presence' }>, place: Place): Score {
+function bindPresence(factor: Extract<Factor, { form: 'presence' }>, place: FactorContext): ScoreFunction {
   const { list_key, count, reason_code = null } = factor
   const { binder, pointer, subjects } = place
-  const list = binder.list(list_key, pointer)
-  const keys = keysOf(subjects)
-  const present = binder.score(factor.present, `${pointer}/present`)
-  const absent = binder.score(factor.absent, `${pointer}/absent`)
-  const at_most = factor.at_most === undefined ? null : binder.score(factor.at_most, `${pointer}/at_most`)
-  const own = factor.reason === undefined ? null : sentenceOf(factor.reason, place.layout, subjects, list_key)
+  const list = binder.bindList(list_key, pointer)
+  const keys = createKeyReader(subjects)
+  const present = binder.bindScore(factor.present, `${pointer}/present`)
+  const absent = binder.bindScore(factor.absent, `${pointer}/absent`)
+  const at_most = factor.at_most === undefined ? null : binder.bindScore(factor.at_most, `${pointer}/at_most`)
+  const own = factor.reason === undefined ? null : compileRunSentence(factor.reason, place.layout, subjects, list_key)
 
   return (run) => {
     const hits = new Set<string>()
-    for (const key of keys(run)) if (run.isOn(list, key)) hits.add(key)
+    for (const key of keys(run)) if (run.isListed(list, key)) hits.add(key)
     const taken = hits.size === 0 ? absent : present
     if (taken.used) run.used.push(taken.used)
     let score_bps = taken.value
@@ -265,24 +280,24 @@ function bindPresence(factor: Extract<Factor, { form: 'presence' }>, place: Plac
   }
 }
 
-function bindScoreMap(factor: Extract<Factor, { form: 'score_map' }>, place: Place): Score {
+function bindScoreMap(factor: Extract<Factor, { form: 'score_map' }>, place: FactorContext): ScoreFunction {
   const { title, reason_code = null } = factor
   const { binder, pointer } = place
   const { slot, column } = place.subjects[0] as Subject
   const scores = new Map(
     Object.entries(factor.scores).map(([value, score]) => [
       value,
-      binder.score(score, `${pointer}/scores/${escapeStep(value)}`),
+      binder.bindScore(score, `${pointer}/scores/${escapeStep(value)}`),
     ]),
   )
   const missing = bindMissing(factor.on_missing, place)
-  const reason = reasonOf(factor, place, '{value} gives {score_bps} basis points.')
+  const reason = compileReason(factor, place, '{value} gives {score_bps} basis points.')
 
   return (run) => {
-    const value = textOf(run.held[slot] as Scalar, column)
+    const value = formatValue(run.values[slot] as Scalar, column)
     const score = scores.get(value)
     if (!score) {
-      if (!missing) return run.fail('value_not_scored', pointer, `${title}: ${shown(value)} has no score.`)
+      if (!missing) return run.fail('value_not_scored', pointer, `${title}: ${formatForMessage(value)} has no score.`)
       if (missing.score.used) run.used.push(missing.score.used)
       return defaulted(run, missing, reason_code)
     }

@@ -2,34 +2,34 @@
  * Inputs as a decision reads them: each declared one is brought into the form its column is tested in, or its fault is told.
  * Allowed values that come from a list are judged where lists are at hand.
  */
-import { escapeStep } from '../../registry/content/pointer.ts'
+import { escapeStep } from '../../registry/content/json-pointer.ts'
 import type { Finding, Input, Inputs } from '../model.ts'
 import { MAX_ITEMS } from './definition-shape.ts'
 import { formatDate, formatScaled, parseDate, parseScaled } from './scalars.ts'
-import { isStorable, MAX_FINDINGS, shown, storable } from './shape.ts'
-import { type Column, columnOf, type Scalar } from './unary.ts'
+import { formatForMessage, isStorable, MAX_FINDINGS, toStorable } from './shape.ts'
+import { type Column, type Scalar, toColumn } from './unary.ts'
 
 export const MAX_INPUT_CHARS = 2000
 
 /** A value in the form it is tested in; an array for an input of type list. */
-export type Held = Scalar | readonly string[]
+export type InputValue = Scalar | readonly string[]
 
 export interface InputReader {
   readonly input: Input
   readonly column: Column
   /** What was given for it; undefined when nothing was. */
-  own(inputs: Inputs): unknown
+  getRaw(inputs: Inputs): unknown
   /** Undefined: the value is faulty, and `explain` says how. */
-  read(value: unknown): Held | undefined
+  read(value: unknown): InputValue | undefined
   explain(value: unknown): Finding[]
   /** What stands for an absent value; undefined when it must be given. */
-  readonly fallback: Held | undefined
+  readonly fallback: InputValue | undefined
 }
 
 type Fault = Pick<Finding, 'code' | 'message'>
 
 export function compileInput(input: Input): InputReader {
-  const column = columnOf(input)
+  const column = toColumn(input)
   const pointer = `/${escapeStep(input.name)}`
   const single = compileSingle(input, column)
   const finding = ({ code, message }: Fault, at: string): Finding => ({
@@ -41,16 +41,16 @@ export function compileInput(input: Input): InputReader {
   const most = input.max_items ?? MAX_ITEMS
 
   const explain = (value: unknown): Finding[] => {
-    if (!column.many) return [finding(faultOf(input, column, value), pointer)]
+    if (!column.many) return [finding(describeFault(input, column, value), pointer)]
     if (!Array.isArray(value)) {
-      return [finding({ code: 'input_type', message: `a list is expected, not ${shown(value)}.` }, pointer)]
+      return [finding({ code: 'input_type', message: `a list is expected, not ${formatForMessage(value)}.` }, pointer)]
     }
     if (value.length > most) {
       const message = `at most ${most} items are allowed; there are ${value.length}.`
       return [finding({ code: 'input_not_allowed', message }, pointer)]
     }
     return value.flatMap((item, index) =>
-      single(item) === undefined ? [finding(faultOf(input, column, item), `${pointer}/${index}`)] : [],
+      single(item) === undefined ? [finding(describeFault(input, column, item), `${pointer}/${index}`)] : [],
     )
   }
   const read = column.many
@@ -60,11 +60,11 @@ export function compileInput(input: Input): InputReader {
           : undefined
     : single
   const fallback = input.default === undefined ? undefined : read(input.default)
-  return { input, column, own: ownMember(input.name), read, explain, fallback }
+  return { input, column, getRaw: createMemberReader(input.name), read, explain, fallback }
 }
 
 /** Only names that every object inherits need to be looked at twice. */
-const ownMember = (name: string): InputReader['own'] =>
+const createMemberReader = (name: string): InputReader['getRaw'] =>
   name in Object.prototype
     ? (inputs) => (Object.hasOwn(inputs, name) ? inputs[name] : undefined)
     : (inputs) => inputs[name]
@@ -80,7 +80,7 @@ function compileSingle(input: Input, { kind, scale, values }: Column): (value: u
     return (value) =>
       typeof value === 'string' && value.length <= MAX_INPUT_CHARS && isStorable(value) ? value : undefined
   }
-  const parse = parserOf(kind, scale)
+  const parse = getParser(kind, scale)
   const low = input.minimum === undefined ? Number.NEGATIVE_INFINITY : (parse(input.minimum) as number)
   const high = input.maximum === undefined ? Number.POSITIVE_INFINITY : (parse(input.maximum) as number)
   return (value) => {
@@ -90,7 +90,7 @@ function compileSingle(input: Input, { kind, scale, values }: Column): (value: u
 }
 
 /** From the wire: integers are numbers, decimals and dates are texts. */
-export function parserOf(kind: 'integer' | 'decimal' | 'date', scale: number): (value: unknown) => number | undefined {
+export function getParser(kind: 'integer' | 'decimal' | 'date', scale: number): (value: unknown) => number | undefined {
   if (kind === 'integer') {
     // The sum makes the one zero of minus zero.
     return (value) => (Number.isSafeInteger(value) ? (value as number) + 0 : undefined)
@@ -100,41 +100,43 @@ export function parserOf(kind: 'integer' | 'decimal' | 'date', scale: number): (
     : (value) => (typeof value === 'string' ? parseScaled(value, scale) : undefined)
 }
 
-const WANTED = {
+const EXPECTED_TEXTS = {
   text: 'a text',
   boolean: 'true or false',
   integer: 'a whole number',
   date: 'a date such as "2024-01-31"',
 } as const
 
-function faultOf(input: Input, column: Column, value: unknown): Fault {
+function describeFault(input: Input, column: Column, value: unknown): Fault {
   const { kind, scale, values } = column
-  const wanted = kind === 'decimal' ? `a number as text with at most ${scale} digits after the point` : WANTED[kind]
+  const wanted =
+    kind === 'decimal' ? `a number as text with at most ${scale} digits after the point` : EXPECTED_TEXTS[kind]
   if (kind === 'text' && typeof value === 'string') {
-    if (values) return { code: 'input_not_allowed', message: `${shown(value)} is not one of the allowed values.` }
+    if (values)
+      return { code: 'input_not_allowed', message: `${formatForMessage(value)} is not one of the allowed values.` }
     const message = `the text holds what cannot be stored, or has more than ${MAX_INPUT_CHARS} characters.`
     return { code: 'input_type', message }
   }
-  if (kind === 'text' || kind === 'boolean' || parserOf(kind, scale)(value) === undefined) {
-    return { code: 'input_type', message: `${wanted} is expected, not ${shown(value)}.` }
+  if (kind === 'text' || kind === 'boolean' || getParser(kind, scale)(value) === undefined) {
+    return { code: 'input_type', message: `${wanted} is expected, not ${formatForMessage(value)}.` }
   }
   const from = input.minimum === undefined ? '' : ` from ${input.minimum}`
   const to = input.maximum === undefined ? '' : ` to ${input.maximum}`
-  return { code: 'input_not_allowed', message: `${shown(value)} is outside what is allowed,${from}${to}.` }
+  return { code: 'input_not_allowed', message: `${formatForMessage(value)} is outside what is allowed,${from}${to}.` }
 }
 
 /** Faults of the inputs alone: unknown, missing, of the wrong type, not allowed. */
-export function inputFindings(readers: readonly InputReader[], inputs: Inputs): Finding[] {
+export function findInputFaults(readers: readonly InputReader[], inputs: Inputs): Finding[] {
   const known = new Set(readers.map(({ input }) => input.name))
   const unknown = Object.keys(inputs)
     .filter((name) => !known.has(name))
     .map((name): Finding => {
-      const message = `There is no input ${shown(name)}.`
-      return { code: 'input_unknown', pointer: storable(`/${escapeStep(name)}`), message, severity: 'error' }
+      const message = `There is no input ${formatForMessage(name)}.`
+      return { code: 'input_unknown', pointer: toStorable(`/${escapeStep(name)}`), message, severity: 'error' }
     })
   const faults = readers.flatMap((reader) => {
     const { input, fallback } = reader
-    const value = reader.own(inputs)
+    const value = reader.getRaw(inputs)
     if (value !== undefined) return reader.read(value) === undefined ? reader.explain(value) : []
     if (fallback !== undefined) return []
     const message = `${input.title}: this input is missing.`
@@ -144,13 +146,13 @@ export function inputFindings(readers: readonly InputReader[], inputs: Inputs): 
 }
 
 /** The text of a held value: what a sentence shows, and what is the key of a list's entry. */
-export function textOf(value: Scalar, { kind, scale }: Column): string {
+export function formatValue(value: Scalar, { kind, scale }: Column): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'true' : 'false'
   return kind === 'date' ? formatDate(value) : formatScaled(value, scale)
 }
 
-export const sentenceText = (held: Held, column: Column): string => {
-  if (typeof held !== 'object') return textOf(held, column)
+export const formatForSentence = (held: InputValue, column: Column): string => {
+  if (typeof held !== 'object') return formatValue(held, column)
   return held.length === 0 ? 'nothing' : held.join(', ')
 }

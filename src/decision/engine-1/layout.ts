@@ -1,10 +1,10 @@
 /**
  * A checked definition laid out for running: every input and factor has a slot, every test is parsed. Nothing here knows a list.
  */
-import type { Definition, Inputs, Table, TableRow } from '../model.ts'
-import { compileInput, type Held, type InputReader } from './inputs.ts'
-import { type Column, type ListOperand, SCORE_COLUMN, type UnaryTest, type WrittenTest } from './unary.ts'
-import { isFault, parseTest } from './unary-parser.ts'
+import type { DecisionRow, DecisionTable, Definition, Inputs } from '../model.ts'
+import { compileInput, type InputReader, type InputValue } from './inputs.ts'
+import { type Column, type ListOperand, SCORE_COLUMN, type UnaryTest, type UnboundTest } from './unary.ts'
+import { isTestFault, parseTest } from './unary-parser.ts'
 
 /** Something that can be tested: an input, the score of a factor, or the score of the whole. */
 export interface Subject {
@@ -16,10 +16,10 @@ export interface Subject {
 
 /** Here and below: `L` is what may stand in a test in place of a value; nothing once lists are bound. */
 export interface ParsedTable<L = never> {
-  readonly table: Table
+  readonly table: DecisionTable
   readonly pointer: string
   readonly subjects: readonly Subject[]
-  readonly rows: readonly { readonly row: TableRow; readonly tests: readonly UnaryTest<L>[] }[]
+  readonly rows: readonly { readonly row: DecisionRow; readonly tests: readonly UnaryTest<L>[] }[]
 }
 
 export interface Condition<L = never> {
@@ -39,11 +39,11 @@ export interface Layout<L = never> {
 }
 
 /** As it is written: values of tests may stand in lists. */
-export type WrittenLayout = Layout<ListOperand>
+export type UnboundLayout = Layout<ListOperand>
 
 export const SCORE = 'score'
 
-export function layOut(definition: Definition): WrittenLayout {
+export function buildLayout(definition: Definition): UnboundLayout {
   const readers = definition.inputs.map(compileInput)
   const subjects = new Map<string, Subject>()
   const add = (reference: string, title: string, column: Column) =>
@@ -58,7 +58,7 @@ export function layOut(definition: Definition): WrittenLayout {
     if (!found) throw new Error(`"${reference}" is not declared: the definition was not checked`)
     return found
   }
-  const tables = tablesOf(definition).map(([pointer, table]) => parseTable(table, pointer, subject))
+  const tables = listTables(definition).map(([pointer, table]) => parseTable(table, pointer, subject))
   const triggers = definition.family === 'matrix' ? definition.triggers : []
   return {
     definition,
@@ -67,36 +67,40 @@ export function layOut(definition: Definition): WrittenLayout {
     subject,
     tables: new Map(tables.map((table) => [table.pointer, table])),
     conditions: triggers.map(({ when }) =>
-      when.map(({ of, test }) => ({ subject: subject(of), test: parsed(test, subject(of).column) })),
+      when.map(({ of, test }) => ({ subject: subject(of), test: parseOrThrow(test, subject(of).column) })),
     ),
   }
 }
 
-export function tablesOf(definition: Definition): [pointer: string, table: Table][] {
+export function listTables(definition: Definition): [pointer: string, table: DecisionTable][] {
   if (definition.family === 'rule') return [['/table', definition.table]]
-  return definition.factors.flatMap((factor, index): [string, Table][] =>
+  return definition.factors.flatMap((factor, index): [string, DecisionTable][] =>
     factor.form === 'table' ? [[`/factors/${index}/table`, factor.table]] : [],
   )
 }
 
-function parseTable(table: Table, pointer: string, subject: (reference: string) => Subject): ParsedTable<ListOperand> {
+function parseTable(
+  table: DecisionTable,
+  pointer: string,
+  subject: (reference: string) => Subject,
+): ParsedTable<ListOperand> {
   const subjects = table.columns.map(subject)
   const rows = table.rows.map((row) => ({
     row,
-    tests: row.when.map((test, index) => parsed(test, (subjects[index] as Subject).column)),
+    tests: row.when.map((test, index) => parseOrThrow(test, (subjects[index] as Subject).column)),
   }))
   return { table, pointer, subjects, rows }
 }
 
-function parsed(text: string, column: Column): WrittenTest {
+function parseOrThrow(text: string, column: Column): UnboundTest {
   const test = parseTest(text, column)
-  if (isFault(test)) throw new Error(`${test.message} The definition was not checked.`)
+  if (isTestFault(test)) throw new Error(`${test.message} The definition was not checked.`)
   return test
 }
 
 /** The values of the inputs by slot, as far as they can be read. */
-export function readLeniently(readers: readonly InputReader[], inputs: Inputs): (Held | undefined)[] {
-  return readers.map(({ own, read, fallback }) => {
+export function readKnownInputs(readers: readonly InputReader[], inputs: Inputs): (InputValue | undefined)[] {
+  return readers.map(({ getRaw: own, read, fallback }) => {
     const value = own(inputs)
     return value === undefined ? fallback : read(value)
   })

@@ -1,30 +1,38 @@
 /** A matrix bound to lists: scores of its factors, their aggregate, its band, and the triggers that may raise it. */
-import type { Bound, Decision, Definition, FactorOutcome, Finding, MatrixDefinition, TriggerOutcome } from '../model.ts'
+import type {
+  BoundDefinition,
+  Decision,
+  Definition,
+  FactorOutcome,
+  Finding,
+  MatrixDefinition,
+  TriggerOutcome,
+} from '../model.ts'
 import { type BoundBand, bindBands } from './bands.ts'
 import type { Binder } from './binder.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
 import { type BoundFactor, bindFactor } from './factors.ts'
-import type { Subject, WrittenLayout } from './layout.ts'
+import type { Subject, UnboundLayout } from './layout.ts'
 import { SCORE } from './layout.ts'
-import { listsSentence, withLists } from './list-values.ts'
-import { bindInputs, defaultSentences, explainInputs } from './reading.ts'
-import type { Sentence } from './reasons.ts'
+import { appendListsSentence, formatListsSentence } from './list-operands.ts'
+import { bindInputs, describeDefaults, explainInputs } from './read-inputs.ts'
 import { Run } from './run.ts'
-import { sentenceOf } from './sentences.ts'
-import { compileAll, compileCondition, type Holds } from './tests.ts'
+import { compileRunSentence } from './run-sentence.ts'
+import type { Sentence } from './sentence-template.ts'
+import { type ConditionPredicate, compileCondition, compileConjunction } from './unary-conditions.ts'
 
 export function bindMatrix(
   definition: Extract<Definition, { family: 'matrix' }>,
-  layout: WrittenLayout,
+  layout: UnboundLayout,
   binder: Binder,
-): Bound | readonly Finding[] {
+): BoundDefinition | readonly Finding[] {
   const readInputs = bindInputs(layout, binder)
   const factors = definition.factors.map((factor, index) => bindFactor(factor, index, layout, binder))
   const bands = bindBands(definition.bands, binder)
   const triggers = definition.triggers.map((trigger, index) => bindTrigger(trigger, index, bands, layout, binder))
   checkWeights(definition, binder)
   if (binder.findings.list.length > 0) return binder.findings.list
-  const aggregate = aggregates[definition.aggregation]
+  const aggregate = aggregators[definition.aggregation]
   const first = layout.readers.length
   const scoreSlot = layout.subject(SCORE).slot
 
@@ -32,7 +40,7 @@ export function bindMatrix(
     decide(inputs, lists): Decision {
       const run = readInputs(inputs, lists)
       if (!(run instanceof Run)) return { ok: false, findings: run }
-      const outcomes = runFactors(factors, first, run)
+      const outcomes = evaluateFactors(factors, first, run)
       if (run.findings.length > 0) return { ok: false, findings: run.findings }
       const score_bps = aggregate(outcomes)
       if (score_bps > MAX_SCORE_BPS) {
@@ -40,12 +48,12 @@ export function bindMatrix(
         run.fail('score_out_of_range', '/aggregation', message)
         return { ok: false, findings: run.findings }
       }
-      run.held[scoreSlot] = score_bps
+      run.values[scoreSlot] = score_bps
       run.score_bps = score_bps
-      const scored = bandOf(score_bps, bands)
-      run.use(scored.used)
-      const { fired, highest, required_actions } = runTriggers(triggers, scored, run)
-      const summary = defaultSentences(layout, run)
+      const scored = findBand(score_bps, bands)
+      run.recordUsed(scored.used)
+      const { fired, highest, required_actions } = evaluateTriggers(triggers, scored, run)
+      const summary = describeDefaults(layout, run)
       for (const { title, contribution_bps, reason } of outcomes) {
         summary.push(`${title} contributes ${contribution_bps}: ${reason}`)
       }
@@ -63,30 +71,30 @@ export function bindMatrix(
           reason_codes: run.reason_codes,
         },
         explanation: { inputs: explainInputs(layout, run), factors: outcomes, triggers: fired, rows: [], summary },
-        used: run.distinctUsed(),
+        used: run.listDistinctUsed(),
       }
     },
   }
 }
 
 /** Every factor whose own inputs are there, so that all faults are told at once. */
-function runFactors(factors: readonly BoundFactor[], first: number, run: Run): FactorOutcome[] {
+function evaluateFactors(factors: readonly BoundFactor[], first: number, run: Run): FactorOutcome[] {
   const outcomes: FactorOutcome[] = []
   for (let index = 0; index < factors.length; index++) {
     const { slots, decide } = factors[index] as BoundFactor
-    if (run.findings.length > 0 && slots.some((slot) => run.held[slot] === undefined)) continue
+    if (run.findings.length > 0 && slots.some((slot) => run.values[slot] === undefined)) continue
     const outcome = decide(run)
     if (!outcome) continue
     outcomes.push(outcome)
-    run.held[first + index] = outcome.score_bps
-    run.shown[first + index] = outcome.score_bps
-    if (outcome.score_bps > 0) run.addCode(outcome.reason_code)
+    run.values[first + index] = outcome.score_bps
+    run.raw_values[first + index] = outcome.score_bps
+    if (outcome.score_bps > 0) run.addReasonCode(outcome.reason_code)
   }
   return outcomes
 }
 
 /** Whole numbers only; a weighted sum is divided once, and rounded half up. */
-const aggregates: Record<MatrixDefinition['aggregation'], (outcomes: readonly FactorOutcome[]) => number> = {
+const aggregators: Record<MatrixDefinition['aggregation'], (outcomes: readonly FactorOutcome[]) => number> = {
   weighted_sum(outcomes) {
     let sum = 0
     for (const { score_bps, weight_bps } of outcomes) sum += score_bps * (weight_bps as number)
@@ -104,7 +112,7 @@ const aggregates: Record<MatrixDefinition['aggregation'], (outcomes: readonly Fa
   },
 }
 
-function bandOf(score_bps: number, bands: readonly BoundBand[]): BoundBand {
+function findBand(score_bps: number, bands: readonly BoundBand[]): BoundBand {
   for (const band of bands) if (score_bps <= band.to) return band
   throw new Error(`No band covers ${score_bps}, although the bands were found contiguous`)
 }
@@ -114,7 +122,7 @@ function checkWeights(definition: MatrixDefinition, binder: Binder): void {
   if (definition.aggregation !== 'weighted_sum' || binder.findings.list.length > 0) return
   let sum = 0
   definition.factors.forEach(({ weight_bps = 0 }, index) => {
-    sum += binder.score(weight_bps, `/factors/${index}/weight_bps`, 'weight').value
+    sum += binder.bindScore(weight_bps, `/factors/${index}/weight_bps`, 'weight').value
   })
   if (sum === MAX_SCORE_BPS) return
   const message = `The weights must sum to ${MAX_SCORE_BPS} basis points; they sum to ${sum}.`
@@ -122,7 +130,7 @@ function checkWeights(definition: MatrixDefinition, binder: Binder): void {
 }
 
 interface BoundTrigger {
-  readonly holds: Holds
+  readonly holds: ConditionPredicate
   readonly floor: BoundBand | null
   readonly reason: Sentence<Run>
   /** What it was compared with in lists. */
@@ -134,7 +142,7 @@ function bindTrigger(
   trigger: MatrixDefinition['triggers'][number],
   index: number,
   bands: readonly BoundBand[],
-  layout: WrittenLayout,
+  layout: UnboundLayout,
   binder: Binder,
 ): BoundTrigger {
   const { key, title, floor_band = null, required_actions = [], reason_code } = trigger
@@ -149,24 +157,24 @@ function bindTrigger(
   }
   const subjects: readonly Subject[] = written.map(({ subject }) => subject)
   return {
-    holds: compileAll(conditions),
+    holds: compileConjunction(conditions),
     floor,
-    reason: sentenceOf(trigger.reason, layout, subjects),
-    by_lists: listsSentence(conditions.map(({ words }) => words)),
+    reason: compileRunSentence(trigger.reason, layout, subjects),
+    by_lists: formatListsSentence(conditions.map(({ words }) => words)),
     outcome: { key, title, floor_band, required_actions, reason_code },
   }
 }
 
-function runTriggers(triggers: readonly BoundTrigger[], scored: BoundBand, run: Run) {
+function evaluateTriggers(triggers: readonly BoundTrigger[], scored: BoundBand, run: Run) {
   const fired: TriggerOutcome[] = []
   const required_actions: string[] = []
   let highest = scored
   for (const { holds, floor, reason, by_lists, outcome } of triggers) {
     if (!holds(run)) continue
-    fired.push({ ...outcome, reason: withLists(reason(run), by_lists) })
-    run.addCode(outcome.reason_code)
+    fired.push({ ...outcome, reason: appendListsSentence(reason(run), by_lists) })
+    run.addReasonCode(outcome.reason_code)
     for (const action of outcome.required_actions) if (!required_actions.includes(action)) required_actions.push(action)
-    if (floor) run.use(floor.used)
+    if (floor) run.recordUsed(floor.used)
     if (floor && floor.rank > highest.rank) highest = floor
   }
   return { fired, required_actions, highest }

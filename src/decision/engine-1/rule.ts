@@ -1,23 +1,23 @@
 /** A rule bound to lists: it hits when a row of its table fires. */
-import type { Bound, Decision, Definition, Explanation, Finding } from '../model.ts'
+import type { BoundDefinition, Decision, Definition, Explanation, Finding } from '../model.ts'
 import type { Binder } from './binder.ts'
-import type { WrittenLayout } from './layout.ts'
-import { withLists } from './list-values.ts'
-import { bindInputs, defaultSentences, explainInputs } from './reading.ts'
+import { bindTable, type Hit } from './decision-table.ts'
+import type { UnboundLayout } from './layout.ts'
+import { appendListsSentence } from './list-operands.ts'
+import { bindInputs, describeDefaults, explainInputs } from './read-inputs.ts'
 import { Run } from './run.ts'
-import { sentenceOf } from './sentences.ts'
-import { bindTable, type Hit } from './table.ts'
+import { compileRunSentence } from './run-sentence.ts'
 
 export function bindRule(
   definition: Extract<Definition, { family: 'rule' }>,
-  layout: WrittenLayout,
+  layout: UnboundLayout,
   binder: Binder,
-): Bound | readonly Finding[] {
+): BoundDefinition | readonly Finding[] {
   const readInputs = bindInputs(layout, binder)
   const parsed = layout.tables.get('/table')
   if (!parsed) throw new Error('A rule has a table')
-  const sentence = (text: string) => sentenceOf(text, layout, parsed.subjects)
-  const table = bindTable(parsed, binder, binder.value.bind(binder), sentence)
+  const sentence = (text: string) => compileRunSentence(text, layout, parsed.subjects)
+  const table = bindTable(parsed, binder, binder.bindValue.bind(binder), sentence)
   if (binder.findings.list.length > 0) return binder.findings.list
   const names = definition.table.outputs.map(({ name }) => name)
   const reason = sentence(definition.reason)
@@ -30,17 +30,17 @@ export function bindRule(
       if (given) outputs[name] = given.gives[n]
     })
     const hit = given !== undefined && given.rows.length > 0
-    if (hit) run.addCode(reason_code)
+    if (hit) run.addReasonCode(reason_code)
     const rows: Explanation['rows'] = (given?.rows ?? []).map((row) => {
-      run.addCode(row.reason_code)
-      const reason = row.reason ? withLists(row.reason(run), row.by_lists) : row.by_lists
+      run.addReasonCode(row.reason_code)
+      const reason = row.reason ? appendListsSentence(row.reason(run), row.by_lists) : row.by_lists
       return { key: row.key, reason, reason_code: row.reason_code }
     })
     const summary = hit
       ? [`The rule hits: ${reason(run)}`, ...rows.flatMap((row) => row.reason ?? [])]
       : ['The rule does not hit.']
     if (given && !hit && table.otherwise) {
-      run.addCode(table.otherwise.reason_code)
+      run.addReasonCode(table.otherwise.reason_code)
       summary.push(table.otherwise.reason(run))
     }
     return { hit, outputs, rows, summary }
@@ -67,9 +67,9 @@ export function bindRule(
           factors: [],
           triggers: [],
           rows,
-          summary: [...defaultSentences(layout, run), ...summary],
+          summary: [...describeDefaults(layout, run), ...summary],
         },
-        used: run.distinctUsed(),
+        used: run.listDistinctUsed(),
       }
     },
   }

@@ -1,6 +1,6 @@
 /** One decision in progress: what was given, what was found so far, what was read from lists, what went wrong. */
-import type { BoundList, Finding, ListEntry, Lists, UsedEntry } from '../model.ts'
-import type { Held } from './inputs.ts'
+import type { BoundList, BoundLists, Finding, ListEntry, UsedEntry } from '../model.ts'
+import type { InputValue } from './inputs.ts'
 import { MAX_FINDINGS } from './shape.ts'
 
 /** Above this many, comparing one with every other costs more than a set. */
@@ -8,9 +8,9 @@ const FEW_USED = 48
 
 export class Run {
   /** By slot: inputs, scores of factors, the score of the whole. */
-  readonly held: Held[]
+  readonly values: InputValue[]
   /** The same as they were given, for the explanation. */
-  readonly shown: unknown[]
+  readonly raw_values: unknown[]
   /** Of the inputs: which were not given. */
   readonly defaulted: boolean[] = []
   readonly used: UsedEntry[] = []
@@ -18,11 +18,11 @@ export class Run {
   readonly reason_codes: string[] = []
   /** What {score_bps} means at the moment. */
   score_bps = 0
-  private readonly lists: Lists | undefined
+  private readonly lists: BoundLists | undefined
 
-  constructor(slots: number, lists: Lists | undefined) {
-    this.held = new Array<Held>(slots)
-    this.shown = new Array<unknown>(slots)
+  constructor(slots: number, lists: BoundLists | undefined) {
+    this.values = new Array<InputValue>(slots)
+    this.raw_values = new Array<unknown>(slots)
     this.lists = lists
   }
 
@@ -31,14 +31,14 @@ export class Run {
     return (this.lists?.get(list.list_key) ?? list).get(key)
   }
 
-  isOn(list: BoundList, key: string): boolean {
+  isListed(list: BoundList, key: string): boolean {
     const entry = this.find(list, key)
     const value = entry !== undefined
     this.used.push({ list_key: list.list_key, key, field: null, value, hash: entry?.hash ?? null })
     return value
   }
 
-  use(entries: readonly UsedEntry[]): void {
+  recordUsed(entries: readonly UsedEntry[]): void {
     for (const entry of entries) this.used.push(entry)
   }
 
@@ -48,30 +48,30 @@ export class Run {
     return null
   }
 
-  addCode(code: string | null | undefined): void {
+  addReasonCode(code: string | null | undefined): void {
     if (code && !this.reason_codes.includes(code)) this.reason_codes.push(code)
   }
 
-  distinctUsed(): UsedEntry[] {
+  listDistinctUsed(): UsedEntry[] {
     // What is read again and again is mostly the very same object.
     const used = [...new Set(this.used)]
     if (used.length > FEW_USED) {
       const byText = new Map<string, UsedEntry>()
       for (const each of used) {
-        const text = placeOf(each)
+        const text = usedEntryKey(each)
         if (!byText.has(text)) byText.set(text, each)
       }
       return [...byText.values()]
     }
     const distinct: UsedEntry[] = []
-    for (const each of used) if (!distinct.some((other) => isSame(each, other))) distinct.push(each)
+    for (const each of used) if (!distinct.some((other) => isSameEntry(each, other))) distinct.push(each)
     return distinct
   }
 }
 
 /** Its length before the field: so no two places make the same text. */
-const placeOf = ({ list_key, key, field }: UsedEntry): string =>
+const usedEntryKey = ({ list_key, key, field }: UsedEntry): string =>
   field === null ? `${list_key} - ${key}` : `${list_key} ${field.length} ${field}${key}`
 
-const isSame = (a: UsedEntry, b: UsedEntry): boolean =>
+const isSameEntry = (a: UsedEntry, b: UsedEntry): boolean =>
   a === b || (a.key === b.key && a.list_key === b.list_key && a.field === b.field)

@@ -2,7 +2,7 @@
  * Small parts for saying what shape a JSON value must have, with faults in words. It knows no definition; check.ts puts the
  * parts together.
  */
-import { escapeStep, isObject } from '../../registry/content/pointer.ts'
+import { escapeStep, isObject } from '../../registry/content/json-pointer.ts'
 import type { Finding } from '../model.ts'
 
 /** Enough for whoever mends a definition; a hostile one must not produce millions. */
@@ -12,7 +12,7 @@ const UNSTORABLE = /[\0\p{Surrogate}]/u
 const EVERY_UNSTORABLE = /[\0\p{Surrogate}]/gu
 
 /** Collects what is wrong. */
-export class Findings {
+export class FindingCollector {
   readonly list: Finding[] = []
   /** Of all faults, also of those no longer kept. */
   count = 0
@@ -21,18 +21,18 @@ export class Findings {
     if (++this.count > MAX_FINDINGS) return
     this.list.push({
       code,
-      pointer: storable(pointer),
-      message: storable(message),
+      pointer: toStorable(pointer),
+      message: toStorable(message),
       severity: 'error',
     })
   }
 }
 
 /** True when the value fits; otherwise it said why. */
-export type Shape = (value: unknown, pointer: string, findings: Findings) => boolean
+export type Shape = (value: unknown, pointer: string, findings: FindingCollector) => boolean
 
 /** A value as it can be repeated in a message. */
-export function shown(value: unknown): string {
+export function formatForMessage(value: unknown): string {
   const text =
     typeof value === 'string'
       ? JSON.stringify(value)
@@ -41,16 +41,16 @@ export function shown(value: unknown): string {
         : isObject(value)
           ? 'an object'
           : String(value)
-  return text.length > MAX_SHOWN_CHARS ? storable(`${text.slice(0, MAX_SHOWN_CHARS)}…`) : text
+  return text.length > MAX_SHOWN_CHARS ? toStorable(`${text.slice(0, MAX_SHOWN_CHARS)}…`) : text
 }
 
 /** Findings are stored and sent: names and values from outside must not bring in what the database refuses. */
-export const storable = (text: string): string => text.replaceAll(EVERY_UNSTORABLE, '\ufffd')
+export const toStorable = (text: string): string => text.replaceAll(EVERY_UNSTORABLE, '\ufffd')
 
 export const isStorable = (text: string): boolean => !UNSTORABLE.test(text)
 
-const wrong = (findings: Findings, pointer: string, wanted: string, value: unknown): false => {
-  findings.error('shape_invalid', pointer, `This must be ${wanted}, not ${shown(value)}.`)
+const reportShape = (findings: FindingCollector, pointer: string, wanted: string, value: unknown): false => {
+  findings.error('shape_invalid', pointer, `This must be ${wanted}, not ${formatForMessage(value)}.`)
   return false
 }
 
@@ -58,15 +58,15 @@ export const text =
   (max: number, pattern?: RegExp, wanted = `a text of 1 to ${max} characters`): Shape =>
   (value, pointer, findings) => {
     if (typeof value !== 'string' || value === '' || value.length > max || (pattern && !pattern.test(value))) {
-      return wrong(findings, pointer, wanted, value)
+      return reportShape(findings, pointer, wanted, value)
     }
-    const fault = storageFault(value)
+    const fault = findStorageFault(value)
     if (fault) findings.error('text_not_normal', pointer, fault)
     return !fault
   }
 
 /** The registry keeps text composed (NFC) and trimmed; what it would change must not be proved first in another form. */
-export function storageFault(value: string): string | null {
+export function findStorageFault(value: string): string | null {
   if (!isStorable(value)) return 'This text holds a character that cannot be stored.'
   if (value !== value.normalize('NFC')) return 'This text is not in the normal form NFC.'
   return value === value.trim() ? null : 'This text begins or ends with a space.'
@@ -76,10 +76,10 @@ export const integer =
   (min: number, max: number): Shape =>
   (value, pointer, findings) =>
     (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) ||
-    wrong(findings, pointer, `a whole number from ${min} to ${max}`, value)
+    reportShape(findings, pointer, `a whole number from ${min} to ${max}`, value)
 
 export const boolean: Shape = (value, pointer, findings) =>
-  typeof value === 'boolean' || wrong(findings, pointer, 'true or false', value)
+  typeof value === 'boolean' || reportShape(findings, pointer, 'true or false', value)
 
 /** Anything; what it means is judged elsewhere. */
 export const anything: Shape = () => true
@@ -87,12 +87,12 @@ export const anything: Shape = () => true
 export const oneOf =
   (...values: readonly string[]): Shape =>
   (value, pointer, findings) =>
-    values.includes(value as string) || wrong(findings, pointer, `one of ${values.join(', ')}`, value)
+    values.includes(value as string) || reportShape(findings, pointer, `one of ${values.join(', ')}`, value)
 
 export const listOf =
   (items: Shape, min: number, max: number): Shape =>
   (value, pointer, findings) => {
-    if (!Array.isArray(value)) return wrong(findings, pointer, 'an array', value)
+    if (!Array.isArray(value)) return reportShape(findings, pointer, 'an array', value)
     if (value.length < min || value.length > max) {
       const wanted = min === max ? `${min}` : min === 0 ? `at most ${max}` : `${min} to ${max}`
       findings.error('size_invalid', pointer, `There must be ${wanted} of these; there are ${value.length}.`)
@@ -109,7 +109,7 @@ export const listOf =
 export const recordOf =
   (names: Shape, items: Shape, max: number): Shape =>
   (value, pointer, findings) => {
-    if (!isObject(value)) return wrong(findings, pointer, 'an object', value)
+    if (!isObject(value)) return reportShape(findings, pointer, 'an object', value)
     const members = Object.entries(value)
     if (members.length < 1 || members.length > max) {
       findings.error('size_invalid', pointer, `There must be 1 to ${max} of these; there are ${members.length}.`)
@@ -131,7 +131,7 @@ export const object = (
   const members = new Map([...Object.entries(required), ...Object.entries(optional)])
   const names = [...members.keys()].join(', ')
   return (value, pointer, findings) => {
-    if (!isObject(value)) return wrong(findings, pointer, 'an object', value)
+    if (!isObject(value)) return reportShape(findings, pointer, 'an object', value)
     let fits = true
     for (const name of Object.keys(required)) {
       if (Object.hasOwn(value, name)) continue
@@ -144,7 +144,7 @@ export const object = (
       if (shape) {
         fits = shape(member, at, findings) && fits
       } else {
-        findings.error('member_unknown', at, `There is no member ${shown(name)} here. Known are: ${names}.`)
+        findings.error('member_unknown', at, `There is no member ${formatForMessage(name)} here. Known are: ${names}.`)
         fits = false
       }
     }
@@ -156,11 +156,15 @@ export const object = (
 export const tagged =
   (tag: string, shapes: Readonly<Record<string, Shape>>): Shape =>
   (value, pointer, findings) => {
-    if (!isObject(value)) return wrong(findings, pointer, 'an object', value)
+    if (!isObject(value)) return reportShape(findings, pointer, 'an object', value)
     const found = value[tag]
     const shape = typeof found === 'string' && Object.hasOwn(shapes, found) ? shapes[found] : undefined
     if (shape) return shape(value, pointer, findings)
     const known = Object.keys(shapes).join(', ')
-    findings.error('shape_invalid', pointer, `The member "${tag}" must be one of ${known}, not ${shown(found)}.`)
+    findings.error(
+      'shape_invalid',
+      pointer,
+      `The member "${tag}" must be one of ${known}, not ${formatForMessage(found)}.`,
+    )
     return false
   }

@@ -2,20 +2,20 @@
  * Reads the text of a unary test into its tree, typed by its column. One pass from left to right within fixed limits; it never
  * throws, and says at which character what was expected.
  */
-import { isPointer } from '../../registry/content/pointer.ts'
+import { isPointer } from '../../registry/content/json-pointer.ts'
 import { parseDate, parseScaled } from './scalars.ts'
 import {
   type Column,
-  intervalOf,
-  isOperand,
+  isListOperand,
   type ListOperand,
   PLAIN_FIELD,
   PLAIN_KEY,
   type Scalar,
   type Sign,
   type Term,
-  type WrittenTerm,
-  type WrittenTest,
+  toInterval,
+  type UnboundTerm,
+  type UnboundTest,
 } from './unary.ts'
 
 export const MAX_TEST_CHARS = 2000
@@ -34,7 +34,7 @@ export interface TestFault {
   readonly message: string
 }
 
-export function parseTest(text: string, column: Column): WrittenTest | TestFault {
+export function parseTest(text: string, column: Column): UnboundTest | TestFault {
   if (text.length > MAX_TEST_CHARS) {
     const message = `A test may have ${MAX_TEST_CHARS} characters; this one has ${text.length}.`
     return { code: 'test_limit', offset: MAX_TEST_CHARS, message }
@@ -42,14 +42,14 @@ export function parseTest(text: string, column: Column): WrittenTest | TestFault
   try {
     return new Parser(text, column).test()
   } catch (error) {
-    if (error instanceof Refused) return error.fault
+    if (error instanceof TestSyntaxError) return error.fault
     throw error
   }
 }
 
-export const isFault = (parsed: WrittenTest | TestFault): parsed is TestFault => 'code' in parsed
+export const isTestFault = (parsed: UnboundTest | TestFault): parsed is TestFault => 'code' in parsed
 
-class Refused extends Error {
+class TestSyntaxError extends Error {
   readonly fault: TestFault
   constructor(fault: TestFault) {
     super(fault.message)
@@ -84,25 +84,25 @@ class Parser {
     this.column = column
   }
 
-  test(): WrittenTest {
+  test(): UnboundTest {
     if (this.text.trim() === '-') return { form: 'any' }
     const terms = this.terms(0)
     if (this.at < this.text.length) this.refuse('test_syntax', 'a comma or the end')
     return { form: 'terms', terms }
   }
 
-  private terms(depth: number): WrittenTerm[] {
-    const terms: WrittenTerm[] = []
+  private terms(depth: number): UnboundTerm[] {
+    const terms: UnboundTerm[] = []
     do {
-      if (++this.count > MAX_TERMS) this.stop('test_limit', `A test may have ${MAX_TERMS} terms.`)
-      this.space()
+      if (++this.count > MAX_TERMS) this.fail('test_limit', `A test may have ${MAX_TERMS} terms.`)
+      this.skipSpace()
       terms.push(this.term(depth))
-      this.space()
-    } while (this.took(','))
+      this.skipSpace()
+    } while (this.accept(','))
     return terms
   }
 
-  private term(depth: number): WrittenTerm {
+  private term(depth: number): UnboundTerm {
     const start = this.at
     const next = this.text[start]
     if (next === '<' || next === '>') return this.comparison()
@@ -114,56 +114,56 @@ class Parser {
     return { form: 'equals', value: this.value() }
   }
 
-  private comparison(): WrittenTerm {
+  private comparison(): UnboundTerm {
     const start = this.at
     const first = this.text[this.at++] as '<' | '>'
-    const sign: Sign = this.took('=') ? `${first}=` : first
+    const sign: Sign = this.accept('=') ? `${first}=` : first
     return { form: 'compare', sign, value: this.ordered(start) }
   }
 
-  private range(): WrittenTerm {
+  private range(): UnboundTerm {
     const start = this.at
     const opening = this.text[this.at++]
     const from = this.ordered(start)
-    this.space()
-    if (!this.took('..')) this.refuse('test_syntax', '".." between the ends of the range')
+    this.skipSpace()
+    if (!this.accept('..')) this.refuse('test_syntax', '".." between the ends of the range')
     const to = this.ordered(start)
-    this.space()
+    this.skipSpace()
     const closing = this.text[this.at] ?? ''
     if (closing === '' || !')]['.includes(closing)) this.refuse('test_syntax', '"]", ")" or "[" after the range')
     this.at++
     const ends = { from_included: opening === '[', to_included: closing === ']' }
-    if (isOperand(from) || isOperand(to)) return { form: 'range', from, to, ...ends }
+    if (isListOperand(from) || isListOperand(to)) return { form: 'range', from, to, ...ends }
     const term: Term = { form: 'range', from, to, ...ends }
-    const whole = intervalOf(term)
-    if (whole.from > whole.to) this.stop('test_value', 'No value lies in this range.', start)
+    const whole = toInterval(term)
+    if (whole.from > whole.to) this.fail('test_value', 'No value lies in this range.', start)
     return term
   }
 
-  private negation(depth: number): WrittenTerm {
-    this.space()
-    if (depth === MAX_DEPTH) this.stop('test_limit', `not(…) may be nested ${MAX_DEPTH} deep.`)
-    if (!this.took('(')) this.refuse('test_syntax', '"(" after not')
+  private negation(depth: number): UnboundTerm {
+    this.skipSpace()
+    if (depth === MAX_DEPTH) this.fail('test_limit', `not(…) may be nested ${MAX_DEPTH} deep.`)
+    if (!this.accept('(')) this.refuse('test_syntax', '"(" after not')
     const terms = this.terms(depth + 1)
-    if (!this.took(')')) this.refuse('test_syntax', 'a comma or ")"')
+    if (!this.accept(')')) this.refuse('test_syntax', 'a comma or ")"')
     return { form: 'not', terms }
   }
 
-  private membership(start: number): WrittenTerm {
-    if (this.column.kind === 'decimal') this.stop('test_type', 'A decimal is never the key of a list.', start)
-    this.space()
+  private membership(start: number): UnboundTerm {
+    if (this.column.kind === 'decimal') this.fail('test_type', 'A decimal is never the key of a list.', start)
+    this.skipSpace()
     if (this.match(WORD) !== 'list') this.refuse('test_syntax', 'list(list_key) after in')
     const list_key = this.listKey()
-    this.space()
-    if (!this.took(')')) this.refuse('test_syntax', '")" after the key of the list')
+    this.skipSpace()
+    if (!this.accept(')')) this.refuse('test_syntax', '")" after the key of the list')
     return { form: 'in_list', list_key }
   }
 
   /** From the bracket on. */
   private listKey(): string {
-    this.space()
-    if (!this.took('(')) this.refuse('test_syntax', '"(" after list')
-    this.space()
+    this.skipSpace()
+    if (!this.accept('(')) this.refuse('test_syntax', '"(" after list')
+    this.skipSpace()
     const at = this.at
     const list_key = this.match(SLUG) ?? ''
     if (LIST_KEY.test(list_key)) return list_key
@@ -183,31 +183,32 @@ class Parser {
 
   private minor(start: number): ListOperand {
     if (this.column.kind !== 'decimal') {
-      this.stop('test_type', 'minor(…) counts the smallest unit of a decimal; other columns have none.', start)
+      this.fail('test_type', 'minor(…) counts the smallest unit of a decimal; other columns have none.', start)
     }
-    this.space()
-    if (!this.took('(')) this.refuse('test_syntax', '"(" after minor')
-    this.space()
+    this.skipSpace()
+    if (!this.accept('(')) this.refuse('test_syntax', '"(" after minor')
+    this.skipSpace()
     if (this.match(WORD) !== 'list') this.refuse('test_syntax', 'list(list_key, key).field in minor(…)')
     const operand = this.operand()
-    this.space()
-    if (!this.took(')')) this.refuse('test_syntax', '")" after the value')
+    this.skipSpace()
+    if (!this.accept(')')) this.refuse('test_syntax', '")" after the value')
     return { ...operand, minor: true }
   }
 
   /** From the bracket on. */
   private operand(): ListOperand {
     const list_key = this.listKey()
-    this.space()
-    if (!this.took(',')) this.refuse('test_syntax', 'a comma and the key of an entry, as in list(list_key, key).field')
-    this.space()
+    this.skipSpace()
+    if (!this.accept(','))
+      this.refuse('test_syntax', 'a comma and the key of an entry, as in list(list_key, key).field')
+    this.skipSpace()
     const key = this.name(PLAIN_KEY, MAX_ENTRY_KEY_CHARS, 'the key of an entry, in quotes if it has other characters')
-    this.space()
-    if (!this.took(')')) this.refuse('test_syntax', '")" after the key of the entry')
-    if (!this.took('.')) this.refuse('test_syntax', '"." and the name of a field')
+    this.skipSpace()
+    if (!this.accept(')')) this.refuse('test_syntax', '")" after the key of the entry')
+    if (!this.accept('.')) this.refuse('test_syntax', '"." and the name of a field')
     const start = this.at
     const field = this.name(PLAIN_FIELD, MAX_FIELD_CHARS, 'the name of a field, in quotes if it is a pointer')
-    if (field.startsWith('/') && !isPointer(field)) this.stop('test_syntax', 'This is not a JSON pointer.', start)
+    if (field.startsWith('/') && !isPointer(field)) this.fail('test_syntax', 'This is not a JSON pointer.', start)
     return { list_key, key, field }
   }
 
@@ -219,7 +220,7 @@ class Parser {
       this.at = start
       this.refuse('test_syntax', expected)
     }
-    if (name.length > max_chars) this.stop('test_limit', `This may have ${max_chars} characters.`, start)
+    if (name.length > max_chars) this.fail('test_limit', `This may have ${max_chars} characters.`, start)
     return name
   }
 
@@ -227,9 +228,9 @@ class Parser {
   private ordered(start: number): number | ListOperand {
     if (this.column.kind === 'text' || this.column.kind === 'boolean') {
       const what = this.column.kind === 'text' ? 'Texts' : 'true and false'
-      this.stop('test_type', `${what} have no order: only numbers and dates can be compared.`, start)
+      this.fail('test_type', `${what} have no order: only numbers and dates can be compared.`, start)
     }
-    this.space()
+    this.skipSpace()
     return this.value() as number | ListOperand
   }
 
@@ -251,7 +252,7 @@ class Parser {
     const value = this.string()
     const { values } = this.column
     if (values && !values.includes(value)) {
-      this.stop('test_value', `${JSON.stringify(value)} is not one of the values this input may have.`, start)
+      this.fail('test_value', `${JSON.stringify(value)} is not one of the values this input may have.`, start)
     }
     return value
   }
@@ -262,9 +263,9 @@ class Parser {
     if (quoted === undefined) {
       this.refuse(this.text[start] === '"' ? 'test_syntax' : 'test_type', expected)
     }
-    const value = unescaped(quoted)
+    const value = unescapeString(quoted)
     if (value === undefined || UNSTORABLE.test(value)) {
-      this.stop('test_syntax', 'This text has an escape or a character that is not allowed.', start)
+      this.fail('test_syntax', 'This text has an escape or a character that is not allowed.', start)
     }
     return value
   }
@@ -281,16 +282,16 @@ class Parser {
     const start = this.at
     const called = this.match(WORD)
     if (called === 'date') {
-      this.space()
-      if (!this.took('(')) this.refuse('test_syntax', '"(" after date')
-      this.space()
+      this.skipSpace()
+      if (!this.accept('(')) this.refuse('test_syntax', '"(" after date')
+      this.skipSpace()
     } else this.at = start
     const text = this.string()
     if (called === 'date') {
-      this.space()
-      if (!this.took(')')) this.refuse('test_syntax', '")" after the date')
+      this.skipSpace()
+      if (!this.accept(')')) this.refuse('test_syntax', '")" after the date')
     }
-    return parseDate(text) ?? this.stop('test_value', `"${text}" is not a date.`, start)
+    return parseDate(text) ?? this.fail('test_value', `"${text}" is not a date.`, start)
   }
 
   private number(): number {
@@ -301,10 +302,10 @@ class Parser {
     if (value !== undefined) return value
     const places =
       this.column.scale === 0 ? 'a whole number' : `a number with at most ${this.column.scale} digits after the point`
-    this.stop('test_value', `${digits} is not ${places} within what can be counted exactly.`, start)
+    this.fail('test_value', `${digits} is not ${places} within what can be counted exactly.`, start)
   }
 
-  private space(): void {
+  private skipSpace(): void {
     this.match(SPACE)
   }
 
@@ -315,7 +316,7 @@ class Parser {
     return found
   }
 
-  private took(token: string): boolean {
+  private accept(token: string): boolean {
     if (!this.text.startsWith(token, this.at)) return false
     this.at += token.length
     return true
@@ -323,15 +324,15 @@ class Parser {
 
   private refuse(code: TestFault['code'], expected: string): never {
     const rest = this.text.slice(this.at, this.at + MAX_FOUND_CHARS)
-    this.stop(code, `Expected ${expected}, found ${rest === '' ? 'the end' : JSON.stringify(rest)}.`)
+    this.fail(code, `Expected ${expected}, found ${rest === '' ? 'the end' : JSON.stringify(rest)}.`)
   }
 
-  private stop(code: TestFault['code'], message: string, offset = this.at): never {
-    throw new Refused({ code, offset, message: `At character ${offset + 1}: ${message}` })
+  private fail(code: TestFault['code'], message: string, offset = this.at): never {
+    throw new TestSyntaxError({ code, offset, message: `At character ${offset + 1}: ${message}` })
   }
 }
 
-function unescaped(quoted: string): string | undefined {
+function unescapeString(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted) as string
   } catch {

@@ -5,16 +5,16 @@ import { slugPattern } from '../../kernel/schema.ts'
 import { formatDate, formatScaled, parseDate, parseScaled } from './scalars.ts'
 import {
   type Column,
-  columnOf,
-  intervalOf,
+  findListKeys,
+  findOperands,
   type ListOperand,
-  listsOf,
-  operandsOf,
   printTest,
-  type WrittenTerm,
-  type WrittenTest,
+  toColumn,
+  toInterval,
+  type UnboundTerm,
+  type UnboundTest,
 } from './unary.ts'
-import { isFault, LIST_KEY, MAX_DEPTH, MAX_TERMS, MAX_TEST_CHARS, parseTest } from './unary-parser.ts'
+import { isTestFault, LIST_KEY, MAX_DEPTH, MAX_TERMS, MAX_TEST_CHARS, parseTest } from './unary-parser.ts'
 
 fc.configureGlobal({ seed: 1971 })
 
@@ -36,10 +36,10 @@ const columns = {
 type Of = keyof typeof columns
 
 describe('what a test means', () => {
-  const one = (term: WrittenTerm): WrittenTest => ({ form: 'terms', terms: [term] })
-  const equals = (value: string | number | boolean | ListOperand): WrittenTerm => ({ form: 'equals', value })
+  const one = (term: UnboundTerm): UnboundTest => ({ form: 'terms', terms: [term] })
+  const equals = (value: string | number | boolean | ListOperand): UnboundTerm => ({ form: 'equals', value })
   const limit = (field: string, key = 'cash'): ListOperand => ({ list_key: 'limits', key, field })
-  const cases: [Of, string, WrittenTest, string?][] = [
+  const cases: [Of, string, UnboundTest, string?][] = [
     ['text', ' - ', { form: 'any' }, '-'],
     ['text', '"a"', one(equals('a'))],
     ['text', '"a\\"\\u00e9"', one(equals('a"é')), '"a\\"é"'],
@@ -99,7 +99,7 @@ describe('what a test means', () => {
   test('ranges are of whole numbers, both ends included', () => {
     const interval = (text: string) => {
       const parsed = parseTest(text, columns.integer)
-      return isFault(parsed) || parsed.form === 'any' ? null : intervalOf(parsed.terms[0] as never)
+      return isTestFault(parsed) || parsed.form === 'any' ? null : toInterval(parsed.terms[0] as never)
     }
     expect(interval('(1..4)')).toEqual({ from: 2, to: 3 })
     expect(interval('< 4')).toEqual({ from: Number.NEGATIVE_INFINITY, to: 3 })
@@ -108,14 +108,14 @@ describe('what a test means', () => {
   })
 
   test('the lists it asks are named in order', () => {
-    const parsed = parseTest('in list(b), not(in list(a), "x")', columns.text) as WrittenTest
-    expect(listsOf(parsed)).toEqual(['b', 'a'])
+    const parsed = parseTest('in list(b), not(in list(a), "x")', columns.text) as UnboundTest
+    expect(findListKeys(parsed)).toEqual(['b', 'a'])
   })
 
   test('the values it takes from lists are named in order, and are not lists it asks', () => {
-    const parsed = parseTest('[list(a, k).x..3], not(>= list(b, k).y), list(a, k).z', columns.integer) as WrittenTest
-    expect(operandsOf(parsed).map(({ list_key, field }) => `${list_key} ${field}`)).toEqual(['a x', 'b y', 'a z'])
-    expect(listsOf(parsed)).toEqual([])
+    const parsed = parseTest('[list(a, k).x..3], not(>= list(b, k).y), list(a, k).z', columns.integer) as UnboundTest
+    expect(findOperands(parsed).map(({ list_key, field }) => `${list_key} ${field}`)).toEqual(['a x', 'b y', 'a z'])
+    expect(findListKeys(parsed)).toEqual([])
   })
 
   test('list keys are slugs as everywhere', () => {
@@ -178,10 +178,10 @@ describe('what is refused, and where', () => {
     const nested = (depth: number) => `${'not('.repeat(depth)}1${')'.repeat(depth)}`
     const { integer, text } = columns
     expect(parseTest(long, text)).toMatchObject({ code: 'test_limit' })
-    expect(isFault(parseTest(long.slice(2), text))).toBe(true)
-    expect(isFault(parseTest(terms(MAX_TERMS), integer))).toBe(false)
+    expect(isTestFault(parseTest(long.slice(2), text))).toBe(true)
+    expect(isTestFault(parseTest(terms(MAX_TERMS), integer))).toBe(false)
     expect(parseTest(terms(MAX_TERMS + 1), integer)).toMatchObject({ code: 'test_limit' })
-    expect(isFault(parseTest(nested(MAX_DEPTH), integer))).toBe(false)
+    expect(isTestFault(parseTest(nested(MAX_DEPTH), integer))).toBe(false)
     expect(parseTest(nested(MAX_DEPTH + 1), integer)).toMatchObject({ code: 'test_limit' })
   })
 })
@@ -205,10 +205,10 @@ function scalarOf({ kind, values }: Column): fc.Arbitrary<string | number | bool
   return values ? fc.constantFrom(...values) : fc.string({ unit: 'grapheme', maxLength: 8 })
 }
 
-function termOf(of: Column, depth: number): fc.Arbitrary<WrittenTerm> {
+function termOf(of: Column, depth: number): fc.Arbitrary<UnboundTerm> {
   const number = scalarOf(of) as fc.Arbitrary<number>
   const end = fc.oneof(number, operandOf(of))
-  const forms: fc.Arbitrary<WrittenTerm>[] = [
+  const forms: fc.Arbitrary<UnboundTerm>[] = [
     fc.oneof(scalarOf(of), operandOf(of)).map((value) => ({ form: 'equals', value })),
   ]
   if (of.kind !== 'text' && of.kind !== 'boolean') {
@@ -242,10 +242,10 @@ describe('for all tests', () => {
     )
     fc.assert(
       fc.property(columnAndTest, ([of, terms]) => {
-        const tree: WrittenTest = { form: 'terms', terms }
+        const tree: UnboundTest = { form: 'terms', terms }
         const text = printTest(tree, of)
         expect(parseTest(text, of)).toEqual(tree)
-        expect(printTest(parseTest(text, of) as WrittenTest, of)).toBe(text)
+        expect(printTest(parseTest(text, of) as UnboundTest, of)).toBe(text)
       }),
       { numRuns: 500 },
     )
@@ -286,7 +286,7 @@ describe('for all tests', () => {
     fc.assert(
       fc.property(hostile, anyColumn, (text, of) => {
         const parsed = parseTest(text, of)
-        if (!isFault(parsed)) return printTest(parsed, of).length > 0
+        if (!isTestFault(parsed)) return printTest(parsed, of).length > 0
         return parsed.offset >= 0 && parsed.offset <= text.length
       }),
       { numRuns: 2000 },
@@ -312,7 +312,8 @@ describe('for all tests', () => {
       'minor(',
     ]) {
       const text = piece.repeat(Math.floor(MAX_TEST_CHARS / piece.length))
-      for (const of of Object.values(columns)) expect(isFault(parseTest(text, of)) || text.startsWith('0')).toBe(true)
+      for (const of of Object.values(columns))
+        expect(isTestFault(parseTest(text, of)) || text.startsWith('0')).toBe(true)
     }
   })
 })
@@ -357,8 +358,8 @@ describe('dates and decimals', () => {
   })
 
   test('columns follow the inputs', () => {
-    expect(columnOf({ name: 'x', title: 'X', type: 'decimal' })).toEqual(column('decimal'))
-    expect(columnOf({ name: 'x', title: 'X', type: 'list', values: ['a'] })).toEqual(
+    expect(toColumn({ name: 'x', title: 'X', type: 'decimal' })).toEqual(column('decimal'))
+    expect(toColumn({ name: 'x', title: 'X', type: 'list', values: ['a'] })).toEqual(
       column('text', { values: ['a'], many: true }),
     )
   })

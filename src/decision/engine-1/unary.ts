@@ -49,15 +49,15 @@ export type UnaryTest<L = never> =
   | { readonly form: 'terms'; readonly terms: readonly Term<L>[] }
 
 /** As it is written: values may stand in lists. */
-export type WrittenTerm = Term<ListOperand>
-export type WrittenTest = UnaryTest<ListOperand>
+export type UnboundTerm = Term<ListOperand>
+export type UnboundTest = UnaryTest<ListOperand>
 
 /** A score in basis points: that of an earlier factor, or of the whole. */
 export const SCORE_COLUMN: Column = { kind: 'integer', scale: 0, values: null, many: false }
 
 export const DEFAULT_SCALE = 2
 
-export function columnOf(input: Input): Column {
+export function toColumn(input: Input): Column {
   const values = input.values ?? null
   switch (input.type) {
     case 'enum':
@@ -74,7 +74,7 @@ export function columnOf(input: Input): Column {
 }
 
 /** The whole numbers a comparison or range lets through, both ends included; infinite where it is open. */
-export function intervalOf(term: Extract<Term, { form: 'compare' | 'range' }>): { from: number; to: number } {
+export function toInterval(term: Extract<Term, { form: 'compare' | 'range' }>): { from: number; to: number } {
   if (term.form === 'range') {
     return { from: term.from + (term.from_included ? 0 : 1), to: term.to - (term.to_included ? 0 : 1) }
   }
@@ -91,8 +91,8 @@ export function intervalOf(term: Extract<Term, { form: 'compare' | 'range' }>): 
 }
 
 /** Every list whose keys the test asks for, in the order they are named. */
-export function listsOf(test: WrittenTest): string[] {
-  const inTerms = (terms: readonly WrittenTerm[]): string[] =>
+export function findListKeys(test: UnboundTest): string[] {
+  const inTerms = (terms: readonly UnboundTerm[]): string[] =>
     terms.flatMap((term) =>
       term.form === 'in_list' ? [term.list_key] : term.form === 'not' ? inTerms(term.terms) : [],
     )
@@ -100,11 +100,11 @@ export function listsOf(test: WrittenTest): string[] {
 }
 
 /** Every value that the test takes from a list, in the order they stand. */
-export function operandsOf(test: WrittenTest): ListOperand[] {
-  return test.form === 'any' ? [] : test.terms.flatMap(valuesIn).filter(isOperand)
+export function findOperands(test: UnboundTest): ListOperand[] {
+  return test.form === 'any' ? [] : test.terms.flatMap(listTermValues).filter(isListOperand)
 }
 
-function valuesIn(term: WrittenTerm): (Scalar | ListOperand)[] {
+function listTermValues(term: UnboundTerm): (Scalar | ListOperand)[] {
   switch (term.form) {
     case 'equals':
     case 'compare':
@@ -114,34 +114,34 @@ function valuesIn(term: WrittenTerm): (Scalar | ListOperand)[] {
     case 'in_list':
       return []
     case 'not':
-      return term.terms.flatMap(valuesIn)
+      return term.terms.flatMap(listTermValues)
   }
 }
 
-export const isOperand = (value: Scalar | ListOperand): value is ListOperand => typeof value === 'object'
+export const isListOperand = (value: Scalar | ListOperand): value is ListOperand => typeof value === 'object'
 
 /** How the parts of a test are put into text. */
-export interface Script {
+export interface TestPrinter {
   compare(sign: Sign | '=', value: string): string
   value(value: Scalar | ListOperand): string
 }
 
 /** The one text of a test: reading it gives the same tree again. */
-export function printTest(test: WrittenTest, column: Column): string {
-  return writeTest(test, {
+export function printTest(test: UnboundTest, column: Column): string {
+  return renderTest(test, {
     compare: (sign, value) => (sign === '=' ? value : `${sign} ${value}`),
-    value: (value) => (isOperand(value) ? printOperand(value) : printScalar(value, column)),
+    value: (value) => (isListOperand(value) ? printOperand(value) : printScalar(value, column)),
   })
 }
 
-export function writeTest(test: WrittenTest, script: Script): string {
-  return test.form === 'any' ? '-' : writeTerms(test.terms, script)
+export function renderTest(test: UnboundTest, script: TestPrinter): string {
+  return test.form === 'any' ? '-' : renderTerms(test.terms, script)
 }
 
-const writeTerms = (terms: readonly WrittenTerm[], script: Script): string =>
-  terms.map((term) => writeTerm(term, script)).join(', ')
+const renderTerms = (terms: readonly UnboundTerm[], script: TestPrinter): string =>
+  terms.map((term) => renderTerm(term, script)).join(', ')
 
-function writeTerm(term: WrittenTerm, script: Script): string {
+function renderTerm(term: UnboundTerm, script: TestPrinter): string {
   switch (term.form) {
     case 'equals':
       return script.compare('=', script.value(term.value))
@@ -154,7 +154,7 @@ function writeTerm(term: WrittenTerm, script: Script): string {
     case 'in_list':
       return `in list(${term.list_key})`
     case 'not':
-      return `not(${writeTerms(term.terms, script)})`
+      return `not(${renderTerms(term.terms, script)})`
   }
 }
 
@@ -163,11 +163,11 @@ export const PLAIN_KEY = /[A-Za-z0-9][A-Za-z0-9_.|:-]*/y
 export const PLAIN_FIELD = /[A-Za-z][A-Za-z0-9_]*/y
 
 export function printOperand({ list_key, key, field, minor }: ListOperand): string {
-  const value = `list(${list_key}, ${quoted(key, PLAIN_KEY)}).${quoted(field, PLAIN_FIELD)}`
+  const value = `list(${list_key}, ${quoteIfNeeded(key, PLAIN_KEY)}).${quoteIfNeeded(field, PLAIN_FIELD)}`
   return minor ? `minor(${value})` : value
 }
 
-function quoted(text: string, plain: RegExp): string {
+function quoteIfNeeded(text: string, plain: RegExp): string {
   plain.lastIndex = 0
   return plain.exec(text)?.[0] === text ? text : JSON.stringify(text)
 }

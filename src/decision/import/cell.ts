@@ -2,13 +2,13 @@
  * Cells of decision tables made elsewhere, rewritten in the dialect of the engine: simple unary tests on the input side, one
  * literal on the output side. Anything else is refused by name; nothing is guessed.
  */
-import type { Value } from '../model.ts'
-import { excerpt, NotTakenOver } from './imported.ts'
-import { constructOf, type Dialect, type Token, tokensOf } from './tokens.ts'
+import type { PolicyValue } from '../model.ts'
+import { excerpt, UnsupportedConstruct } from './import-result.ts'
+import { type Dialect, describeConstruct, type Token, tokenize } from './tokenizer.ts'
 
 export type LiteralKind = 'text' | 'number' | 'boolean' | 'date'
 
-export interface Cell {
+export interface ImportedCell {
   /** In the engine's dialect. */
   readonly test: string
   /** Of every literal in it: what the column must be. */
@@ -26,43 +26,43 @@ interface Literal {
 
 const MAX_CELL_CHARS = 2000
 const MAX_NESTED_NOTS = 5
-export const ANY: Cell = { test: '-', kinds: new Set(), scale: 0, whole_digits: 0 }
+export const ANY_CELL: ImportedCell = { test: '-', kinds: new Set(), scale: 0, whole_digits: 0 }
 
-export function readTests(text: string, dialect: Dialect, place: string): Cell {
+export function parseTests(text: string, dialect: Dialect, place: string): ImportedCell {
   const trimmed = text.trim()
-  if (trimmed === '' || trimmed === '-') return ANY
+  if (trimmed === '' || trimmed === '-') return ANY_CELL
   return new CellReader(trimmed, dialect, place).tests()
 }
 
 /** A value that an output cell states outright. */
-export function readOutput(text: string, dialect: Dialect, place: string): Value {
+export function parseOutput(text: string, dialect: Dialect, place: string): PolicyValue {
   const reader = new CellReader(text.trim(), dialect, place)
   const literal = reader.onlyLiteral()
-  if (literal.kind === 'number') return exactNumber(literal.text, place)
+  if (literal.kind === 'number') return parseExactNumber(literal.text, place)
   if (literal.kind === 'boolean') return literal.text === 'true'
   return literal.text
 }
 
 /** Numbers of an output are JSON numbers: one that would come out different is refused. */
-export function exactNumber(text: string, place: string): number {
+export function parseExactNumber(text: string, place: string): number {
   const number = Number(text)
   const shortest = text.includes('.') ? text.replace(/\.?0+$/, '') : text
   if (Object.is(number, -0)) return 0
   if (String(number) === shortest) return number
-  throw new NotTakenOver('number_inexact', place, `${excerpt(text)} has more digits than are kept exactly.`)
+  throw new UnsupportedConstruct('number_inexact', place, `${excerpt(text)} has more digits than are kept exactly.`)
 }
 
 /** Comma-separated literals, such as the allowed values of an input. Null where the text is something else. */
-export function readValues(text: string, dialect: Dialect): { kind: LiteralKind; text: string }[] | null {
+export function parseValues(text: string, dialect: Dialect): { kind: LiteralKind; text: string }[] | null {
   try {
     return new CellReader(text.trim(), dialect, '').literals()
   } catch (error) {
-    if (error instanceof NotTakenOver) return null
+    if (error instanceof UnsupportedConstruct) return null
     throw error
   }
 }
 
-const printed = ({ kind, text }: Literal): string => {
+const formatLiteral = ({ kind, text }: Literal): string => {
   if (kind === 'text') return JSON.stringify(text)
   return kind === 'date' ? `date(${JSON.stringify(text)})` : text
 }
@@ -83,12 +83,12 @@ class CellReader {
     this.dialect = dialect
     this.place = place
     if (source.length > MAX_CELL_CHARS) {
-      throw new NotTakenOver('cell_too_long', place, `A cell may have ${MAX_CELL_CHARS} characters.`)
+      throw new UnsupportedConstruct('cell_too_long', place, `A cell may have ${MAX_CELL_CHARS} characters.`)
     }
-    this.tokens = tokensOf(source, dialect)
+    this.tokens = tokenize(source, dialect)
   }
 
-  tests(): Cell {
+  tests(): ImportedCell {
     const test = this.terms(0)
     if (this.at < this.tokens.length) this.refuse()
     return { test, kinds: this.kinds, scale: this.scale, whole_digits: this.whole_digits }
@@ -96,7 +96,11 @@ class CellReader {
 
   onlyLiteral(): Literal {
     if (this.source === '') {
-      throw new NotTakenOver('output_empty', this.place, 'This output is empty; every row must say every output.')
+      throw new UnsupportedConstruct(
+        'output_empty',
+        this.place,
+        'This output is empty; every row must say every output.',
+      )
     }
     const literal = this.literal()
     if (this.at < this.tokens.length) this.refuse()
@@ -105,14 +109,14 @@ class CellReader {
 
   literals(): Literal[] {
     const found = [this.literal()]
-    while (this.took(',')) found.push(this.literal())
+    while (this.accept(',')) found.push(this.literal())
     if (this.at < this.tokens.length) this.refuse()
     return found
   }
 
   private terms(depth: number): string {
     const terms = [this.term(depth)]
-    while (this.took(',')) {
+    while (this.accept(',')) {
       this.has_comma = true
       terms.push(this.term(depth))
     }
@@ -122,19 +126,19 @@ class CellReader {
   private term(depth: number): string {
     const next = this.tokens[this.at]
     if (next?.kind === 'name' && next.text === 'not' && this.dialect === 'feel') return this.negation(depth)
-    if (next?.kind !== 'sign') return printed(this.literal())
-    if (this.took('==') || this.took('=')) return printed(this.literal())
-    if (this.took('!=')) return `not(${printed(this.literal())})`
+    if (next?.kind !== 'sign') return formatLiteral(this.literal())
+    if (this.accept('==') || this.accept('=')) return formatLiteral(this.literal())
+    if (this.accept('!=')) return `not(${formatLiteral(this.literal())})`
     if (['<', '<=', '>', '>='].includes(next.text)) return this.comparison()
     if (['[', '(', ']'].includes(next.text)) return this.range()
-    return printed(this.literal())
+    return formatLiteral(this.literal())
   }
 
   private negation(depth: number): string {
     this.at++
-    if (depth === MAX_NESTED_NOTS || !this.took('(')) this.refuse()
+    if (depth === MAX_NESTED_NOTS || !this.accept('(')) this.refuse()
     const inner = this.terms(depth + 1)
-    if (!this.took(')')) this.refuse()
+    if (!this.accept(')')) this.refuse()
     return `not(${inner})`
   }
 
@@ -143,7 +147,7 @@ class CellReader {
     const first = this.bound()
     const joined = this.tokens[this.at]
     if (this.dialect === 'feel' || joined?.kind !== 'name' || joined.text !== 'and') {
-      return `${first.sign} ${printed(first.literal)}`
+      return `${first.sign} ${formatLiteral(first.literal)}`
     }
     // ZEN joins from left to right: after a comma, `and` would take in everything before it.
     if (this.has_comma) this.refuse()
@@ -152,7 +156,7 @@ class CellReader {
     const [lower, upper] = first.sign.startsWith('>') ? [first, second] : [second, first]
     if (!lower.sign.startsWith('>') || !upper.sign.startsWith('<')) this.refuse()
     const [opening, closing] = [lower.sign === '>=' ? '[' : '(', upper.sign === '<=' ? ']' : ')']
-    return `${opening}${printed(lower.literal)}..${printed(upper.literal)}${closing}`
+    return `${opening}${formatLiteral(lower.literal)}..${formatLiteral(upper.literal)}${closing}`
   }
 
   private bound(): { sign: string; literal: Literal } {
@@ -165,11 +169,11 @@ class CellReader {
   private range(): string {
     const opening = this.tokens[this.at++]?.text as string
     const from = this.literal()
-    if (!this.took('..')) this.refuse()
+    if (!this.accept('..')) this.refuse()
     const to = this.literal()
     const closing = this.tokens[this.at++]?.text ?? ''
     if (![']', ')', '['].includes(closing)) this.refuse()
-    return `${opening}${printed(from)}..${printed(to)}${closing}`
+    return `${opening}${formatLiteral(from)}..${formatLiteral(to)}${closing}`
   }
 
   private literal(): Literal {
@@ -199,9 +203,9 @@ class CellReader {
       this.at++
       return this.date(following.text)
     }
-    if (token?.kind === 'name' && token.text === 'date' && this.took('(')) {
+    if (token?.kind === 'name' && token.text === 'date' && this.accept('(')) {
       const inside = this.tokens[this.at++]
-      if (inside?.kind === 'text' && this.took(')')) return this.date(inside.text)
+      if (inside?.kind === 'text' && this.accept(')')) return this.date(inside.text)
     }
     this.refuse()
   }
@@ -210,7 +214,7 @@ class CellReader {
     return /^\d{4}-\d{2}-\d{2}$/.test(text) ? { kind: 'date', text } : this.refuse()
   }
 
-  private took(sign: string): boolean {
+  private accept(sign: string): boolean {
     const token = this.tokens[this.at]
     if (token?.kind !== 'sign' || token.text !== sign) return false
     this.at++
@@ -218,8 +222,8 @@ class CellReader {
   }
 
   private refuse(): never {
-    const construct = constructOf(this.source, this.dialect)
+    const construct = describeConstruct(this.source, this.dialect)
     const message = `${excerpt(this.source)} uses ${construct}; only simple tests and literal values are taken over.`
-    throw new NotTakenOver('construct_refused', this.place, message)
+    throw new UnsupportedConstruct('construct_refused', this.place, message)
   }
 }

@@ -2,14 +2,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sharedFolder } from '../../../test/support/shared-data.ts'
-import { childOf, childrenOf, readXml, textOf, type XmlElement } from '../../registry/formats/xml.ts'
+import { findSharedFolder } from '../../../test/support/shared-data.ts'
+import { getChild, getChildren, getChildText, readXml, type XmlElement } from '../../registry/formats/xml.ts'
 import { engine1 } from '../engine-1/engine.ts'
 import type { Inputs, RuleDefinition } from '../model.ts'
 import { importDmn } from './dmn.ts'
-import type { ImportedRule } from './imported.ts'
+import type { ImportedRule } from './import-result.ts'
 
-const folder = sharedFolder('decisions/dmn-tck/compliance-level-2', 29) ?? ''
+const folder = findSharedFolder('decisions/dmn-tck/compliance-level-2', 29) ?? ''
 const cases = folder ? fs.readdirSync(folder).sort() : []
 /** Decisions of the kit that are tables of simple tests; all others are refused with the construct they use. */
 const TABLES = ['0004', '0005', '0006', '0007', '0010', ...Array.from({ length: 12 }, (_, n) => `0${108 + n}`)]
@@ -29,7 +29,7 @@ async function readCases(file: string): Promise<XmlElement[]> {
 /** Inputs of the rule by the names the file gives them. Numbers of FEEL are decimals. */
 function inputsOf(testCase: XmlElement, definition: RuleDefinition): Inputs {
   const given = new Map(
-    childrenOf(testCase, 'inputNode').map((node) => [node.attributes['name'], textOf(node, 'value')]),
+    getChildren(testCase, 'inputNode').map((node) => [node.attributes['name'], getChildText(node, 'value')]),
   )
   return Object.fromEntries(
     definition.inputs.map(({ name, title, type }) => {
@@ -48,11 +48,11 @@ const plain = (value: XmlElement | undefined): Wire => {
 
 /** What the kit expects: one value, named components, or a list of either. */
 function expectedOf(element: XmlElement): unknown {
-  const list = childOf(element, 'list')
-  if (list) return childrenOf(list, 'item').map(expectedOf)
-  const components = childrenOf(element, 'component')
-  if (components.length === 0) return plain(childOf(element, 'value'))
-  return Object.fromEntries(components.map((each) => [each.attributes['name'], plain(childOf(each, 'value'))]))
+  const list = getChild(element, 'list')
+  if (list) return getChildren(list, 'item').map(expectedOf)
+  const components = getChildren(element, 'component')
+  if (components.length === 0) return plain(getChild(element, 'value'))
+  return Object.fromEntries(components.map((each) => [each.attributes['name'], plain(getChild(each, 'value'))]))
 }
 
 /** The outcome in the kit's form: outputs by their titles, side by side lists as a list of rows. */
@@ -78,8 +78,8 @@ describe.skipIf(cases.length === 0)('DMN compatibility kit, level 2', () => {
     expect(definitions).toHaveLength(1)
     const rule = definitions[0] as ImportedRule
     for (const testCase of await readCases(path.join(folder, name, `${name}-test-01.xml`))) {
-      const [result] = childrenOf(testCase, 'resultNode')
-      const expected = expectedOf(childOf(result as XmlElement, 'expected') as XmlElement)
+      const [result] = getChildren(testCase, 'resultNode')
+      const expected = expectedOf(getChild(result as XmlElement, 'expected') as XmlElement)
       expect(answerOf(rule, inputsOf(testCase, rule.definition))).toEqual(expected)
       compared += 1
     }

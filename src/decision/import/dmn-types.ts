@@ -1,10 +1,10 @@
 /** The types of a DMN file as far as inputs of rules have them: simple ones, their allowed values, and lists of texts. */
-import { attributeOf, childOf, textOf, type XmlElement } from '../../registry/formats/xml.ts'
-import { type LiteralKind, readTests, readValues } from './cell.ts'
-import { excerpt, NotTakenOver } from './imported.ts'
+import { getAttribute, getChild, getChildText, type XmlElement } from '../../registry/formats/xml.ts'
+import { type LiteralKind, parseTests, parseValues } from './cell.ts'
+import { excerpt, UnsupportedConstruct } from './import-result.ts'
 import type { ForeignColumn } from './rule-table.ts'
 
-type Type = Pick<ForeignColumn, 'kind' | 'many' | 'values' | 'minimum' | 'maximum'>
+type ColumnType = Pick<ForeignColumn, 'kind' | 'many' | 'values' | 'minimum' | 'maximum'>
 
 const SIMPLE = new Map<string, LiteralKind>([
   ['string', 'text'],
@@ -21,58 +21,62 @@ export class DmnTypes {
 
   constructor(items: readonly { element: XmlElement }[], inputs: readonly { element: XmlElement }[]) {
     const byName = (found: readonly { element: XmlElement }[]) =>
-      new Map(found.map(({ element }) => [attributeOf(element, 'name') ?? '', element]))
+      new Map(found.map(({ element }) => [getAttribute(element, 'name') ?? '', element]))
     this.items = byName(items)
     this.inputs = byName(inputs)
   }
 
-  typeOfInput(name: string): string | undefined {
-    const variable = childOf(this.inputs.get(name) ?? EMPTY, 'variable')
-    return variable && attributeOf(variable, 'typeRef')
+  getInputType(name: string): string | undefined {
+    const variable = getChild(this.inputs.get(name) ?? EMPTY, 'variable')
+    return variable && getAttribute(variable, 'typeRef')
   }
 
   /** An empty one where the file names none: the cells decide then. */
-  of(type_ref: string | undefined, place: string, depth = 0): Type {
+  resolve(type_ref: string | undefined, place: string, depth = 0): ColumnType {
     const name = localName(type_ref ?? '')
     if (name === '' || name === 'Any') return {}
     const kind = SIMPLE.get(name)
     if (kind) return { kind }
     const item = this.items.get(type_ref ?? '') ?? this.items.get(name)
-    if (!item || depth === MAX_DEPTH || childOf(item, 'itemComponent')) {
-      throw new NotTakenOver('type_refused', place, `the type ${excerpt(name)} is not text, number, boolean or date.`)
+    if (!item || depth === MAX_DEPTH || getChild(item, 'itemComponent')) {
+      throw new UnsupportedConstruct(
+        'type_refused',
+        place,
+        `the type ${excerpt(name)} is not text, number, boolean or date.`,
+      )
     }
-    const base = this.of(textOf(item, 'typeRef'), place, depth + 1)
-    const allowed = childOf(item, 'allowedValues')
-    const limited = allowed ? this.limited(textOf(allowed, 'text') ?? '', base.kind, place) : {}
-    return { ...base, ...limited, ...(attributeOf(item, 'isCollection') === 'true' && { many: true }) }
+    const base = this.resolve(getChildText(item, 'typeRef'), place, depth + 1)
+    const allowed = getChild(item, 'allowedValues')
+    const parseLimits = allowed ? this.limited(getChildText(allowed, 'text') ?? '', base.kind, place) : {}
+    return { ...base, ...parseLimits, ...(getAttribute(item, 'isCollection') === 'true' && { many: true }) }
   }
 
-  allowedText(type_ref: string | undefined): string | undefined {
+  getAllowedText(type_ref: string | undefined): string | undefined {
     const item = this.items.get(type_ref ?? '')
-    const allowed = item && childOf(item, 'allowedValues')
-    return allowed && textOf(allowed, 'text')
+    const allowed = item && getChild(item, 'allowedValues')
+    return allowed && getChildText(allowed, 'text')
   }
 
   /** Listed texts become the values of the input, one closed range its limits. */
-  limited(text: string, kind: LiteralKind | undefined, place: string): Type {
+  limited(text: string, kind: LiteralKind | undefined, place: string): ColumnType {
     if (text === '' || text === '-') return {}
-    const values = readValues(text, 'feel')
+    const values = parseValues(text, 'feel')
     if (values?.every((value) => value.kind === 'text')) {
       if (kind === undefined || kind === 'text') return { kind: 'text', values: values.map((value) => value.text) }
     }
     if (values && kind === 'boolean') return {}
-    const range = RANGE.exec(readTests(text, 'feel', place).test)
+    const range = RANGE.exec(parseTests(text, 'feel', place).test)
     if (!range || (kind !== 'number' && kind !== 'date')) {
-      throw new NotTakenOver(
+      throw new UnsupportedConstruct(
         'allowed_values_refused',
         place,
         `allowed values ${excerpt(text)} are neither texts nor a range.`,
       )
     }
-    return { kind, minimum: unquoted(range[1] as string), maximum: unquoted(range[2] as string) }
+    return { kind, minimum: unquote(range[1] as string), maximum: unquote(range[2] as string) }
   }
 }
 
 const EMPTY: XmlElement = { name: '', attributes: {}, children: [], text: '' }
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
-const unquoted = (literal: string): string => /^date\("(.+)"\)$/.exec(literal)?.[1] ?? literal
+const unquote = (literal: string): string => /^date\("(.+)"\)$/.exec(literal)?.[1] ?? literal

@@ -2,10 +2,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sharedFolder } from '../../../test/support/shared-data.ts'
+import { findSharedFolder } from '../../../test/support/shared-data.ts'
 import { engine1 } from '../engine-1/engine.ts'
 import { importGoRules } from './gorules.ts'
-import type { ImportedRule } from './imported.ts'
+import type { ImportedRule } from './import-result.ts'
 
 const node = (id: string, type: string, content: object) => ({ id, name: id, type: `${type}Node`, content })
 const edge = (sourceId: string, targetId: string, sourceHandle?: string) => ({ sourceId, targetId, sourceHandle })
@@ -151,7 +151,7 @@ describe('a graph', () => {
   })
 })
 
-const folder = sharedFolder('decisions/gorules-zen', 1) ?? ''
+const folder = findSharedFolder('decisions/gorules-zen', 1) ?? ''
 const files = folder
   ? fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
   : []

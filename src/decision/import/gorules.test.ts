@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sharedFolder } from '../../../test/support/shared-data.ts'
+import { findSharedFolder } from '../../../test/support/shared-data.ts'
 import { engine1 } from '../engine-1/engine.ts'
 import { importGoRules } from './gorules.ts'
 
@@ -170,7 +170,7 @@ test('a file that is no graph, or hostile, is one clear finding', () => {
   expect(codes('{"nodes":[{"type":"decisionTableNode"}]}')).toEqual(['layout_unknown'])
 })
 
-const folder = sharedFolder('decisions/gorules-zen', 1) ?? ''
+const folder = findSharedFolder('decisions/gorules-zen', 1) ?? ''
 const files = folder
   ? fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
   : []

@@ -2,33 +2,33 @@
  * GoRules JSON graphs as rules: decision tables, expressions that compare and choose, and switches, each as a rule that says
  * which other rules give its inputs. Functions, arithmetic and called decisions have no counterpart and are named, node by node.
  */
-import { readJson } from '../../kernel/json-text.ts'
-import { isObject } from '../../registry/content/pointer.ts'
-import type { HitPolicy, Value } from '../model.ts'
-import { ANY, readOutput, readTests } from './cell.ts'
-import { BRANCH, Graph, idOf, type Json, linked, textOf } from './gorules-graph.ts'
+import { parseStrictJson } from '../../kernel/strict-json.ts'
+import { isObject } from '../../registry/content/json-pointer.ts'
+import type { HitPolicy, PolicyValue } from '../model.ts'
+import { ANY_CELL, parseOutput, parseTests } from './cell.ts'
+import { BRANCH, Graph, type Json, linkRules, readId, readText } from './gorules-graph.ts'
 import {
   excerpt,
-  type Imported,
   type ImportedRule,
   ImportFindings,
+  type ImportResult,
   MAX_FILE_CHARS,
   MAX_TABLES,
-  NotTakenOver,
-} from './imported.ts'
-import { type ForeignColumn, type ForeignTable, ruleOf } from './rule-table.ts'
-import { constructOf } from './tokens.ts'
+  UnsupportedConstruct,
+} from './import-result.ts'
+import { type ForeignColumn, type ForeignTable, toImportedRule } from './rule-table.ts'
+import { describeConstruct } from './tokenizer.ts'
 import {
   type Conjunction,
-  readCellCondition,
-  readCondition,
-  readDecisionList,
-  testOf,
-  together,
+  mergeConjunctions,
+  parseCellCondition,
+  parseCondition,
+  parseDecisionList,
+  toConjunction,
 } from './zen-expressions.ts'
 
-const READ = new Set(['decisionTableNode', 'expressionNode', 'switchNode'])
-const NODES = new Map([
+const READ_NODES = new Set(['decisionTableNode', 'expressionNode', 'switchNode'])
+const REFUSED_NODES = new Map([
   ['functionNode', 'a function node'],
   ['decisionNode', 'a node that calls another decision'],
   ['customNode', 'a custom node'],
@@ -41,7 +41,7 @@ const HIT_POLICIES = new Map<string, HitPolicy>([
 
 const MAX_EDGES = 5000
 
-export function importGoRules(json: string): Imported {
+export function importGoRules(json: string): ImportResult {
   const findings = new ImportFindings()
   const rules: NodeRule[] = []
   const { nodes, edges } = readGraph(json, findings)
@@ -49,22 +49,22 @@ export function importGoRules(json: string): Imported {
   const ids = new Set<string>()
   for (const [n, node] of nodes.entries()) {
     const place = `/nodes/${n}`
-    const type = textOf(node, 'type')
-    const id = textOf(node, 'id')
+    const type = readText(node, 'type')
+    const id = readText(node, 'id')
     if (id !== '' && ids.has(id)) {
       findings.refuse('id_duplicate', `${place}/id`, `The id ${excerpt(id)} stands twice; the node was left out.`)
       continue
     }
     ids.add(id)
     if (NO_LOGIC.has(type)) continue
-    if (READ.has(type)) rules.push(...importNode(node, place, graph, findings))
+    if (READ_NODES.has(type)) rules.push(...importNode(node, place, graph, findings))
     else {
-      const what = NODES.get(type) ?? `a node of type ${excerpt(type) || 'nothing'}`
-      const message = `${excerpt(textOf(node, 'name'))} was left out: it is ${what}, which no rule can stand for.`
+      const what = REFUSED_NODES.get(type) ?? `a node of type ${excerpt(type) || 'nothing'}`
+      const message = `${excerpt(readText(node, 'name'))} was left out: it is ${what}, which no rule can stand for.`
       findings.refuse('construct_refused', place, message)
     }
   }
-  return { definitions: linked(rules, graph, findings), findings: findings.all() }
+  return { definitions: linkRules(rules, graph, findings), findings: findings.all() }
 }
 
 function readGraph(json: string, findings: ImportFindings): { nodes: Json[]; edges: Json[] } {
@@ -77,7 +77,7 @@ function readGraph(json: string, findings: ImportFindings): { nodes: Json[]; edg
     )
     return nothing
   }
-  const graph = parsed(json, findings)
+  const graph = parseJson(json, findings)
   const nodes = isObject(graph) ? graph['nodes'] : undefined
   if (graph === undefined) return nothing
   if (!Array.isArray(nodes) || !nodes.every(isObject)) {
@@ -92,11 +92,11 @@ function readGraph(json: string, findings: ImportFindings): { nodes: Json[]; edg
   return { nodes, edges: Array.isArray(edges) ? edges.filter(isObject).slice(0, MAX_EDGES) : [] }
 }
 
-function parsed(json: string, findings: ImportFindings): unknown {
+function parseJson(json: string, findings: ImportFindings): unknown {
   try {
-    return readJson(Buffer.from(json))
+    return parseStrictJson(Buffer.from(json))
   } catch (error) {
-    const detail = refusalOf(error)
+    const detail = getProblemDetail(error)
     if (detail === undefined) throw error
     findings.refuse('not_well_formed', '', detail.replaceAll('The body', 'The file'))
     return undefined
@@ -104,7 +104,7 @@ function parsed(json: string, findings: ImportFindings): unknown {
 }
 
 /** In the words of the reader, which speaks of the body of a request. */
-function refusalOf(error: unknown): string | undefined {
+function getProblemDetail(error: unknown): string | undefined {
   const { extra } = error as { readonly extra?: { readonly detail?: string } }
   return extra?.detail
 }
@@ -120,50 +120,54 @@ export interface NodeRule {
 }
 
 function importNode(node: Json, place: string, graph: Graph, findings: ImportFindings): NodeRule[] {
-  const name = textOf(node, 'name') || textOf(node, 'id') || 'table'
-  const id = textOf(node, 'id')
+  const name = readText(node, 'name') || readText(node, 'id') || 'table'
+  const id = readText(node, 'id')
   const content = node['content']
   const attempt = (title: string, at: string, read: () => ForeignTable): NodeRule[] => {
     try {
       const table = read()
-      const rule = ruleOf(table, findings)
+      const rule = toImportedRule(table, findings)
       const used = new Set(rule.definition.inputs.map((input) => input.title))
       const fields = table.columns.map((column) => column.title).filter((field) => used.has(excerpt(field)))
       return [{ node: id, rule, outputs: table.outputs, fields }]
     } catch (error) {
-      if (!(error instanceof NotTakenOver)) throw error
+      if (!(error instanceof UnsupportedConstruct)) throw error
       findings.refuse(error.code, error.place || at, `${excerpt(title)} was left out: ${error.message}`)
       return []
     }
   }
   if (!isObject(content)) {
     return attempt(name, place, () => {
-      throw new NotTakenOver('layout_unknown', place, 'the node has no content.')
+      throw new UnsupportedConstruct('layout_unknown', place, 'the node has no content.')
     })
   }
   const at = `${place}/content`
-  switch (textOf(node, 'type')) {
+  switch (readText(node, 'type')) {
     case 'decisionTableNode':
-      return attempt(name, at, () => foreignTable(name, content, at))
+      return attempt(name, at, () => toForeignTable(name, content, at))
     case 'switchNode':
       return attempt(name, at, () => switchTable(name, id, content, at, graph))
     default: {
-      if (textOf(content, 'executionMode') === 'loop') {
+      if (readText(content, 'executionMode') === 'loop') {
         return attempt(name, at, () => {
-          throw new NotTakenOver('construct_refused', `${at}/executionMode`, 'it runs once for each item of a list.')
+          throw new UnsupportedConstruct(
+            'construct_refused',
+            `${at}/executionMode`,
+            'it runs once for each item of a list.',
+          )
         })
       }
       const expressions = content['expressions']
       if (!Array.isArray(expressions) || !expressions.every(isObject)) {
         return attempt(name, at, () => {
-          throw new NotTakenOver('layout_unknown', `${at}/expressions`, 'the node has no list of expressions.')
+          throw new UnsupportedConstruct('layout_unknown', `${at}/expressions`, 'the node has no list of expressions.')
         })
       }
       return expressions.flatMap((expression: Json, n) => {
-        const key = textOf(expression, 'key')
+        const key = readText(expression, 'key')
         const title = `${name}: ${key}`
         return attempt(title, `${at}/expressions/${n}`, () =>
-          expressionTable(title, key, textOf(expression, 'value'), content, `${at}/expressions/${n}`),
+          expressionTable(title, key, readText(expression, 'value'), content, `${at}/expressions/${n}`),
         )
       })
     }
@@ -174,12 +178,12 @@ function importNode(node: Json, place: string, graph: Graph, findings: ImportFin
 interface FieldRow {
   readonly place: string
   readonly when: Conjunction
-  readonly then: readonly Value[]
+  readonly then: readonly PolicyValue[]
   readonly reason?: string | undefined
 }
 
 /** One column for each field that is read, those of the file first. */
-function columnsOf(rows: readonly FieldRow[], first: readonly ForeignColumn[], under: string) {
+function buildColumns(rows: readonly FieldRow[], first: readonly ForeignColumn[], under: string) {
   const columns = new Map(first.map((column) => [column.title, column]))
   for (const { when, place } of rows) {
     for (const field of when.keys()) if (!columns.has(field)) columns.set(field, { title: field, place })
@@ -188,40 +192,49 @@ function columnsOf(rows: readonly FieldRow[], first: readonly ForeignColumn[], u
   const prefixed = (field: string) => (under === '' || field.startsWith('$.') ? field : `${under}.${field}`)
   return {
     columns: [...columns.values()].map((column) => ({ ...column, title: prefixed(column.title) })),
-    rows: rows.map(({ when, ...row }) => ({ ...row, cells: fields.map((field) => when.get(field)?.cell ?? ANY) })),
+    rows: rows.map(({ when, ...row }) => ({ ...row, cells: fields.map((field) => when.get(field)?.cell ?? ANY_CELL) })),
   }
 }
 
-function foreignTable(name: string, content: Json, place: string): ForeignTable {
-  const hit_policy = HIT_POLICIES.get(textOf(content, 'hitPolicy'))
-  if (!hit_policy) throw new NotTakenOver('construct_refused', `${place}/hitPolicy`, 'its hit policy is unknown.')
-  if (textOf(content, 'executionMode') === 'loop') {
-    throw new NotTakenOver('construct_refused', `${place}/executionMode`, 'it runs once for each item of a list.')
+function toForeignTable(name: string, content: Json, place: string): ForeignTable {
+  const hit_policy = HIT_POLICIES.get(readText(content, 'hitPolicy'))
+  if (!hit_policy)
+    throw new UnsupportedConstruct('construct_refused', `${place}/hitPolicy`, 'its hit policy is unknown.')
+  if (readText(content, 'executionMode') === 'loop') {
+    throw new UnsupportedConstruct(
+      'construct_refused',
+      `${place}/executionMode`,
+      'it runs once for each item of a list.',
+    )
   }
-  const inputs = partsOf(content, 'inputs', place)
-  const outputs = partsOf(content, 'outputs', place)
-  const rules = partsOf(content, 'rules', place)
+  const inputs = readParts(content, 'inputs', place)
+  const outputs = readParts(content, 'outputs', place)
+  const rules = readParts(content, 'rules', place)
   const rows = rules.flatMap((rule, n): FieldRow[] => {
     const at = `${place}/rules/${n}`
     const alternatives = rowConditions(rule, inputs, at, place)
     if (alternatives.length > 1 && hit_policy === 'collect') {
-      throw new NotTakenOver('construct_refused', at, 'the row has alternatives, of which more than one would count.')
+      throw new UnsupportedConstruct(
+        'construct_refused',
+        at,
+        'the row has alternatives, of which more than one would count.',
+      )
     }
-    const then = outputs.map((output) => readOutput(cellOf(rule, output, at), 'zen', `${at}/${idOf(output)}`))
-    const reason = textOf(rule, '_description') || undefined
+    const then = outputs.map((output) => parseOutput(readCell(rule, output, at), 'zen', `${at}/${readId(output)}`))
+    const reason = readText(rule, '_description') || undefined
     return alternatives.map((when) => ({ place: at, when, then, reason }))
   })
   const known = inputs.flatMap((input, n): ForeignColumn[] => {
-    const field = textOf(input, 'field')
+    const field = readText(input, 'field')
     return PATH.test(field) ? [{ title: field, place: `${place}/inputs/${n}` }] : []
   })
-  const path = textOf(content, 'outputPath')
-  const names = outputs.map((output, n) => outputOf(output, `${place}/outputs/${n}`))
+  const path = readText(content, 'outputPath')
+  const names = outputs.map((output, n) => readOutputName(output, `${place}/outputs/${n}`))
   return {
     name,
     place,
     hit_policy,
-    ...columnsOf(rows, known, textOf(content, 'inputField')),
+    ...buildColumns(rows, known, readText(content, 'inputField')),
     outputs: names.map((each) => (path === '' ? each : `${path}.${each}`)),
   }
 }
@@ -229,14 +242,14 @@ function foreignTable(name: string, content: Json, place: string): ForeignTable 
 function rowConditions(rule: Json, inputs: readonly Json[], at: string, place: string): Conjunction[] {
   let joined: Conjunction[] = [new Map()]
   inputs.forEach((input, n) => {
-    const text = cellOf(rule, input, at).trim()
+    const text = readCell(rule, input, at).trim()
     if (text === '' || text === '-') return
-    const cell_at = `${at}/${idOf(input)}`
+    const cell_at = `${at}/${readId(input)}`
     const refuse = (construct: string): never => {
-      throw new NotTakenOver('construct_refused', cell_at, `${excerpt(text)} makes ${construct}.`)
+      throw new UnsupportedConstruct('construct_refused', cell_at, `${excerpt(text)} makes ${construct}.`)
     }
     const cells = cellConditions(text, input, cell_at, `${place}/inputs/${n}`)
-    joined = joined.flatMap((one) => cells.map((other) => together(one, other, { refuse })))
+    joined = joined.flatMap((one) => cells.map((other) => mergeConjunctions(one, other, { refuse })))
     if (joined.length > MAX_ALTERNATIVES) refuse('more alternatives than can be written as rows')
   })
   return joined
@@ -246,29 +259,29 @@ const MAX_ALTERNATIVES = 50
 
 /** A simple test of the column's field, a list of values, or an expression that is true or false by itself. */
 function cellConditions(text: string, input: Json, place: string, column_place: string): Conjunction[] {
-  const field = textOf(input, 'field')
-  if (field === '') return readCondition(text, place)
+  const field = readText(input, 'field')
+  if (field === '') return parseCondition(text, place)
   if (!PATH.test(field)) {
-    const message = `the column ${excerpt(field)} uses ${constructOf(field, 'zen')}.`
-    throw new NotTakenOver('construct_refused', column_place, message)
+    const message = `the column ${excerpt(field)} uses ${describeConstruct(field, 'zen')}.`
+    throw new UnsupportedConstruct('construct_refused', column_place, message)
   }
   try {
-    return [testOf(field, readTests(text, 'zen', place))]
+    return [toConjunction(field, parseTests(text, 'zen', place))]
   } catch (error) {
-    if (!(error instanceof NotTakenOver) || error.code !== 'construct_refused') throw error
+    if (!(error instanceof UnsupportedConstruct) || error.code !== 'construct_refused') throw error
   }
-  return readCellCondition(text, place, field)
+  return parseCellCondition(text, place, field)
 }
 
 function expressionTable(name: string, key: string, value: string, content: Json, place: string): ForeignTable {
   if (!PATH.test(key))
-    throw new NotTakenOver('construct_refused', place, `${excerpt(key) || 'it'} is not a plain name.`)
-  const { rows, otherwise } = readDecisionList(value, place)
-  const then = (text: string) => [readOutput(text, 'zen', place)]
-  const path = textOf(content, 'outputPath')
+    throw new UnsupportedConstruct('construct_refused', place, `${excerpt(key) || 'it'} is not a plain name.`)
+  const { rows, otherwise } = parseDecisionList(value, place)
+  const then = (text: string) => [parseOutput(text, 'zen', place)]
+  const path = readText(content, 'outputPath')
   const listed = rows.map((row): FieldRow => ({ place, when: row.when, then: then(row.then) }))
   if (listed.length === 0) {
-    throw new NotTakenOver(
+    throw new UnsupportedConstruct(
       'constant',
       place,
       `it is always ${excerpt(otherwise)}, and a rule reads at least one input.`,
@@ -278,7 +291,7 @@ function expressionTable(name: string, key: string, value: string, content: Json
     name,
     place,
     hit_policy: 'first',
-    ...columnsOf(listed, [], textOf(content, 'inputField')),
+    ...buildColumns(listed, [], readText(content, 'inputField')),
     outputs: [path === '' ? key : `${path}.${key}`],
     otherwise: then(otherwise),
   }
@@ -286,47 +299,48 @@ function expressionTable(name: string, key: string, value: string, content: Json
 
 /** Which way a switch goes: its statements as rows, and as the output the nodes that a statement leads to. */
 function switchTable(name: string, id: string, content: Json, place: string, graph: Graph): ForeignTable {
-  const hit_policy = HIT_POLICIES.get(textOf(content, 'hitPolicy') || 'first')
-  if (!hit_policy) throw new NotTakenOver('construct_refused', `${place}/hitPolicy`, 'its hit policy is unknown.')
-  const rows = partsOf(content, 'statements', place).flatMap((statement, n): FieldRow[] => {
+  const hit_policy = HIT_POLICIES.get(readText(content, 'hitPolicy') || 'first')
+  if (!hit_policy)
+    throw new UnsupportedConstruct('construct_refused', `${place}/hitPolicy`, 'its hit policy is unknown.')
+  const rows = readParts(content, 'statements', place).flatMap((statement, n): FieldRow[] => {
     const at = `${place}/statements/${n}`
-    const condition = textOf(statement, 'condition')
-    const alternatives = condition === '' ? [new Map()] : readCondition(condition, at)
+    const condition = readText(statement, 'condition')
+    const alternatives = condition === '' ? [new Map()] : parseCondition(condition, at)
     if (alternatives.length > 1 && hit_policy === 'collect') {
-      throw new NotTakenOver(
+      throw new UnsupportedConstruct(
         'construct_refused',
         at,
         'the statement has alternatives, of which more than one would count.',
       )
     }
-    const then = [graph.branchName(id, idOf(statement))]
+    const then = [graph.getBranchName(id, readId(statement))]
     return alternatives.map((when) => ({ place: at, when, then }))
   })
-  return { name, place, hit_policy, ...columnsOf(rows, [], ''), outputs: [BRANCH] }
+  return { name, place, hit_policy, ...buildColumns(rows, [], ''), outputs: [BRANCH] }
 }
 
 const PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/
 
-function outputOf(output: Json, place: string): string {
-  const field = textOf(output, 'field')
+function readOutputName(output: Json, place: string): string {
+  const field = readText(output, 'field')
   if (PATH.test(field)) return field
-  throw new NotTakenOver(
+  throw new UnsupportedConstruct(
     'construct_refused',
     place,
     `the output ${excerpt(field) || 'without a field'} is not a plain one.`,
   )
 }
 
-function partsOf(content: Json, name: string, place: string): Json[] {
+function readParts(content: Json, name: string, place: string): Json[] {
   const parts = content[name]
   if (Array.isArray(parts) && parts.every(isObject)) return parts
-  throw new NotTakenOver('layout_unknown', `${place}/${name}`, `the table has no list of ${name}.`)
+  throw new UnsupportedConstruct('layout_unknown', `${place}/${name}`, `the table has no list of ${name}.`)
 }
 
 /** Absent means empty, which is what the editor writes for a cell that was never touched. */
-function cellOf(rule: Json, column: Json, place: string): string {
-  const cell = Object.hasOwn(rule, idOf(column)) ? rule[idOf(column)] : ''
+function readCell(rule: Json, column: Json, place: string): string {
+  const cell = Object.hasOwn(rule, readId(column)) ? rule[readId(column)] : ''
   if (typeof cell === 'string') return cell
   if (cell === null || cell === undefined) return ''
-  throw new NotTakenOver('layout_unknown', `${place}/${idOf(column)}`, 'a cell is not a text.')
+  throw new UnsupportedConstruct('layout_unknown', `${place}/${readId(column)}`, 'a cell is not a text.')
 }

@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { engine1 } from '../engine-1/engine.ts'
-import { readOutput, readTests } from './cell.ts'
+import { parseOutput, parseTests } from './cell.ts'
 import { importDmn } from './dmn.ts'
 import { importGoRules } from './gorules.ts'
-import { type Imported, NotTakenOver } from './imported.ts'
+import { type ImportResult, UnsupportedConstruct } from './import-result.ts'
 
 const DMN = `<definitions name="m"><itemDefinition name="t"><typeRef>string</typeRef><allowedValues><text>"a","b"</text></allowedValues></itemDefinition>
 <decision id="d" name="D"><variable typeRef="t"/><decisionTable hitPolicy="COLLECT" aggregation="SUM">
@@ -55,7 +55,7 @@ const damaged = (text: string) =>
     })
     .map(({ at, length, piece }) => text.slice(0, at) + piece + text.slice(at + length))
 
-function judge({ definitions, findings }: Imported): void {
+function judge({ definitions, findings }: ImportResult): void {
   expect(definitions.length + findings.length).toBeGreaterThan(0)
   for (const { definition } of definitions) engine1.compile({ family: 'rule', ...definition })
 }
@@ -104,11 +104,11 @@ test('any text in a cell is read or refused', () => {
   )
   fc.assert(
     fc.property(text, fc.constantFrom('feel' as const, 'zen' as const), (cell, dialect) => {
-      for (const read of [readTests, readOutput]) {
+      for (const read of [parseTests, parseOutput]) {
         try {
           read(cell, dialect, '/here')
         } catch (error) {
-          expect(error).toBeInstanceOf(NotTakenOver)
+          expect(error).toBeInstanceOf(UnsupportedConstruct)
         }
       }
     }),

@@ -2,9 +2,9 @@
  * ZEN expressions that only compare fields with literals, join such comparisons, and choose between literals: as rows of a
  * decision table they mean exactly the same. Everything else is refused by the name of the construct.
  */
-import { type Cell, readTests } from './cell.ts'
-import { excerpt, NotTakenOver } from './imported.ts'
-import { constructOf, type Token, tokensOf } from './tokens.ts'
+import { type ImportedCell, parseTests } from './cell.ts'
+import { excerpt, UnsupportedConstruct } from './import-result.ts'
+import { describeConstruct, type Token, tokenize } from './tokenizer.ts'
 
 /** A field as the expression names it; `$.field` is what the same node gave it above. */
 export interface Field {
@@ -13,7 +13,7 @@ export interface Field {
 }
 interface Test extends Field {
   /** As a cell of a table would say it. */
-  readonly cell: Cell
+  readonly cell: ImportedCell
   readonly form: 'equals' | 'differs' | 'above' | 'below' | 'other'
 }
 /** Tests that must hold together, at most one for each field. */
@@ -48,45 +48,45 @@ const FORMS = { '==': 'equals', '!=': 'differs', '<': 'below', '<=': 'below', '>
 const RESERVED = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null'])
 
 /** A condition by itself: of a switch, or in a column that reads no field. */
-export function readCondition(source: string, place: string): Conjunction[] {
+export function parseCondition(source: string, place: string): Conjunction[] {
   const reader = new ExpressionReader(source, place)
   return boundedAlternatives(reader.condition(), reader)
 }
 
 /** A cell of a column that reads a field, for which `$` stands. */
-export function readCellCondition(source: string, place: string, field: string): Conjunction[] {
+export function parseCellCondition(source: string, place: string, field: string): Conjunction[] {
   const reader = new ExpressionReader(source, place, field)
-  return boundedAlternatives(reader.cell(), reader)
+  return boundedAlternatives(reader.parseCell(), reader)
 }
 
 function boundedAlternatives(condition: Condition, reader: ExpressionReader): Conjunction[] {
-  const conjunctions = alternativesOf(condition, reader)
+  const conjunctions = toAlternatives(condition, reader)
   if (conjunctions.length > MAX_ROWS) reader.refuse('more alternatives than can be written as rows')
   return conjunctions
 }
 
-export function readDecisionList(source: string, place: string): DecisionList {
+export function parseDecisionList(source: string, place: string): DecisionList {
   const reader = new ExpressionReader(source, place)
-  const list = listOf(reader.expression(), reader)
+  const list = toDecisionList(reader.expression(), reader)
   if (list.rows.length > MAX_ROWS) reader.refuse('more alternatives than can be written as rows')
   return list
 }
 
-function listOf(expression: Expression, reader: ExpressionReader): DecisionList {
+function toDecisionList(expression: Expression, reader: ExpressionReader): DecisionList {
   switch (expression.form) {
     case 'literal':
       return { rows: [], otherwise: expression.text }
     case 'field':
       return reader.refuse(`the value of the field "${expression.field.path}"`)
     case 'condition': {
-      const rows = alternativesOf(expression.condition, reader).map((when) => ({ when, then: 'true' }))
+      const rows = toAlternatives(expression.condition, reader).map((when) => ({ when, then: 'true' }))
       return { rows, otherwise: 'false' }
     }
     case 'choice': {
-      const inner = listOf(expression.then, reader)
-      const rest = listOf(expression.otherwise, reader)
-      const rows = alternativesOf(expression.of, reader).flatMap((when) => [
-        ...inner.rows.map((row) => ({ when: together(when, row.when, reader), then: row.then })),
+      const inner = toDecisionList(expression.then, reader)
+      const rest = toDecisionList(expression.otherwise, reader)
+      const rows = toAlternatives(expression.of, reader).flatMap((when) => [
+        ...inner.rows.map((row) => ({ when: mergeConjunctions(when, row.when, reader), then: row.then })),
         { when, then: inner.otherwise },
       ])
       return { rows: [...rows, ...rest.rows], otherwise: rest.otherwise }
@@ -95,20 +95,20 @@ function listOf(expression: Expression, reader: ExpressionReader): DecisionList 
 }
 
 /** Disjunctive normal form; bounded, since joining alternatives multiplies them. */
-function alternativesOf(condition: Condition, reader: ExpressionReader): Conjunction[] {
+function toAlternatives(condition: Condition, reader: ExpressionReader): Conjunction[] {
   switch (condition.form) {
     case 'constant':
       return condition.holds ? [new Map()] : []
     case 'test':
       return [new Map([[keyOf(condition.test), condition.test]])]
     case 'any':
-      return condition.of.flatMap((each) => alternativesOf(each, reader))
+      return condition.of.flatMap((each) => toAlternatives(each, reader))
     case 'all': {
       let joined: Conjunction[] = [new Map()]
       for (const each of condition.of) {
-        const further = alternativesOf(each, reader)
+        const further = toAlternatives(each, reader)
         if (joined.length * further.length > MAX_ROWS) reader.refuse('more alternatives than can be written as rows')
-        joined = joined.flatMap((one) => further.map((other) => together(one, other, reader)))
+        joined = joined.flatMap((one) => further.map((other) => mergeConjunctions(one, other, reader)))
       }
       return joined
     }
@@ -124,24 +124,28 @@ const FORM_PATTERNS: readonly [RegExp, Test['form']][] = [
 ]
 
 /** A cell of a column, as a test of the field that the column reads. */
-export const testOf = (path: string, cell: Cell): Conjunction => {
+export const toConjunction = (path: string, cell: ImportedCell): Conjunction => {
   const form = FORM_PATTERNS.find(([pattern]) => pattern.test(cell.test))?.[1] ?? 'other'
   return new Map([[path, { path, is_sibling: false, form, cell }]])
 }
 
-export function together(one: Conjunction, other: Conjunction, by: { refuse(construct: string): never }): Conjunction {
+export function mergeConjunctions(
+  one: Conjunction,
+  other: Conjunction,
+  by: { refuse(construct: string): never },
+): Conjunction {
   const joined = new Map(one)
   for (const [key, test] of other) {
     const known = joined.get(key)
-    joined.set(key, known ? bothOf(known, test, by) : test)
+    joined.set(key, known ? mergeTests(known, test, by) : test)
   }
   return joined
 }
 
 /** Two tests of one field become one where that is exact: a range, or a longer exclusion. */
-function bothOf(one: Test, other: Test, by: { refuse(construct: string): never }): Test {
+function mergeTests(one: Test, other: Test, by: { refuse(construct: string): never }): Test {
   if (one.cell.test === other.cell.test) return one
-  const cell = (test: string): Cell => ({
+  const cell = (test: string): ImportedCell => ({
     test,
     kinds: new Set([...one.cell.kinds, ...other.cell.kinds]),
     scale: Math.max(one.cell.scale, other.cell.scale),
@@ -171,9 +175,9 @@ class ExpressionReader {
     this.place = place
     this.self = self
     if (source.length > MAX_CHARS) {
-      throw new NotTakenOver('cell_too_long', place, `An expression may have ${MAX_CHARS} characters.`)
+      throw new UnsupportedConstruct('cell_too_long', place, `An expression may have ${MAX_CHARS} characters.`)
     }
-    this.tokens = tokensOf(this.source, 'zen')
+    this.tokens = tokenize(this.source, 'zen')
   }
 
   expression(): Expression {
@@ -187,10 +191,10 @@ class ExpressionReader {
   }
 
   /** In a cell tests are joined from left to right: `and` binds no closer than `or` and the comma. */
-  cell(): Condition {
+  parseCell(): Condition {
     let read = this.cellTest()
     while (this.at < this.tokens.length) {
-      const form = this.tookWord('and') ? 'all' : this.tookWord('or') || this.took(',') ? 'any' : this.refuse()
+      const form = this.acceptWord('and') ? 'all' : this.acceptWord('or') || this.accept(',') ? 'any' : this.refuse()
       read = { form, of: [read, this.cellTest()] }
     }
     return read
@@ -216,17 +220,17 @@ class ExpressionReader {
   }
 
   refuse(construct?: string): never {
-    const what = construct ?? constructOf(this.source, 'zen')
+    const what = construct ?? describeConstruct(this.source, 'zen')
     const message = `${excerpt(this.source)} uses ${what}; only comparisons with literals and choices between literals are taken over.`
-    throw new NotTakenOver('construct_refused', this.place, message)
+    throw new UnsupportedConstruct('construct_refused', this.place, message)
   }
 
   private choice(depth: number): Expression {
     if (depth > MAX_DEPTH) this.refuse('too deep a nesting')
     const read = this.any(depth)
-    if (!this.took('?')) return read
+    if (!this.accept('?')) return read
     const then = this.choice(depth + 1)
-    if (!this.took(':')) this.refuse()
+    if (!this.accept(':')) this.refuse()
     return { form: 'choice', of: this.asCondition(read), then, otherwise: this.choice(depth + 1) }
   }
 
@@ -237,14 +241,14 @@ class ExpressionReader {
   private joined(word: 'and' | 'or', form: 'all' | 'any', read: () => Expression): Expression {
     const first = read()
     const of = [first]
-    while (this.tookWord(word)) of.push(read())
+    while (this.acceptWord(word)) of.push(read())
     if (of.length === 1) return first
     return { form: 'condition', condition: { form, of: of.map((each) => this.asCondition(each)) } }
   }
 
   private negation(depth: number): Expression {
     if (depth > MAX_DEPTH) this.refuse('too deep a nesting')
-    if (!this.tookWord('not') && !this.took('!')) return this.comparison(depth)
+    if (!this.acceptWord('not') && !this.accept('!')) return this.comparison(depth)
     // It binds closer than a comparison: `not a == b` negates a alone.
     const operand = this.primary(depth + 1)
     const next = this.tokens[this.at]
@@ -275,13 +279,13 @@ class ExpressionReader {
     const test = (by: Comparison): Test => ({
       ...field,
       form: FORMS[by],
-      cell: readTests(`${by} ${literal}`, 'zen', this.place),
+      cell: parseTests(`${by} ${literal}`, 'zen', this.place),
     })
     return { form: 'condition', condition: { form: 'test', test: test(sign), negated: test(OPPOSITE[sign]) } }
   }
 
   private membership(field: Field, literals: readonly string[], is_negated: boolean): Compared {
-    const cell = readTests(literals.join(', '), 'zen', this.place)
+    const cell = parseTests(literals.join(', '), 'zen', this.place)
     const inside: Test = { ...field, form: 'other', cell }
     const outside: Test = { ...field, form: 'differs', cell: { ...cell, test: `not(${cell.test})` } }
     const [test, opposite] = is_negated ? [outside, inside] : [inside, outside]
@@ -289,42 +293,42 @@ class ExpressionReader {
   }
 
   private primary(depth: number): Expression {
-    if (this.took('(')) {
+    if (this.accept('(')) {
       const inner = this.choice(depth + 1)
-      if (!this.took(')')) this.refuse()
+      if (!this.accept(')')) this.refuse()
       return inner
     }
     const token = this.tokens[this.at]
     if (token?.kind === 'name' && token.text === 'contains' && this.tokens[this.at + 1]?.text === '(') {
-      return this.contained(depth)
+      return this.parseContains(depth)
     }
-    if (token?.kind === 'sign' && token.text === '$') return { form: 'field', field: this.own() }
+    if (token?.kind === 'sign' && token.text === '$') return { form: 'field', field: this.parseSelfField() }
     if (token?.kind === 'name' && !RESERVED.has(token.text)) return { form: 'field', field: this.field() }
     return { form: 'literal', text: this.literal() }
   }
 
   /** `contains([…], field)`; of a text or a list that is itself a field it may mean either, so that is refused. */
-  private contained(depth: number): Expression {
+  private parseContains(depth: number): Expression {
     this.at += 2
     if (this.tokens[this.at]?.text !== '[') this.refuse()
     const literals = this.literals()
-    if (!this.took(',')) this.refuse()
+    if (!this.accept(',')) this.refuse()
     const field = this.fieldOf(this.primary(depth + 1))
-    if (!this.took(')')) this.refuse()
+    if (!this.accept(')')) this.refuse()
     return this.membership(field, literals, false)
   }
 
   private literals(): string[] {
-    if (!this.took('[')) this.refuse()
+    if (!this.accept('[')) this.refuse()
     const found = [this.literal()]
-    while (this.took(',')) found.push(this.literal())
-    if (!this.took(']')) this.refuse()
+    while (this.accept(',')) found.push(this.literal())
+    if (!this.accept(']')) this.refuse()
     return found
   }
 
   /** As the language writes it. */
   private literal(): string {
-    const sign = this.took('-') ? '-' : ''
+    const sign = this.accept('-') ? '-' : ''
     const token = this.tokens[this.at++]
     if (token?.kind === 'number') return `${sign}${token.text}`
     if (sign === '' && token?.kind === 'text') return token.text.includes('"') ? `'${token.text}'` : `"${token.text}"`
@@ -332,9 +336,9 @@ class ExpressionReader {
     return this.refuse()
   }
 
-  private own(): Field {
+  private parseSelfField(): Field {
     this.at++
-    if (this.took('.')) return { ...this.field(), is_sibling: true }
+    if (this.accept('.')) return { ...this.field(), is_sibling: true }
     return this.self === undefined ? this.refuse('the tested value itself') : { path: this.self, is_sibling: false }
   }
 
@@ -344,7 +348,7 @@ class ExpressionReader {
       const token = this.tokens[this.at++]
       if (token?.kind !== 'name') this.refuse()
       names.push(token.text)
-    } while (this.took('.'))
+    } while (this.accept('.'))
     // A call, an index or anything else that makes another value of it.
     if (['(', '[', '{'].includes(this.tokens[this.at]?.text ?? '')) this.refuse()
     return { path: names.join('.'), is_sibling: false }
@@ -363,19 +367,19 @@ class ExpressionReader {
     const [test, opposite] = ['true', 'false'].map((text) => ({
       ...expression.field,
       form: 'equals' as const,
-      cell: readTests(text, 'zen', this.place),
+      cell: parseTests(text, 'zen', this.place),
     })) as [Test, Test]
     return { form: 'test', test, negated: opposite }
   }
 
-  private took(sign: string): boolean {
+  private accept(sign: string): boolean {
     const token = this.tokens[this.at]
     if (token?.kind !== 'sign' || token.text !== sign) return false
     this.at++
     return true
   }
 
-  private tookWord(word: string): boolean {
+  private acceptWord(word: string): boolean {
     const token = this.tokens[this.at]
     if (token?.kind !== 'name' || token.text !== word) return false
     this.at++

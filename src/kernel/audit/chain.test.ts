@@ -2,23 +2,23 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createKeyring } from '../encryption.ts'
 import { deriveIntegrityKeys } from '../integrity/keys.ts'
-import { createKeyring } from '../seal.ts'
 import { uuidv7 } from '../uuid.ts'
 import {
   type AuditEvent,
-  checkpointFits,
   createAuditKeys,
+  createHmacSha256,
   type EarlierKey,
-  eventHash,
-  GENESIS,
-  hmacSha256,
-  linkHash,
-  successionFits,
+  GENESIS_HASH,
+  hashEvent,
+  hashLink,
+  verifyCheckpoint,
+  verifySuccession,
 } from './chain.ts'
-import { verifyExport } from './export-file.ts'
+import { ChainVerifier } from './chain-verifier.ts'
+import { verifyExport } from './export-verifier.ts'
 import type { EventRow, LinkRow } from './queries.ts'
-import { ChainWalk } from './verify.ts'
 
 const keys = createAuditKeys(deriveIntegrityKeys(createKeyring(Buffer.alloc(32, 3))))
 const tenant_id = '00000000-0000-7000-8000-0000000000a1'
@@ -36,7 +36,7 @@ function makeEvent(n: number): EventRow {
     request_id: null,
     detail: JSON.stringify({ n }),
   }
-  return { ...event, mac: keys.eventMac(event), txid: n }
+  return { ...event, mac: keys.computeEventMac(event), txid: n }
 }
 
 interface Stored {
@@ -47,9 +47,9 @@ interface Stored {
 function makeChain(count: number): Stored {
   const events = Array.from({ length: count }, (_, i) => makeEvent(i + 1))
   const links: LinkRow[] = []
-  let prev_hash = GENESIS
+  let prev_hash = GENESIS_HASH
   events.forEach((event, i) => {
-    const hash = linkHash(prev_hash, i + 1, eventHash(event))
+    const hash = hashLink(prev_hash, i + 1, hashEvent(event))
     links.push({ seq: i + 1, event_id: event.event_id, prev_hash, hash })
     prev_hash = hash
   })
@@ -62,7 +62,7 @@ function headOf({ events, links }: Stored) {
   const end = { seq: last.seq, hash: last.hash }
   return {
     ...end,
-    mac: keys.headMac(tenant_id, end),
+    mac: keys.computeHeadMac(tenant_id, end),
     last_txid: event.txid,
     last_event_id: event.event_id,
     in_this_cluster: true,
@@ -70,12 +70,12 @@ function headOf({ events, links }: Stored) {
 }
 
 function verify(stored: Stored, head: ReturnType<typeof headOf> | undefined) {
-  const walk = new ChainWalk(keys, [])
+  const walk = new ChainVerifier(keys, [])
   const byId = new Map(stored.events.map((event) => [event.event_id, event]))
   for (const link of [...stored.links].sort((a, b) => a.seq - b.seq))
-    walk.link({ ...link, event: byId.get(link.event_id) ?? null })
+    walk.checkLink({ ...link, event: byId.get(link.event_id) ?? null })
   const linked = new Set(stored.links.map(({ event_id }) => event_id))
-  for (const event of stored.events) if (!linked.has(event.event_id)) walk.unlinked(event, head)
+  for (const event of stored.events) if (!linked.has(event.event_id)) walk.checkUnlinkedEvent(event, head)
   walk.head(tenant_id, head)
   return walk.finish(0)
 }
@@ -84,7 +84,7 @@ describe('the code of an event', () => {
   const expected = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest('hex')
 
   test('is that of RFC 4231', () => {
-    expect(hmacSha256(Buffer.from('Jefe'))('what do ya want for nothing?')).toBe(
+    expect(createHmacSha256(Buffer.from('Jefe'))('what do ya want for nothing?')).toBe(
       '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
     )
   })
@@ -93,7 +93,7 @@ describe('the code of an event', () => {
     const bytes = fc.uint8Array({ minLength: 0, maxLength: 64 })
     fc.assert(
       fc.property(bytes, fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { maxLength: 5 }), (key, texts) => {
-        const code = hmacSha256(Buffer.from(key))
+        const code = createHmacSha256(Buffer.from(key))
         for (const text of [...texts, '\ud800', 'ä'.repeat(3000), ...texts])
           expect(code(text)).toBe(expected(Buffer.from(key), text))
       }),
@@ -102,12 +102,12 @@ describe('the code of an event', () => {
   })
 
   test('a key that would have to be hashed first is refused', () => {
-    expect(() => hmacSha256(Buffer.alloc(65))).toThrow(TypeError)
+    expect(() => createHmacSha256(Buffer.alloc(65))).toThrow(TypeError)
   })
 
   test('is the code that is stored already', () => {
     const event = { ...makeEvent(1), event_id: '01900000-0000-7000-8000-000000000001' }
-    expect(keys.eventMac(event)).toBe('6f703abaea8b1e324da6ee47abbd9e4fff1f8a250e088f60aaa1916a8931943f')
+    expect(keys.computeEventMac(event)).toBe('6f703abaea8b1e324da6ee47abbd9e4fff1f8a250e088f60aaa1916a8931943f')
   })
 })
 
@@ -215,19 +215,19 @@ describe('checkpoints', () => {
   const checkpoint = keys.signCheckpoint(tenant_id, end, at)
 
   test('verify with the public key alone, and only as they were signed', () => {
-    expect(checkpointFits(checkpoint, keys.public_key)).toBe(true)
-    expect(checkpointFits({ ...checkpoint, seq: 4 }, keys.public_key)).toBe(false)
-    expect(checkpointFits({ ...checkpoint, hash: GENESIS }, keys.public_key)).toBe(false)
-    expect(checkpointFits({ ...checkpoint, tenant_id: uuidv7() }, keys.public_key)).toBe(false)
+    expect(verifyCheckpoint(checkpoint, keys.public_key)).toBe(true)
+    expect(verifyCheckpoint({ ...checkpoint, seq: 4 }, keys.public_key)).toBe(false)
+    expect(verifyCheckpoint({ ...checkpoint, hash: GENESIS_HASH }, keys.public_key)).toBe(false)
+    expect(verifyCheckpoint({ ...checkpoint, tenant_id: uuidv7() }, keys.public_key)).toBe(false)
     const other = createAuditKeys(deriveIntegrityKeys(createKeyring(Buffer.alloc(32, 4))))
-    expect(checkpointFits(checkpoint, other.public_key)).toBe(false)
-    expect(checkpointFits(checkpoint, 'not a key')).toBe(false)
+    expect(verifyCheckpoint(checkpoint, other.public_key)).toBe(false)
+    expect(verifyCheckpoint(checkpoint, 'not a key')).toBe(false)
   })
 
   test('show a truncation even when head and events were removed too', () => {
-    const walk = new ChainWalk(keys, [checkpoint])
+    const walk = new ChainVerifier(keys, [checkpoint])
     for (const [i, link] of stored.links.slice(0, 3).entries())
-      walk.link({ ...link, event: stored.events[i] as EventRow })
+      walk.checkLink({ ...link, event: stored.events[i] as EventRow })
     expect(walk.finish(1).faults).toEqual([expect.objectContaining({ fault: 'chain_truncated', seq: 5 })])
   })
 })
@@ -236,7 +236,7 @@ describe('after a rotation of the master key', () => {
   const [old_key, new_key] = [Buffer.alloc(32, 3), Buffer.alloc(32, 5)]
   const rotated = createAuditKeys(deriveIntegrityKeys(createKeyring([new_key, old_key])))
   const forgetful = createAuditKeys(deriveIntegrityKeys(createKeyring(new_key)))
-  const end = { seq: 7, hash: GENESIS }
+  const end = { seq: 7, hash: GENESIS_HASH }
 
   test('the newest key signs, and what an older one made is still recognised', () => {
     expect(rotated.key_id).toBe(forgetful.key_id)
@@ -245,23 +245,23 @@ describe('after a rotation of the master key', () => {
     const { mac, ...event } = makeEvent(1)
     const checkpoint = keys.signCheckpoint(tenant_id, end, at)
     const recognises = (by: typeof keys) => [
-      by.eventFits(event, mac),
-      by.headFits(tenant_id, end, keys.headMac(tenant_id, end)),
-      by.checkpointFits(checkpoint),
+      by.verifyEventMac(event, mac),
+      by.verifyHeadMac(tenant_id, end, keys.computeHeadMac(tenant_id, end)),
+      by.verifyCheckpoint(checkpoint),
     ]
     expect(recognises(rotated)).toEqual([true, true, true])
     expect(recognises(forgetful)).toEqual([false, false, false])
-    expect(rotated.eventFits({ ...event, actor: 'user:other' }, mac)).toBe(false)
-    expect(rotated.checkpointFits({ ...checkpoint, seq: 6 })).toBe(false)
-    expect(rotated.checkpointFits({ ...checkpoint, key_id: rotated.key_id })).toBe(false)
+    expect(rotated.verifyEventMac({ ...event, actor: 'user:other' }, mac)).toBe(false)
+    expect(rotated.verifyCheckpoint({ ...checkpoint, seq: 6 })).toBe(false)
+    expect(rotated.verifyCheckpoint({ ...checkpoint, key_id: rotated.key_id })).toBe(false)
   })
 
   test('only the old key itself names its successor', () => {
     const [earlier] = rotated.earlier_keys as [EarlierKey]
     expect(earlier.public_key).toBe(keys.public_key)
-    expect(successionFits(earlier, rotated.public_key)).toBe(true)
-    expect(successionFits(earlier, keys.public_key)).toBe(false)
-    expect(successionFits({ ...earlier, public_key: forgetful.public_key }, rotated.public_key)).toBe(false)
+    expect(verifySuccession(earlier, rotated.public_key)).toBe(true)
+    expect(verifySuccession(earlier, keys.public_key)).toBe(false)
+    expect(verifySuccession({ ...earlier, public_key: forgetful.public_key }, rotated.public_key)).toBe(false)
   })
 })
 

@@ -24,10 +24,10 @@ export interface ChainEnd {
 }
 
 /** Before the first event. */
-export const GENESIS = '0'.repeat(64)
+export const GENESIS_HASH = '0'.repeat(64)
 
 /** A fixed order of members instead of canonical JSON: the same certainty at a fifth of the cost, a million times over. */
-export const eventText = (event: AuditEvent): string =>
+export const serializeEvent = (event: AuditEvent): string =>
   JSON.stringify([
     event.tenant_id,
     event.event_id,
@@ -43,9 +43,9 @@ export const eventText = (event: AuditEvent): string =>
 /** In one call: half the cost of an object for each of a million. */
 const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
-export const eventHash = (event: AuditEvent, text = eventText(event)): string => sha256(text)
+export const hashEvent = (event: AuditEvent, text = serializeEvent(event)): string => sha256(text)
 
-export const linkHash = (prev_hash: string, seq: number, hash_of_event: string): string =>
+export const hashLink = (prev_hash: string, seq: number, hash_of_event: string): string =>
   sha256(`${prev_hash}:${seq}:${hash_of_event}`)
 
 export interface Checkpoint extends ChainEnd {
@@ -55,7 +55,7 @@ export interface Checkpoint extends ChainEnd {
   readonly signature: string
 }
 
-const checkpointText = (checkpoint: Omit<Checkpoint, 'signature'>): string =>
+const serializeCheckpoint = (checkpoint: Omit<Checkpoint, 'signature'>): string =>
   JSON.stringify([
     'probity-audit-checkpoint',
     checkpoint.tenant_id,
@@ -82,13 +82,13 @@ export interface EarlierKey extends PublicKey {
 /** Signs and authenticates with the newest integrity keys; recognises what any of them has made. */
 export interface AuditKeys extends PublicKey {
   readonly earlier_keys: readonly EarlierKey[]
-  eventMac(event: AuditEvent): string
+  computeEventMac(event: AuditEvent): string
   /** `text` is that of the event, for those who have it already. */
-  eventFits(event: AuditEvent, mac: string, text?: string): boolean
-  headMac(tenant_id: string, end: ChainEnd): string
-  headFits(tenant_id: string, end: ChainEnd, mac: string): boolean
+  verifyEventMac(event: AuditEvent, mac: string, text?: string): boolean
+  computeHeadMac(tenant_id: string, end: ChainEnd): string
+  verifyHeadMac(tenant_id: string, end: ChainEnd, mac: string): boolean
   signCheckpoint(tenant_id: string, end: ChainEnd, created_at: string): Checkpoint
-  checkpointFits(checkpoint: Checkpoint): boolean
+  verifyCheckpoint(checkpoint: Checkpoint): boolean
   /** Signs what is no checkpoint with the same key, which examiners hold already; `kind` keeps statements apart. */
   signStatement(kind: string, text: string): string
   /** For values that may be personal: comparable with each other, not guessable from outside. */
@@ -96,11 +96,12 @@ export interface AuditKeys extends PublicKey {
 }
 
 export function createAuditKeys(keys: Pick<IntegrityKeys, 'all'>): AuditKeys {
-  const codes = keys.all('audit-event').map(hmacSha256)
-  const [signer, ...earlier] = keys.all('audit-checkpoint').map(signingKey) as [SigningKey, ...SigningKey[]]
-  const [mac] = codes as [Code, ...Code[]]
-  const macFits = (text: string, given: string): boolean => codes.some((code) => isSame(code(text), given))
-  const headText = (tenant_id: string, { seq, hash }: ChainEnd) => JSON.stringify(['head', tenant_id, seq, hash])
+  const codes = keys.all('audit-event').map(createHmacSha256)
+  const [signer, ...earlier] = keys.all('audit-checkpoint').map(createSigningKey) as [SigningKey, ...SigningKey[]]
+  const [mac] = codes as [MacFunction, ...MacFunction[]]
+  const verifyMac = (text: string, given: string): boolean =>
+    codes.some((code) => isConstantTimeEqual(code(text), given))
+  const serializeHead = (tenant_id: string, { seq, hash }: ChainEnd) => JSON.stringify(['head', tenant_id, seq, hash])
   const { key_id, public_key } = signer
   return {
     key_id,
@@ -108,21 +109,21 @@ export function createAuditKeys(keys: Pick<IntegrityKeys, 'all'>): AuditKeys {
     earlier_keys: earlier.map((key) => ({
       key_id: key.key_id,
       public_key: key.public_key,
-      succession: key.sign(successionText(key, public_key)),
+      succession: key.sign(serializeSuccession(key, public_key)),
     })),
-    eventMac: (event) => mac(eventText(event)),
-    eventFits: (event, given, text = eventText(event)) => macFits(text, given),
-    headMac: (tenant_id, end) => mac(headText(tenant_id, end)),
-    headFits: (tenant_id, end, given) => macFits(headText(tenant_id, end), given),
+    computeEventMac: (event) => mac(serializeEvent(event)),
+    verifyEventMac: (event, given, text = serializeEvent(event)) => verifyMac(text, given),
+    computeHeadMac: (tenant_id, end) => mac(serializeHead(tenant_id, end)),
+    verifyHeadMac: (tenant_id, end, given) => verifyMac(serializeHead(tenant_id, end), given),
     signCheckpoint: (tenant_id, { seq, hash }, created_at) => {
       const checkpoint = { tenant_id, seq, hash, created_at, key_id }
-      return { ...checkpoint, signature: signer.sign(checkpointText(checkpoint)) }
+      return { ...checkpoint, signature: signer.sign(serializeCheckpoint(checkpoint)) }
     },
-    checkpointFits: (checkpoint) => {
+    verifyCheckpoint: (checkpoint) => {
       const named = [signer, ...earlier].find((key) => key.key_id === checkpoint.key_id)
-      return named !== undefined && checkpointFits(checkpoint, named.public_key)
+      return named !== undefined && verifyCheckpoint(checkpoint, named.public_key)
     },
-    signStatement: (kind, text) => signer.sign(statementText(kind, text)),
+    signStatement: (kind, text) => signer.sign(serializeStatement(kind, text)),
     fingerprint: (text) => mac(`value:${text}`).slice(0, 32),
   }
 }
@@ -131,19 +132,19 @@ interface SigningKey extends PublicKey {
   sign(text: string): string
 }
 
-function signingKey(seed: Buffer): SigningKey {
+function createSigningKey(seed: Buffer): SigningKey {
   const privateKey = createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, seed]), format: 'der', type: 'pkcs8' })
   const public_key = (createPublicKey(privateKey).export({ format: 'jwk' }) as { x: string }).x
   return {
-    key_id: keyIdOf(public_key),
+    key_id: computeKeyId(public_key),
     public_key,
     sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url'),
   }
 }
 
-export const keyIdOf = (public_key: string): string => sha256(public_key).slice(0, 16)
+export const computeKeyId = (public_key: string): string => sha256(public_key).slice(0, 16)
 
-type Code = (text: string) => string
+type MacFunction = (text: string) => string
 const BLOCK_BYTES = 64
 const DIGEST_BYTES = 32
 
@@ -151,7 +152,7 @@ const DIGEST_BYTES = 32
  * HMAC-SHA-256 as RFC 2104 writes it down: the key prepared once, each of the two hashes one call. An object for each code
  * costs half as much again, and is garbage a million times when a record is verified.
  */
-export function hmacSha256(key: Buffer): Code {
+export function createHmacSha256(key: Buffer): MacFunction {
   if (key.length > BLOCK_BYTES) throw new TypeError('A longer key would have to be hashed first')
   const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES, 0x5c)
   const inner = Buffer.alloc(BLOCK_BYTES, 0x36)
@@ -170,29 +171,29 @@ export function hmacSha256(key: Buffer): Code {
   }
 }
 
-function isSame(wanted: string, given: string): boolean {
+function isConstantTimeEqual(wanted: string, given: string): boolean {
   const [one, two] = [Buffer.from(wanted), Buffer.from(given)]
   return one.length === two.length && timingSafeEqual(one, two)
 }
 
-const successionText = (old: PublicKey, successor: string): string =>
+const serializeSuccession = (old: PublicKey, successor: string): string =>
   JSON.stringify(['probity-audit-succession', old.key_id, successor])
 
 /** Whether the holder of `old` itself has named `successor`. */
-export const successionFits = (old: EarlierKey, successor: string): boolean =>
-  signatureFits(successionText(old, successor), old.succession, old.public_key)
+export const verifySuccession = (old: EarlierKey, successor: string): boolean =>
+  verifySignature(serializeSuccession(old, successor), old.succession, old.public_key)
 
-export function checkpointFits(checkpoint: Checkpoint, public_key: string): boolean {
+export function verifyCheckpoint(checkpoint: Checkpoint, public_key: string): boolean {
   const { signature, ...signed } = checkpoint
-  return signatureFits(checkpointText(signed), signature, public_key)
+  return verifySignature(serializeCheckpoint(signed), signature, public_key)
 }
 
-const statementText = (kind: string, text: string): string => JSON.stringify(['probity-statement', kind, text])
+const serializeStatement = (kind: string, text: string): string => JSON.stringify(['probity-statement', kind, text])
 
-export const statementFits = (kind: string, text: string, signature: string, public_key: string): boolean =>
-  signatureFits(statementText(kind, text), signature, public_key)
+export const verifyStatement = (kind: string, text: string, signature: string, public_key: string): boolean =>
+  verifySignature(serializeStatement(kind, text), signature, public_key)
 
-function signatureFits(text: string, signature: string, public_key: string): boolean {
+function verifySignature(text: string, signature: string, public_key: string): boolean {
   try {
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: public_key }, format: 'jwk' })
     const bytes = Buffer.from(signature, 'base64url')

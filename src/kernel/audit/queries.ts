@@ -60,7 +60,7 @@ export const listTenantsToChain = (tx: Tx) =>
        else (select true from app.audit_event e where ${isBehind('p')} order by e.txid, e.event_id limit 1) end`,
   )
 
-export interface Unchained {
+export interface UnchainedEvents {
   readonly events: number
   /** A version 7 UUID, hence with the time of the event. */
   readonly oldest_event_id: string | null
@@ -69,8 +69,8 @@ export interface Unchained {
 }
 
 /** What is recorded and not chained, counted from the tables alone. A link has exactly one event, which gives the count for a moved chain. */
-export const findUnchained = async (tx: Tx): Promise<Unchained> =>
-  (await tx.find<Unchained>(
+export const findUnchainedEvents = async (tx: Tx): Promise<UnchainedEvents> =>
+  (await tx.find<UnchainedEvents>(
     `${positions} select coalesce(sum(u.events), 0)::bigint as events, min(u.oldest) as oldest_event_id, min(u.since) as moved_since from (
        select b.events, b.oldest, null::timestamptz as since from positions p cross join lateral (
          select count(*) as events, min(e.event_id::text) as oldest from app.audit_event e where ${isBehind('p')}) b
@@ -93,7 +93,7 @@ export const countMovedChains = async (tx: Tx): Promise<{ moved: number; ahead: 
 
 // As app, inside the tenant -----------------------------------------------------------------------------------------
 
-export const tryLockSealing = async (tx: Tx): Promise<boolean> =>
+export const tryLockChain = async (tx: Tx): Promise<boolean> =>
   (
     await tx.find<{ locked: boolean }>(
       "select pg_try_advisory_xact_lock(hashtextextended('audit:' || $1, 0)) as locked",
@@ -101,12 +101,12 @@ export const tryLockSealing = async (tx: Tx): Promise<boolean> =>
     )
   )?.locked ?? false
 
-export interface Position {
+export interface ChainPosition {
   readonly last_txid: number
   readonly last_event_id: string
 }
 
-export interface HeadRow extends ChainEnd, Position {
+export interface HeadRow extends ChainEnd, ChainPosition {
   readonly mac: string
   readonly sealed_at: string
   /** Whether the position was counted in this cluster: only then does it say which events are chained. */
@@ -136,7 +136,7 @@ const eventColumns =
  * Events behind a position, chained or not: among them may be some whose numbers were given out by another cluster. A scalar
  * subquery stays one index probe for each event, whatever the planner thinks of the rest.
  */
-export const listEventsAfter = (tx: Tx, after: Position, horizon: number, count: number) =>
+export const listEventsAfter = (tx: Tx, after: ChainPosition, horizon: number, count: number) =>
   tx.query<EventRow & { readonly is_chained: boolean }>(
     `select ${eventColumns}, (select l.seq from app.audit_link l where l.tenant_id = $1 and l.event_id = e.event_id) is not null as is_chained
        from app.audit_event e
@@ -173,7 +173,7 @@ export const insertLinks = (tx: Tx, links: readonly LinkRow[]) =>
   )
 
 /** Without a position the stored one stays as it is, and so does the cluster it was counted in. */
-export const upsertHead = (tx: Tx, head: ChainEnd & { readonly mac: string }, position: Position | null) =>
+export const upsertHead = (tx: Tx, head: ChainEnd & { readonly mac: string }, position: ChainPosition | null) =>
   tx.run(
     `insert into app.audit_head as h (tenant_id, seq, hash, mac, last_txid, last_event_id, cluster_id)
      values ($1, $2, $3, $4, coalesce($5::bigint, 0), coalesce($6::uuid, app.system_tenant()), case when $5::bigint is not null then app.cluster_id() end)
@@ -231,11 +231,11 @@ export const listChain = async (tx: Tx, after_seq: number, count: number): Promi
     event_id: row.event_id,
     prev_hash: row.prev_hash,
     hash: row.hash,
-    event: row.mac === null ? null : eventOf(tenant_id, row, row.mac),
+    event: row.mac === null ? null : toAuditEvent(tenant_id, row, row.mac),
   }))
 }
 
-const eventOf = (tenant_id: string, row: Omit<AuditEvent, 'tenant_id'>, mac: string) => ({
+const toAuditEvent = (tenant_id: string, row: Omit<AuditEvent, 'tenant_id'>, mac: string) => ({
   tenant_id,
   event_id: row.event_id,
   recorded_at: row.recorded_at,
@@ -249,7 +249,7 @@ const eventOf = (tenant_id: string, row: Omit<AuditEvent, 'tenant_id'>, mac: str
 })
 
 /** Events that no link names, oldest first: the unsealed tail, or something planted. */
-export const listUnlinked = (tx: Tx, count: number) =>
+export const listUnlinkedEvents = (tx: Tx, count: number) =>
   tx.query<EventRow>(
     `select ${eventColumns} from app.audit_event e
       where tenant_id = $1 and not exists (select 1 from app.audit_link l where l.tenant_id = $1 and l.event_id = e.event_id)

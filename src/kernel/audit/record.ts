@@ -9,12 +9,12 @@ import { deferEvent } from './queries.ts'
 /** What a handler may add to its own event. */
 export interface AuditNotes {
   /** Configuration: the members that differ are kept in the clear. */
-  configuration(before: object | null, after: object): void
+  recordDiff(before: object | null, after: object): void
   /** Records that may hold personal data: only keyed hashes of before and after are kept. */
-  record(before: object | null, after: object): void
+  recordHashes(before: object | null, after: object): void
 }
 
-export class CollectedNotes implements AuditNotes {
+export class AuditNotesCollector implements AuditNotes {
   #detail: Record<string, unknown> = {}
   readonly #keys: AuditKeys
 
@@ -22,13 +22,13 @@ export class CollectedNotes implements AuditNotes {
     this.#keys = keys
   }
 
-  configuration(before: object | null, after: object): void {
-    this.record(before, after)
-    this.#detail['diff'] = differences(before ?? {}, after)
+  recordDiff(before: object | null, after: object): void {
+    this.recordHashes(before, after)
+    this.#detail['diff'] = diffMembers(before ?? {}, after)
   }
 
-  record(before: object | null, after: object): void {
-    const hash = (value: object) => this.#keys.fingerprint(canonicalJson(plain(value)))
+  recordHashes(before: object | null, after: object): void {
+    const hash = (value: object) => this.#keys.fingerprint(canonicalJson(toJsonValue(value)))
     this.#detail['before_hash'] = before === null ? null : hash(before)
     this.#detail['after_hash'] = hash(after)
   }
@@ -39,20 +39,23 @@ export class CollectedNotes implements AuditNotes {
 }
 
 /** As it would look on the wire: no dates, no undefined. */
-const plain = (value: object): unknown => JSON.parse(JSON.stringify(value))
+const toJsonValue = (value: object): unknown => JSON.parse(JSON.stringify(value))
 
-const NOISE = new Set(['revision', 'updated_at', 'updated_by'])
+const IGNORED_MEMBERS = new Set(['revision', 'updated_at', 'updated_by'])
 
-function differences(before: object, after: object): { member: string; before: unknown; after: unknown }[] {
-  const old = plain(before) as Record<string, unknown>
-  const now = plain(after) as Record<string, unknown>
+function diffMembers(before: object, after: object): { member: string; before: unknown; after: unknown }[] {
+  const old = toJsonValue(before) as Record<string, unknown>
+  const now = toJsonValue(after) as Record<string, unknown>
   return [...new Set([...Object.keys(old), ...Object.keys(now)])]
-    .filter((member) => !NOISE.has(member) && canonicalJson(old[member] ?? null) !== canonicalJson(now[member] ?? null))
+    .filter(
+      (member) =>
+        !IGNORED_MEMBERS.has(member) && canonicalJson(old[member] ?? null) !== canonicalJson(now[member] ?? null),
+    )
     .sort()
     .map((member) => ({ member, before: old[member] ?? null, after: now[member] ?? null }))
 }
 
-export interface EventFacts {
+export interface AuditEventInput {
   readonly operation: string
   readonly object_type: string
   readonly object_id: string
@@ -60,7 +63,7 @@ export interface EventFacts {
   readonly detail: Record<string, unknown>
 }
 
-export function recordEvent(tx: Tx, keys: AuditKeys, facts: EventFacts): void {
+export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): void {
   const now = new Date()
   const event: AuditEvent = {
     tenant_id: tx.tenant_id,
@@ -75,11 +78,11 @@ export function recordEvent(tx: Tx, keys: AuditKeys, facts: EventFacts): void {
     request_id: facts.request_id,
     detail: canonicalJson(facts.detail),
   }
-  deferEvent(tx, event, keys.eventMac(event))
+  deferEvent(tx, event, keys.computeEventMac(event))
 }
 
 /** What a request was about: the thing its path names, or the thing it made, or the tenant itself. */
-export function objectOf(
+export function getAuditedObject(
   route: Route,
   params: unknown,
   reply: unknown,
@@ -88,16 +91,16 @@ export function objectOf(
   const object_type = route.path.split('/')[1] as string
   const [named] = Object.values((params ?? {}) as Record<string, string>)
   if (named !== undefined) return { object_type, object_id: named }
-  return { object_type, object_id: idIn(reply) ?? tenant_id }
+  return { object_type, object_id: findId(reply) ?? tenant_id }
 }
 
-function idIn(reply: unknown, depth = 0): string | undefined {
+function findId(reply: unknown, depth = 0): string | undefined {
   if (typeof reply !== 'object' || reply === null || depth > 1) return undefined
   for (const [name, value] of Object.entries(reply)) {
     if (name.endsWith('_id') && name !== 'tenant_id' && typeof value === 'string') return value
   }
   for (const value of Object.values(reply)) {
-    const found = idIn(value, depth + 1)
+    const found = findId(value, depth + 1)
     if (found !== undefined) return found
   }
   return undefined

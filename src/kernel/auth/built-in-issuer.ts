@@ -1,14 +1,14 @@
 /** The built-in issuer: mints short tokens for API keys and people, publishes its public keys. Its private key is sealed at rest. */
 import type { JWK } from 'jose'
+import type { Keyring } from '../encryption.ts'
 import type { Transactions } from '../kernel.ts'
-import type { Keyring } from '../seal.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { listSigningKeys, type SigningKeyRow } from './queries.ts'
 import { createTokenMinter, type SigningKey, type TokenMinter } from './token-minter.ts'
 
 export const BUILT_IN_ISSUER = 'probity'
 export const AUDIENCE = 'probity'
-export const sealContext = (kid: string): string => `system/signing-key:${kid}`
+export const signingKeyContext = (kid: string): string => `system/signing-key:${kid}`
 
 export interface BuiltInIssuer extends TokenMinter {
   readonly issuer: string
@@ -18,20 +18,22 @@ export interface BuiltInIssuer extends TokenMinter {
 }
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:issuer' }
-const KEEP_MS = 5000
+const CACHE_TTL_MS = 5000
 
 export function createBuiltInIssuer(transactions: Pick<Transactions, 'one'>, keyring: Keyring): BuiltInIssuer {
-  let kept: { rows: SigningKeyRow[]; at_ms: number } | undefined
+  let cached: { loadKeys: SigningKeyRow[]; at_ms: number } | undefined
   const rows = async (): Promise<SigningKeyRow[]> => {
-    if (kept && performance.now() - kept.at_ms < KEEP_MS) return kept.rows
+    if (cached && performance.now() - cached.at_ms < CACHE_TTL_MS) return cached.loadKeys
     const at_ms = performance.now()
-    kept = { rows: await transactions.one(SCOPE, listSigningKeys), at_ms }
-    return kept.rows
+    cached = { loadKeys: await transactions.one(SCOPE, listSigningKeys), at_ms }
+    return cached.loadKeys
   }
   const activeKey = async (): Promise<SigningKey> => {
     const active = (await rows()).find((row) => row.state === 'active')
     if (!active) throw new Error('the built-in issuer has no active signing key; run "probity seed"')
-    const private_jwk = JSON.parse(keyring.open(active.sealed_private, sealContext(active.kid)).toString()) as JWK
+    const private_jwk = JSON.parse(
+      keyring.decrypt(active.sealed_private, signingKeyContext(active.kid)).toString(),
+    ) as JWK
     return { kid: active.kid, alg: active.alg, private_jwk }
   }
   return {

@@ -38,14 +38,14 @@ interface PublicKey {
  * Past `refresh_after_ms` keys are renewed behind the caller's back; past `wait_after_ms` the caller waits for it, so
  * that a key withdrawn during a quiet night is not accepted once more in the morning.
  */
-interface Pace {
+interface RefreshPolicy {
   readonly refresh_after_ms: number
   readonly wait_after_ms: number
   readonly cooldown_ms: number
 }
 
-const LOCAL_PACE: Pace = { refresh_after_ms: 5_000, wait_after_ms: 5_000, cooldown_ms: 1_000 }
-const REMOTE_PACE: Pace = { refresh_after_ms: 600_000, wait_after_ms: 1_200_000, cooldown_ms: 30_000 }
+const LOCAL_REFRESH: RefreshPolicy = { refresh_after_ms: 5_000, wait_after_ms: 5_000, cooldown_ms: 1_000 }
+const REMOTE_REFRESH: RefreshPolicy = { refresh_after_ms: 600_000, wait_after_ms: 1_200_000, cooldown_ms: 30_000 }
 /** With no key at all every token of the issuer waits, so the first success is sought more eagerly. */
 const FIRST_KEYS_COOLDOWN_MS = 1_000
 
@@ -55,8 +55,8 @@ const MIN_RSA_BITS = 2048
 
 export function createKeySet(source: KeySource, options: KeySetOptions = {}): KeySet {
   const now = options.now ?? (() => performance.now())
-  const pace = source.kind === 'static' ? LOCAL_PACE : REMOTE_PACE
-  const readJwks = jwksReader(source, options)
+  const refreshPolicy = source.kind === 'static' ? LOCAL_REFRESH : REMOTE_REFRESH
+  const readJwks = createJwksReader(source, options)
   let keys: readonly PublicKey[] | undefined
   let loaded_at_ms = Number.NEGATIVE_INFINITY
   let tried_at_ms = Number.NEGATIVE_INFINITY
@@ -77,7 +77,7 @@ export function createKeySet(source: KeySource, options: KeySetOptions = {}): Ke
 
   /** Joins the refresh under way, starts one, or, within the cool-down, does nothing. Gives its failure, never rejects. */
   async function refresh(): Promise<unknown> {
-    const cooldown_ms = keys ? pace.cooldown_ms : FIRST_KEYS_COOLDOWN_MS
+    const cooldown_ms = keys ? refreshPolicy.cooldown_ms : FIRST_KEYS_COOLDOWN_MS
     if (!loading && now() - tried_at_ms >= cooldown_ms) {
       loading = load().finally(() => {
         loading = undefined
@@ -86,7 +86,7 @@ export function createKeySet(source: KeySource, options: KeySetOptions = {}): Ke
     return loading
   }
 
-  function fitting(alg: TokenAlgorithm, kid: string | undefined): readonly PublicKey[] {
+  function findMatching(alg: TokenAlgorithm, kid: string | undefined): readonly PublicKey[] {
     const known = keys ?? fail('dependency_unavailable', { retry_after_s: 1 })
     return known.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid))
   }
@@ -94,15 +94,15 @@ export function createKeySet(source: KeySource, options: KeySetOptions = {}): Ke
   return {
     async find(alg, kid) {
       const age_ms = now() - loaded_at_ms
-      if (age_ms >= pace.wait_after_ms) {
+      if (age_ms >= refreshPolicy.wait_after_ms) {
         const failure = await refresh()
         // Keys of our own come from the database the request needs next: whoever waited for it in vain is told so now.
         if (failure instanceof Problem && failure.code === 'overloaded') throw failure
-      } else if (age_ms >= pace.refresh_after_ms) void refresh()
-      let found = fitting(alg, kid)
+      } else if (age_ms >= refreshPolicy.refresh_after_ms) void refresh()
+      let found = findMatching(alg, kid)
       if (found.length === 0) {
         await refresh()
-        found = fitting(alg, kid)
+        found = findMatching(alg, kid)
       }
       return found.length === 1 ? found[0]?.key : undefined
     },
@@ -118,7 +118,7 @@ async function importKeys(jwks: readonly unknown[]): Promise<readonly PublicKey[
 async function importPublicKey(jwk: unknown): Promise<PublicKey | undefined> {
   if (!isObject(jwk)) return undefined
   const { kty, crv, n, e, x, y, kid } = jwk as JWK
-  const alg = onlyAlgorithm(jwk)
+  const alg = inferAlgorithm(jwk)
   if (!alg || !(kid === undefined || typeof kid === 'string')) return undefined
   try {
     // Named members only: a private part published by mistake must not travel further.
@@ -133,7 +133,7 @@ async function importPublicKey(jwk: unknown): Promise<PublicKey | undefined> {
 }
 
 /** One key, one algorithm: its type leaves a single choice, and what the key says of itself must not contradict it. */
-function onlyAlgorithm(jwk: Readonly<Record<string, unknown>>): TokenAlgorithm | undefined {
+function inferAlgorithm(jwk: Readonly<Record<string, unknown>>): TokenAlgorithm | undefined {
   const { kty, crv, alg, use, key_ops } = jwk
   if (use !== undefined && use !== 'sig') return undefined
   if (key_ops !== undefined && !(Array.isArray(key_ops) && key_ops.includes('verify'))) return undefined
@@ -148,36 +148,37 @@ function onlyAlgorithm(jwk: Readonly<Record<string, unknown>>): TokenAlgorithm |
   return alg === undefined || alg === only ? only : undefined
 }
 
-function jwksReader(source: KeySource, options: KeySetOptions): () => Promise<readonly unknown[]> {
+function createJwksReader(source: KeySource, options: KeySetOptions): () => Promise<readonly unknown[]> {
   const fetchObject = (url: string) =>
     fetchJsonObject(url, options.fetch ?? fetch, options.timeout_ms ?? FETCH_TIMEOUT_MS)
   const fetchKeys = async (url: string) => {
     const { keys } = await fetchObject(url)
-    return Array.isArray(keys) ? keys : raise('the key set has no list of keys')
+    return Array.isArray(keys) ? keys : failKeySet('the key set has no list of keys')
   }
   switch (source.kind) {
     case 'static':
       return () => source.jwks()
     case 'jwks': {
-      const url = secureUrl(source.url)
+      const url = requireSecureUrl(source.url)
       return () => fetchKeys(url)
     }
     case 'oidc': {
-      const url = secureUrl(`${source.issuer_url.replace(/\/$/, '')}/.well-known/openid-configuration`)
+      const url = requireSecureUrl(`${source.issuer_url.replace(/\/$/, '')}/.well-known/openid-configuration`)
       return async () => {
         const { issuer, jwks_uri } = await fetchObject(url)
-        if (issuer !== source.issuer_url) raise('the discovery document names another issuer')
-        return fetchKeys(secureUrl(jwks_uri))
+        if (issuer !== source.issuer_url) failKeySet('the discovery document names another issuer')
+        return fetchKeys(requireSecureUrl(jwks_uri))
       }
     }
   }
 }
 
 /** Whoever can answer this request can sign tokens: plain http is for a server on the same machine only. */
-function secureUrl(text: unknown): string {
-  const url = new URL(typeof text === 'string' ? text : raise('an address of keys must be text'))
+function requireSecureUrl(text: unknown): string {
+  const url = new URL(typeof text === 'string' ? text : failKeySet('an address of keys must be text'))
   const is_loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && is_loopback)) raise('keys are fetched over https only')
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && is_loopback))
+    failKeySet('keys are fetched over https only')
   return url.href
 }
 
@@ -187,33 +188,33 @@ async function fetchJsonObject(url: string, get: Fetch, timeout_ms: number): Pro
     redirect: 'error',
     signal: AbortSignal.timeout(timeout_ms),
   })
-  const bytes = response.status === 200 ? await boundedBody(response) : await discard(response)
+  const bytes = response.status === 200 ? await readBoundedBody(response) : await discardBody(response)
   const document: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  return isObject(document) ? document : raise('the document is not an object')
+  return isObject(document) ? document : failKeySet('the document is not an object')
 }
 
-async function boundedBody(response: Response): Promise<Uint8Array> {
+async function readBoundedBody(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size_bytes = 0
   // Leaving the loop by an exception cancels the stream, and with it the transfer.
   for await (const chunk of response.body ?? []) {
     size_bytes += chunk.byteLength
-    if (size_bytes > MAX_BODY_BYTES) raise('the document is too large')
+    if (size_bytes > MAX_BODY_BYTES) failKeySet('the document is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
 /** An unread body would hold its connection until the garbage collector finds it. */
-async function discard(response: Response): Promise<never> {
+async function discardBody(response: Response): Promise<never> {
   await response.body?.cancel()
-  return raise(`the server answered with status ${response.status}`)
+  return failKeySet(`the server answered with status ${response.status}`)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function raise(message: string): never {
+function failKeySet(message: string): never {
   throw new Error(`token issuer keys: ${message}`)
 }

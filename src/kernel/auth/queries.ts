@@ -2,7 +2,7 @@
 import type { Tx } from '../database/tx.ts'
 import type { Bucket } from '../limits.ts'
 
-export interface StandingRow {
+export interface TenantStatusRow {
   readonly state: 'active' | 'suspended'
   readonly access_epoch: number
   /** NULL when the caller already holds this epoch: then nothing else was read. */
@@ -15,8 +15,8 @@ export interface StandingRow {
 }
 
 /** One row. The lists are only read when the epoch has moved, so that the refresh every two seconds costs one index read. */
-export const findStanding = (tx: Tx, known_epoch: number) =>
-  tx.find<StandingRow>(
+export const findTenantStatus = (tx: Tx, known_epoch: number) =>
+  tx.find<TenantStatusRow>(
     `select t.state, t.access_epoch,
             case when t.access_epoch = $2 then null else jsonb_build_object(
               'denied', (select coalesce(jsonb_agg(d.id), '[]') from (

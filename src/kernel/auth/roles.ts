@@ -38,4 +38,4 @@ export const isRole = (name: string): name is Role => (roles as readonly string[
  * Where a person has several roles, the widest counts.
  */
 const caseRoles: readonly Role[] = ['analyst', 'compliance_officer', 'auditor']
-export const readsCases = (held: readonly Role[]): boolean => held.some((role) => caseRoles.includes(role))
+export const canReadCases = (held: readonly Role[]): boolean => held.some((role) => caseRoles.includes(role))

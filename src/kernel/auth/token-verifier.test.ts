@@ -5,7 +5,12 @@ import fc from 'fast-check'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { forgedTokens } from '../../../test/support/forged-tokens.ts'
-import { type ForgeryKey, type ForgeryWorld, goodExternalToken, goodToken } from '../../../test/support/token-forge.ts'
+import {
+  type ForgeryContext,
+  type ForgeryKey,
+  goodExternalToken,
+  goodToken,
+} from '../../../test/support/token-forge.ts'
 import { Problem } from '../problem.ts'
 import { generateSigningKey } from './token-minter.ts'
 import { createTokenVerifier, type TokenVerifier, type TrustedIssuer } from './token-verifier.ts'
@@ -14,8 +19,8 @@ const NOW_S = 1_760_000_000
 const knownRoles = new Set(['viewer', 'analyst'])
 const external_tenant = '0190a1b2-c3d4-7e5f-8a6b-00000000000e'
 
-let world: ForgeryWorld
-let external: NonNullable<ForgeryWorld['external']>
+let world: ForgeryContext
+let external: NonNullable<ForgeryContext['external']>
 let eddsa_key: ForgeryKey
 let built_in_jwks: JWK[]
 let external_jwks: JWK[]
@@ -206,7 +211,7 @@ describe('forgeries', () => {
       'tenant under other names': 'tenant_context_missing',
       'tenant by prototype': 'tenant_context_missing',
     })
-    for (const { token } of corpus) expect(subject.recall(token)).toBeUndefined()
+    for (const { token } of corpus) expect(subject.getCached(token)).toBeUndefined()
   })
 
   test('what cannot be sent in a header is refused as well', async () => {
@@ -318,17 +323,17 @@ describe('cache', () => {
   test('answers with the same frozen object, for 60 seconds', async () => {
     const subject = verifier()
     const token = goodToken(world)
-    expect(subject.recall(token)).toBeUndefined()
+    expect(subject.getCached(token)).toBeUndefined()
     const verified = await subject.verify(token)
     expect(Object.isFrozen(verified) && Object.isFrozen(verified.roles)).toBe(true)
     clock.now_ms += 59_999
-    expect(subject.recall(token)?.verified).toBe(verified)
+    expect(subject.getCached(token)?.verified).toBe(verified)
     expect(await subject.verify(token)).toBe(verified)
     clock.now_ms += 1
-    expect(subject.recall(token)).toBeUndefined()
+    expect(subject.getCached(token)).toBeUndefined()
     const again = await subject.verify(token)
     expect(again).toEqual(verified)
-    expect(subject.recall(token)?.verified).toBe(again)
+    expect(subject.getCached(token)?.verified).toBe(again)
   })
 
   test('an entry never outlives its token', async () => {
@@ -336,9 +341,9 @@ describe('cache', () => {
     const token = goodToken(world, { claims: { exp: NOW_S + 10 } })
     const verified = await subject.verify(token)
     clock.now_ms += 39_999
-    expect(subject.recall(token)?.verified).toBe(verified)
+    expect(subject.getCached(token)?.verified).toBe(verified)
     clock.now_ms += 1
-    expect(subject.recall(token)).toBeUndefined()
+    expect(subject.getCached(token)).toBeUndefined()
     expect(await refusal(subject, token)).toBe('token_expired')
   })
 
@@ -347,14 +352,14 @@ describe('cache', () => {
     const token = goodToken(world)
     await subject.verify(token)
     clock.now_ms -= 1
-    expect(subject.recall(token)).toBeUndefined()
+    expect(subject.getCached(token)).toBeUndefined()
   })
 
   test('is bounded', async () => {
     const subject = verifier({ cache_max: 2 })
     const tokens = ['a', 'b', 'c'].map((jti) => goodToken(world, { claims: { jti } }))
     for (const token of tokens) await subject.verify(token)
-    expect(tokens.map((token) => subject.recall(token) !== undefined)).toEqual([false, true, true])
+    expect(tokens.map((token) => subject.getCached(token) !== undefined)).toEqual([false, true, true])
   })
 
   test('a token of a removed key is refused once its entry and the key have aged', async () => {

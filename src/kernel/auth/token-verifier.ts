@@ -5,8 +5,8 @@
 import { createHash, hash } from 'node:crypto'
 import { compactVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { readJson } from '../json-text.ts'
 import { fail } from '../problem.ts'
+import { parseStrictJson } from '../strict-json.ts'
 import { isUuid, SYSTEM_TENANT } from '../uuid.ts'
 import { createKeySet, type Fetch, type KeySet, type KeySource, type TokenAlgorithm } from './key-sets.ts'
 
@@ -56,7 +56,7 @@ interface Validity {
 }
 
 /** A token that was verified a while ago. */
-export interface KnownToken {
+export interface CachedToken {
   readonly verified: VerifiedToken
   readonly validity: Validity
   readonly verified_at_ms: number
@@ -65,9 +65,9 @@ export interface KnownToken {
 export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken>
   /** The same answer without waiting, when this very token was verified a moment ago. */
-  recall(token: string): KnownToken | undefined
+  getCached(token: string): CachedToken | undefined
   /** Whether what was recalled before may still be counted on. */
-  holds(known: KnownToken): boolean
+  isStillValid(known: CachedToken): boolean
 }
 
 export const MAX_TOKEN_BYTES = 8192
@@ -77,15 +77,15 @@ const SKEW_S = 30
 const MAX_ROLES = 32
 const MAX_TEXT_LENGTH = 255
 /** Also how long a token may outlive the withdrawal of its key. */
-const CACHE_LIFE_MS = 60_000
+const CACHE_TTL_MS = 60_000
 const CACHE_MAX = 10_000
 
 const COMPACT_JWS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/
 /** Each of these changes how the rest is to be read, so a verifier that skipped over it would read something else. */
-const UNREADABLE_HEADERS = ['crit', 'b64', 'cty', 'zip', 'enc']
+const UNSUPPORTED_HEADERS = ['crit', 'b64', 'cty', 'zip', 'enc']
 const TOKEN_TYPES = ['jwt', 'at+jwt']
 
-interface Authority {
+interface IssuerKeys {
   readonly issuer: TrustedIssuer
   readonly keys: KeySet
 }
@@ -94,42 +94,42 @@ type JsonObject = ReadonlyMap<string, unknown>
 
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { knownRoles, now = Date.now } = options
-  const authorities = new Map<unknown, Authority>()
+  const authorities = new Map<unknown, IssuerKeys>()
   for (const issuer of options.issuers) {
     checkConfiguration(issuer, knownRoles)
     if (authorities.has(issuer.issuer)) throw new Error(`token issuer ${issuer.issuer} is configured twice`)
-    authorities.set(issuer.issuer, { issuer, keys: keySetOf(issuer, options) })
+    authorities.set(issuer.issuer, { issuer, keys: createIssuerKeySet(issuer, options) })
   }
-  const cache = new LRUCache<string, KnownToken>({ max: options.cache_max ?? CACHE_MAX })
+  const cache = new LRUCache<string, CachedToken>({ max: options.cache_max ?? CACHE_MAX })
 
-  function holds({ validity, verified_at_ms }: KnownToken): boolean {
+  function isStillValid({ validity, verified_at_ms }: CachedToken): boolean {
     const now_ms = now()
     const age_ms = now_ms - verified_at_ms
     // A negative age means that the clock was set back: then nothing is known about the entry's age.
-    return age_ms >= 0 && age_ms < CACHE_LIFE_MS && timing(validity, now_ms / 1000) === 'current'
+    return age_ms >= 0 && age_ms < CACHE_TTL_MS && compareWithNow(validity, now_ms / 1000) === 'current'
   }
 
-  function recall(token: string): KnownToken | undefined {
+  function getCached(token: string): CachedToken | undefined {
     if (token.length > MAX_TOKEN_BYTES) return undefined
-    const known = cache.get(fingerprint(token))
-    return known && holds(known) ? known : undefined
+    const known = cache.get(hashToken(token))
+    return known && isStillValid(known) ? known : undefined
   }
 
   async function verify(token: string): Promise<VerifiedToken> {
-    const known = recall(token)
+    const known = getCached(token)
     if (known) return known.verified
     const { header, payload } = readCompactJws(token)
     const authority = authorities.get(payload.get('iss')) ?? fail('token_invalid')
     await checkSignature(token, header, authority)
     const { verified, validity } = readClaims(payload, authority.issuer, knownRoles)
     const now_ms = now()
-    const when = timing(validity, now_ms / 1000)
+    const when = compareWithNow(validity, now_ms / 1000)
     if (when !== 'current') fail(when === 'past' ? 'token_expired' : 'token_invalid')
-    cache.set(fingerprint(token), { verified, validity, verified_at_ms: now_ms })
+    cache.set(hashToken(token), { verified, validity, verified_at_ms: now_ms })
     return verified
   }
 
-  return { verify, recall, holds }
+  return { verify, getCached, isStillValid }
 }
 
 /** Never the system tenant, whose rows belong to everybody. */
@@ -144,7 +144,7 @@ export function isPlainText(value: unknown): value is string {
   )
 }
 
-function keySetOf(issuer: TrustedIssuer, options: TokenVerifierOptions): KeySet {
+function createIssuerKeySet(issuer: TrustedIssuer, options: TokenVerifierOptions): KeySet {
   const { now, fetch, fetch_timeout_ms, on_key_failure } = options
   return createKeySet(issuer.keys, {
     ...(now && { now }),
@@ -157,26 +157,29 @@ function keySetOf(issuer: TrustedIssuer, options: TokenVerifierOptions): KeySet 
 /** A mistake here would open a door for everyone, so it stops the process instead of a request. */
 function checkConfiguration(trusted: TrustedIssuer, knownRoles: ReadonlySet<string>): void {
   const { issuer, audience, algorithms, tenants, role_map, keys, built_in } = trusted
-  const insist = (holds: boolean, rule: string) => {
+  const assertConfig = (holds: boolean, rule: string) => {
     if (!holds) throw new Error(`token issuer ${issuer}: ${rule}`)
   }
-  insist(issuer !== '' && audience !== '', 'issuer and audience must not be empty')
-  insist(algorithms.length > 0, 'at least one algorithm is needed')
-  insist(
+  assertConfig(issuer !== '' && audience !== '', 'issuer and audience must not be empty')
+  assertConfig(algorithms.length > 0, 'at least one algorithm is needed')
+  assertConfig(
     algorithms.every((alg) => ['RS256', 'ES256', 'EdDSA'].includes(alg)),
     'only RS256, ES256 and EdDSA are trusted',
   )
-  insist(tenants !== '*' || built_in, 'only the built-in issuer may speak for every tenant')
-  insist(tenants === '*' || tenants.every(isTenantId), 'a tenant must be a lower-case UUID and not the system tenant')
-  insist(role_map !== null || built_in, 'an external issuer needs a map of roles')
+  assertConfig(tenants !== '*' || built_in, 'only the built-in issuer may speak for every tenant')
+  assertConfig(
+    tenants === '*' || tenants.every(isTenantId),
+    'a tenant must be a lower-case UUID and not the system tenant',
+  )
+  assertConfig(role_map !== null || built_in, 'an external issuer needs a map of roles')
   const unknown = Object.values(role_map ?? {})
     .flat()
     .filter((role) => !knownRoles.has(role))
-  insist(unknown.length === 0, `its map names unknown roles: ${unknown.join(', ')}`)
-  insist(keys.kind !== 'oidc' || keys.issuer_url === issuer, 'discovery must be asked of the issuer itself')
+  assertConfig(unknown.length === 0, `its map names unknown roles: ${unknown.join(', ')}`)
+  assertConfig(keys.kind !== 'oidc' || keys.issuer_url === issuer, 'discovery must be asked of the issuer itself')
 }
 
-function fingerprint(token: string): string {
+function hashToken(token: string): string {
   return hash('sha256', token, 'base64')
 }
 
@@ -198,7 +201,7 @@ function decodeBase64url(text: string): Buffer {
 function readObject(bytes: Buffer): JsonObject {
   let value: unknown
   try {
-    value = readJson(bytes)
+    value = parseStrictJson(bytes)
   } catch {
     // Its account of what is wrong and where is meant for bodies, not for whoever made this token.
     fail('token_invalid')
@@ -207,14 +210,14 @@ function readObject(bytes: Buffer): JsonObject {
   return new Map(Object.entries(value))
 }
 
-async function checkSignature(token: string, header: JsonObject, { issuer, keys }: Authority): Promise<void> {
+async function checkSignature(token: string, header: JsonObject, { issuer, keys }: IssuerKeys): Promise<void> {
   const alg = issuer.algorithms.find((allowed) => allowed === header.get('alg')) ?? fail('token_invalid')
   const kid = header.get('kid')
   const typ = header.get('typ')
   const is_readable =
     (kid === undefined || isPlainText(kid)) &&
     (typ === undefined || (typeof typ === 'string' && TOKEN_TYPES.includes(typ.toLowerCase()))) &&
-    !UNREADABLE_HEADERS.some((name) => header.has(name))
+    !UNSUPPORTED_HEADERS.some((name) => header.has(name))
   if (!is_readable) fail('token_invalid')
   const key = (await keys.find(alg, kid)) ?? fail('token_invalid')
   await compactVerify(token, key, { algorithms: [alg] }).catch(() => fail('token_invalid'))
@@ -226,15 +229,15 @@ function readClaims(
   issuer: TrustedIssuer,
   knownRoles: ReadonlySet<string>,
 ): { verified: VerifiedToken; validity: Validity } {
-  const subject = plainText(payload.get('sub'))
-  const token_id = plainText(payload.get('jti'))
-  const issued_at_s = seconds(payload.get('iat'))
-  const expires_at_s = seconds(payload.get('exp'))
+  const subject = requirePlainText(payload.get('sub'))
+  const token_id = requirePlainText(payload.get('jti'))
+  const issued_at_s = requireSeconds(payload.get('iat'))
+  const expires_at_s = requireSeconds(payload.get('exp'))
   const nbf = payload.get('nbf')
   const name = payload.get('name')
   const lifetime_s = expires_at_s - issued_at_s
   if (lifetime_s <= 0 || lifetime_s > MAX_LIFETIME_S) fail('token_invalid')
-  if (!isMeantFor(issuer.audience, payload.get('aud'))) fail('token_invalid')
+  if (!matchesAudience(issuer.audience, payload.get('aud'))) fail('token_invalid')
   const verified: VerifiedToken = Object.freeze({
     issuer: issuer.issuer,
     subject,
@@ -243,29 +246,29 @@ function readClaims(
     roles: Object.freeze(readRoles(payload.get(issuer.roles_claim), issuer, knownRoles)),
     issued_at_s,
     expires_at_s,
-    principal: issuer.built_in ? builtInPrincipal(subject) : externalPrincipal(issuer.issuer, subject),
+    principal: issuer.built_in ? toBuiltInPrincipal(subject) : toExternalPrincipal(issuer.issuer, subject),
     // A name is decoration: an unfit one is left out, since nothing is decided by it.
     display_name: isPlainText(name) ? name : null,
     built_in: issuer.built_in,
   })
-  const not_before_s = Math.max(issued_at_s, nbf === undefined ? 0 : seconds(nbf))
+  const not_before_s = Math.max(issued_at_s, nbf === undefined ? 0 : requireSeconds(nbf))
   return { verified, validity: { not_before_s, expires_at_s } }
 }
 
-function timing({ not_before_s, expires_at_s }: Validity, now_s: number): 'future' | 'current' | 'past' {
+function compareWithNow({ not_before_s, expires_at_s }: Validity, now_s: number): 'future' | 'current' | 'past' {
   if (now_s < not_before_s - SKEW_S) return 'future'
   return now_s < expires_at_s + SKEW_S ? 'current' : 'past'
 }
 
-function plainText(value: unknown): string {
+function requirePlainText(value: unknown): string {
   return isPlainText(value) ? value : fail('token_invalid')
 }
 
-function seconds(value: unknown): number {
+function requireSeconds(value: unknown): number {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : fail('token_invalid')
 }
 
-function isMeantFor(audience: string, aud: unknown): boolean {
+function matchesAudience(audience: string, aud: unknown): boolean {
   if (!Array.isArray(aud)) return aud === audience
   return aud.includes(audience) && aud.every((entry) => typeof entry === 'string')
 }
@@ -278,18 +281,18 @@ function readTenant(claim: unknown, { tenants }: TrustedIssuer): string {
 
 function readRoles(claim: unknown, { role_map }: TrustedIssuer, knownRoles: ReadonlySet<string>): string[] {
   if (!Array.isArray(claim) || claim.length > MAX_ROLES) fail('token_invalid')
-  const names = claim.map(plainText)
+  const names = claim.map(requirePlainText)
   const ours = role_map ? names.flatMap((name) => (Object.hasOwn(role_map, name) ? (role_map[name] ?? []) : [])) : names
   return ours.every((role) => knownRoles.has(role)) ? [...new Set(ours)] : fail('token_invalid')
 }
 
-function builtInPrincipal(subject: string): Principal {
+function toBuiltInPrincipal(subject: string): Principal {
   const [, kind, id] = /^(user|key):(.+)$/.exec(subject) ?? []
   return id !== undefined && isUuid(id) ? `${kind === 'key' ? 'key' : 'user'}:${id}` : fail('token_invalid')
 }
 
 /** The same person is the same row on every visit: a version 8 UUID made of the issuer and its name for them. */
-function externalPrincipal(issuer: string, subject: string): Principal {
+function toExternalPrincipal(issuer: string, subject: string): Principal {
   const bytes = createHash('sha256').update(`${issuer}\0${subject}`).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)

@@ -9,9 +9,18 @@ interface DatabaseFailure extends Error {
   readonly constraint?: string
 }
 
-const DOWN = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND', 'EACCES'])
-const DOWN_STATES = /^(08...|57P0[1235]|53300|53400|58...)$/
-const DOWN_WORDS =
+const CONNECTION_ERROR_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'EACCES',
+])
+const CONNECTION_SQLSTATES = /^(08...|57P0[1235]|53300|53400|58...)$/
+const CONNECTION_ERROR_MESSAGES =
   /Connection terminated|connection error and is not queryable|Client was closed|timeout exceeded when trying to connect|server closed the connection/i
 
 /**
@@ -27,14 +36,14 @@ export class NoWritableServer extends Error {
   }
 }
 
-export const isReadOnlyRefusal = (error: unknown): boolean => (error as DatabaseFailure | null)?.code === '25006'
+export const isReadOnlyError = (error: unknown): boolean => (error as DatabaseFailure | null)?.code === '25006'
 
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof ReadOnlyServer || error instanceof NoWritableServer) return true
   const { code } = error as DatabaseFailure
-  if (code !== undefined && (DOWN.has(code) || DOWN_STATES.test(code))) return true
-  return DOWN_WORDS.test(error.message)
+  if (code !== undefined && (CONNECTION_ERROR_CODES.has(code) || CONNECTION_SQLSTATES.test(code))) return true
+  return CONNECTION_ERROR_MESSAGES.test(error.message)
 }
 
 export function isRetryable(error: unknown): boolean {
@@ -43,7 +52,7 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /** The connection died while COMMIT was under way: the change may or may not be there. */
-export function unknownOutcome(cause: unknown): Problem {
+export function unknownCommitOutcome(cause: unknown): Problem {
   const problem = new Problem('dependency_unavailable', {
     detail:
       'The database connection was lost while the change was being committed, so its outcome is unknown. ' +
@@ -64,17 +73,17 @@ export function declareConstraints(problems: ConstraintProblems): void {
   for (const [name, problem] of Object.entries(problems)) constraints.set(name, problem)
 }
 
-export function translate(error: unknown): unknown {
+export function translateDatabaseError(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
   const { code, constraint } = error as DatabaseFailure
-  const become = (problem: Problem) => Object.assign(problem, { cause: error })
-  if (isConnectionFailure(error)) return become(new Problem('dependency_unavailable', { retry_after_s: 2 }))
+  const toProblem = (problem: Problem) => Object.assign(problem, { cause: error })
+  if (isConnectionFailure(error)) return toProblem(new Problem('dependency_unavailable', { retry_after_s: 2 }))
   const declared = constraint === undefined ? undefined : constraints.get(constraint)
-  if (declared) return become(new Problem(declared[0], declared[1]))
-  if (code === '23505') return become(new Problem('duplicate'))
+  if (declared) return toProblem(new Problem(declared[0], declared[1]))
+  if (code === '23505') return toProblem(new Problem('duplicate'))
   // Cancelled by statement or lock time-out, or still contended after all repetitions.
   if (code === '57014' || code === '55P03' || isRetryable(error)) {
-    return become(new Problem('overloaded', { retry_after_s: 1 }))
+    return toProblem(new Problem('overloaded', { retry_after_s: 1 }))
   }
   return error
 }

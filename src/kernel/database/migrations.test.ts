@@ -6,7 +6,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectRoot } from '../../../test/support/database.ts'
-import { cloneDatabase } from '../../../test/support/world.ts'
+import { cloneDatabase } from '../../../test/support/test-app.ts'
 import { type Migration, migrate, planMigrations, readMigrations } from './migrations.ts'
 import { parseOnlineMigration } from './online-migration.ts'
 

@@ -8,8 +8,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { applyOnline, type OnlineStatement, parseOnlineMigration } from './online-migration.ts'
-import { type DatabaseConnection, openClient } from './servers.ts'
+import { applyOnlineMigration, type OnlineStatement, parseOnlineMigration } from './online-migration.ts'
+import { type ConnectionConfig, openClient } from './servers.ts'
 
 export interface Migration {
   readonly version: string
@@ -44,7 +44,7 @@ export function readMigrations(folder: string): Migration[] {
 export const latestVersion = (migrations: readonly Migration[]): string => migrations.at(-1)?.version ?? '0000'
 
 /** What is applied, without changing anything. An empty database gives an empty list. */
-async function applied(client: pg.Client): Promise<Map<string, string>> {
+async function readAppliedVersions(client: pg.Client): Promise<Map<string, string>> {
   const known = await client.query<{ exists: boolean }>("select to_regclass('app.migration') is not null as exists")
   if (!known.rows[0]?.exists) return new Map()
   const { rows } = await client.query<{ version: string; checksum: string }>(
@@ -59,8 +59,8 @@ export interface MigrationPlan {
   readonly pending: readonly Migration[]
 }
 
-async function planOn(client: pg.Client, migrations: readonly Migration[]): Promise<MigrationPlan> {
-  const done = await applied(client)
+async function buildPlan(client: pg.Client, migrations: readonly Migration[]): Promise<MigrationPlan> {
+  const done = await readAppliedVersions(client)
   for (const migration of migrations) {
     const checksum = done.get(migration.version)
     if (checksum !== undefined && checksum !== migration.checksum) {
@@ -75,25 +75,25 @@ async function planOn(client: pg.Client, migrations: readonly Migration[]): Prom
 }
 
 export async function planMigrations(
-  config: DatabaseConnection,
+  config: ConnectionConfig,
   migrations: readonly Migration[],
 ): Promise<MigrationPlan> {
-  return withMigrator(config, (client) => planOn(client, migrations))
+  return withMigrator(config, (client) => buildPlan(client, migrations))
 }
 
 /** Applies what is pending, as app_owner through the migrator role. Returns what this call applied. */
 export async function migrate(
-  config: DatabaseConnection,
+  config: ConnectionConfig,
   migrations: readonly Migration[],
   onStep: (text: string) => void = () => {},
 ): Promise<readonly Migration[]> {
   return withMigrator(config, async (client) => {
     await awaitLock(client)
-    const { pending } = await planOn(client, migrations)
+    const { pending } = await buildPlan(client, migrations)
     for (const migration of pending) {
       onStep(`migration ${migration.version} ${migration.name.replaceAll('_', ' ')}`)
-      if (migration.online) await applyOnline(client, migration, migration.online)
-      else await apply(client, migration)
+      if (migration.online) await applyOnlineMigration(client, migration, migration.online)
+      else await applyMigration(client, migration)
     }
     return pending
   })
@@ -111,7 +111,7 @@ async function awaitLock(client: pg.Client): Promise<void> {
   }
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function applyMigration(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin')
   try {
     await client.query('set local role app_owner')
@@ -131,7 +131,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   }
 }
 
-async function withMigrator<T>(config: DatabaseConnection, body: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withMigrator<T>(config: ConnectionConfig, body: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await openClient(config, {})
   try {
     await client.query('set role app_owner')

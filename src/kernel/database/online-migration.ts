@@ -49,7 +49,7 @@ interface OnlineMigration {
 }
 
 /** Repeatable at any point: after a crash the next call continues from whatever state the index is in. */
-export async function applyOnline(
+export async function applyOnlineMigration(
   client: pg.Client,
   migration: OnlineMigration,
   statement: OnlineStatement,
@@ -72,7 +72,7 @@ export async function applyOnline(
       statement.action === 'drop' ? !after : after?.is_valid === true && after.table_name === statement.table
     if (!isDone)
       throw new Error(
-        `index ${statement.index} is not what the migration makes: ${after ? describe(after) : 'missing'}`,
+        `index ${statement.index} is not what the migration makes: ${after ? describeIndex(after) : 'missing'}`,
       )
     await client.query('begin')
     await client.query('insert into app.migration (version, name, checksum) values ($1, $2, $3)', [
@@ -97,7 +97,7 @@ interface IndexState {
   readonly is_valid: boolean
 }
 
-const describe = ({ table_name, is_valid }: IndexState): string =>
+const describeIndex = ({ table_name, is_valid }: IndexState): string =>
   `it is ${is_valid ? 'valid' : 'invalid'}, on ${table_name}`
 
 async function findIndex(client: pg.Client, index: string): Promise<IndexState | undefined> {

@@ -1,8 +1,8 @@
 /** Database URLs with several hosts: what libpq would read, and sentences for what cannot be used. */
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { judgeServers } from '../../app/cli/database-checks.ts'
-import { connectionFor, openWritable, parseDatabaseUrl } from './servers.ts'
+import { evaluateServers } from '../../app/cli/database-checks.ts'
+import { openWritable, parseDatabaseUrl, toConnectionConfig } from './servers.ts'
 
 describe('a database URL', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('a database URL', () => {
     'postgres:///probity',
   ])('with one host stays as it was written: %s', (url) => {
     expect(parseDatabaseUrl(url)).toMatchObject({ urls: [url], asks_for_writes: false })
-    expect(connectionFor(url, { keepAlive: true })).toEqual({ connectionString: url, keepAlive: true })
+    expect(toConnectionConfig(url, { keepAlive: true })).toEqual({ connectionString: url, keepAlive: true })
   })
 
   test.each([
@@ -22,7 +22,7 @@ describe('a database URL', () => {
     ['postgres://a@h/p?sslmode=require&target_session_attrs=read-write', 'postgres://a@h/p?sslmode=require'],
   ])('with one host is asked for writes when it says so: %s', (url, plain) => {
     expect(parseDatabaseUrl(url)).toEqual({ urls: [plain], hosts: ['h'], asks_for_writes: true })
-    expect(connectionFor(url, {}).candidates).toHaveLength(1)
+    expect(toConnectionConfig(url, {}).candidates).toHaveLength(1)
   })
 
   const several = (url: string) =>
@@ -110,7 +110,7 @@ describe('the first server that takes writes', () => {
 test('the doctor wants exactly one of the servers to take writes', () => {
   const at = (host: string, state: 'writable' | 'standby' | 'unreachable') => ({ host, state })
   const judge = (...states: ('writable' | 'standby' | 'unreachable')[]) =>
-    judgeServers(
+    evaluateServers(
       'DATABASE_URL',
       states.map((state, index) => at(`h${index}`, state)),
     ).status

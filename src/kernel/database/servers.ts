@@ -6,7 +6,7 @@ import pg from 'pg'
 import { isConnectionFailure, NoWritableServer } from './failures.ts'
 
 /** With `candidates`, each new connection goes to the first of them that takes writes. */
-export interface DatabaseConnection extends pg.PoolConfig {
+export interface ConnectionConfig extends pg.PoolConfig {
   readonly candidates?: readonly pg.PoolConfig[]
 }
 
@@ -15,7 +15,7 @@ export interface DatabaseUrl {
   readonly urls: readonly string[]
   readonly hosts: readonly string[]
   /** Whether a new connection is asked if it takes writes. */
-  readonly asks_for_writes: boolean
+  readonly needs_writable: boolean
 }
 
 const CONNECT_MS = 5000
@@ -39,13 +39,13 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   for (const name of ['target_session_attrs', 'host', 'port']) parameters.delete(name)
   if (servers.length === 1) {
     const plain = url.replace(/([?&])target_session_attrs=[^&#]*(&?)/, (_, before, after) => (after ? before : ''))
-    return { urls: [plain], hosts, asks_for_writes: target !== null && WRITABLE.has(target) }
+    return { urls: [plain], hosts, needs_writable: target !== null && WRITABLE.has(target) }
   }
   const urls = servers.map(({ host, port }) => {
     const own = new URLSearchParams({ host, ...(port && { port }), ...Object.fromEntries(parameters) })
     return `${scheme}${userinfo || '@'}${path || '/'}?${own}`
   })
-  return { urls, hosts, asks_for_writes: true }
+  return { urls, hosts, needs_writable: true }
 }
 
 interface Server {
@@ -58,8 +58,8 @@ function listServers(authority: string, parameters: URLSearchParams): Server[] {
   const ports = parameters.get('port')?.split(',')
   const servers =
     given === null
-      ? authority.split(',').map(readServer)
-      : given.split(',').map((host) => ({ host, port: authority.includes(',') ? '' : readServer(authority).port }))
+      ? authority.split(',').map(parseServer)
+      : given.split(',').map((host) => ({ host, port: authority.includes(',') ? '' : parseServer(authority).port }))
   if (ports && ports.length !== 1 && ports.length !== servers.length)
     throw new Error(`it names ${servers.length} hosts and ${ports.length} ports`)
   const all = servers.map(({ host, port }, index) => ({ host, port: ports?.[index] ?? ports?.[0] ?? port }))
@@ -70,19 +70,19 @@ function listServers(authority: string, parameters: URLSearchParams): Server[] {
   return all
 }
 
-function readServer(text: string): Server {
+function parseServer(text: string): Server {
   const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*):?(.*)$/.exec(text) ?? []
   return { host: decodeURIComponent(host.replace(/^\[(.*)\]$/, '$1')), port }
 }
 
-export function connectionFor(url: string, settings: pg.PoolConfig): DatabaseConnection {
-  const { urls, asks_for_writes } = parseDatabaseUrl(url)
+export function toConnectionConfig(url: string, settings: pg.PoolConfig): ConnectionConfig {
+  const { urls, needs_writable: asks_for_writes } = parseDatabaseUrl(url)
   const candidates = urls.map((connectionString) => ({ ...settings, connectionString }))
   return { ...(candidates[0] as pg.PoolConfig), ...(asks_for_writes && { candidates }) }
 }
 
 /** Read-only are standbys, and servers whose administrator has made them so. */
-export async function takesWrites(client: pg.ClientBase): Promise<boolean> {
+export async function isWritable(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only')
   return rows[0]?.transaction_read_only === 'off'
 }
@@ -103,7 +103,7 @@ export async function openWritable<C extends pg.ClientBase>(
     let client: C | undefined
     try {
       client = await open(index)
-      if (await takesWrites(client)) return { client, index }
+      if (await isWritable(client)) return { client, index }
       refusals.push('takes no writes')
     } catch (error) {
       if (client) close(client)
@@ -118,7 +118,7 @@ export async function openWritable<C extends pg.ClientBase>(
 
 /** One connection outside a pool. The caller ends it. */
 export async function openClient(
-  connection: DatabaseConnection,
+  connection: ConnectionConfig,
   settings: pg.ClientConfig = { connectionTimeoutMillis: CONNECT_MS },
 ): Promise<pg.Client> {
   const { candidates, ...single } = connection

@@ -6,7 +6,7 @@ import pg from 'pg'
 
 type Parser = (text: string) => unknown
 
-function timestamp(text: string): string {
+function parseTimestamp(text: string): string {
   // '2026-01-02 03:04:05.678901+00' → '2026-01-02T03:04:05.678901Z'. Connections run in UTC; others are converted.
   // Always six digits, so that texts sort like the instants they name; PostgreSQL drops trailing zeros.
   if (text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(6, '0')}Z`
@@ -14,36 +14,36 @@ function timestamp(text: string): string {
   return new Date(text.replace(' ', 'T')).toISOString()
 }
 
-function exactInteger(text: string): number {
+function parseExactInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new Error('a bigint column left the exact range of JSON numbers')
   return value
 }
 
-const own = new Map<number, Parser>([
-  [20, exactInteger],
+const customParsers = new Map<number, Parser>([
+  [20, parseExactInteger],
   [1082, (text) => text],
-  [1184, timestamp],
+  [1184, parseTimestamp],
   [1700, (text) => text],
 ])
 
-const textArrayOf = (parse: Parser) => {
+const createArrayParser = (parse: Parser) => {
   const split = (pg.types.getTypeParser as (oid: number) => unknown)(1009) as (text: string) => (string | null)[]
   return (text: string) => split(text).map((item) => (item === null ? null : parse(item)))
 }
-own.set(1016, textArrayOf(exactInteger))
-own.set(1185, textArrayOf(timestamp))
-own.set(
+customParsers.set(1016, createArrayParser(parseExactInteger))
+customParsers.set(1185, createArrayParser(parseTimestamp))
+customParsers.set(
   2951,
-  textArrayOf((text) => text),
+  createArrayParser((text) => text),
 )
 
-export function parserFor(oid: number): Parser {
-  return own.get(oid) ?? (pg.types.getTypeParser(oid) as Parser)
+export function getParser(oid: number): Parser {
+  return customParsers.get(oid) ?? (pg.types.getTypeParser(oid) as Parser)
 }
 
 /** The same parsers in the shape `pg` wants for its own queries. */
 export const wireTypes = {
   getTypeParser: (oid: number, format?: string) =>
-    format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : parserFor(oid),
+    format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : getParser(oid),
 } as unknown as pg.CustomTypesConfig

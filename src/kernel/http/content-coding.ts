@@ -7,7 +7,7 @@ const UNMENTIONED = 0.0001
 
 /** The heaviest of those `offered`, the first of equals; none when the caller refuses all of them. */
 export function chooseCoding(header: string | undefined, offered: readonly Coding[]): Coding | undefined {
-  const weights = weightsIn(header ?? '')
+  const weights = parseWeights(header ?? '')
   const weightOf = (coding: Coding): number =>
     weights.get(coding) ?? weights.get('*') ?? (coding === 'identity' ? UNMENTIONED : 0)
   const [best] = offered.filter((coding) => weightOf(coding) > 0).toSorted((a, b) => weightOf(b) - weightOf(a))
@@ -15,7 +15,7 @@ export function chooseCoding(header: string | undefined, offered: readonly Codin
 }
 
 /** What cannot be read counts as not written. */
-function weightsIn(header: string): Map<string, number> {
+function parseWeights(header: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const part of header.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((word) => word.trim())

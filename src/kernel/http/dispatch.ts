@@ -3,28 +3,34 @@
  * handler inside the same transaction as its effect; no transaction is open while a client is waited for.
  */
 import type { Readable } from 'node:stream'
-import { CollectedNotes, objectOf, recordEvent } from '../audit/record.ts'
+import { AuditNotesCollector, getAuditedObject, recordEvent } from '../audit/record.ts'
 import type { Scope, Tx } from '../database/tx.ts'
 import type { JobRow } from '../job/queries.ts'
 import type { Kernel } from '../kernel.ts'
-import { findEmergency, requestReview } from '../request/break-glass.ts'
-import { ChangeRequestView, propose } from '../request/governed.ts'
-import { type Answer, fingerprintOf, type Idempotency, isRepeated, once } from '../request/idempotency.ts'
+import { ChangeRequestView, proposeIfGoverned } from '../request/approval.ts'
+import { findBreakGlass, requestBreakGlassReview } from '../request/break-glass.ts'
+import {
+  computeFingerprint,
+  type Idempotency,
+  isReplayed,
+  runIdempotent,
+  type SerializedResponse,
+} from '../request/idempotency.ts'
 import type { ChangeRequestRow } from '../request/queries.ts'
-import { etagOf } from '../revision.ts'
-import { type Actor, isStreamed, type Reader, type RequestFacts, type Route } from '../route.ts'
+import { toEtag } from '../revision.ts'
+import { type Actor, isStreamReply, type RedactionContext, type RequestMetadata, type Route } from '../route.ts'
 import type { TSchema } from '../schema.ts'
-import { schemaFault } from './validation.ts'
+import { describeSchemaErrors } from './validation.ts'
 
-export interface Inputs {
+export interface RequestInputs {
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
-  readonly request: RequestFacts
+  readonly request: RequestMetadata
 }
 
-export type Outcome =
-  | Answer
+export type DispatchResult =
+  | SerializedResponse
   | {
       readonly status: number
       readonly headers: Record<string, string>
@@ -33,97 +39,110 @@ export type Outcome =
 
 export interface DispatchOptions {
   readonly kernel: Kernel
-  readonly idempotency_key: Buffer
+  readonly fingerprint_key: Buffer
   /** In tests: a reply that breaks its declared contract is an internal error. */
   readonly strict_replies: boolean
 }
 
-export function createDispatch({ kernel, idempotency_key, strict_replies }: DispatchOptions) {
-  const checked = (route: Route, schema: TSchema, value: unknown): string => {
+export function createDispatch({ kernel, fingerprint_key: idempotency_key, strict_replies }: DispatchOptions) {
+  const serializeReply = (route: Route, schema: TSchema, value: unknown): string => {
     const body = JSON.stringify(value)
-    const fault = strict_replies ? schemaFault(schema, JSON.parse(body)) : null
+    const fault = strict_replies ? describeSchemaErrors(schema, JSON.parse(body)) : null
     if (fault) throw new Error(`${route.id} broke its declared reply: ${fault}`)
     return body
   }
 
   /** `visible` is what of the value the caller may read; headers are made from the whole. */
-  const present = (route: Route, value: unknown, visible: unknown): Answer => {
+  const toResponse = (route: Route, value: unknown, visible: unknown): SerializedResponse => {
     const [status, schema] = route.reply
     if (status === 204) return { status, headers: {}, body: undefined }
-    const headers = headersOf(route, value)
+    const headers = buildHeaders(route, value)
     // Two representations of one revision never share a strong ETag.
     if (visible !== value && headers['etag']) headers['etag'] = headers['etag'].replace(/"$/, '-redacted"')
-    return { status, headers, body: checked(route, schema as TSchema, visible) }
+    return { status, headers, body: serializeReply(route, schema as TSchema, visible) }
   }
 
-  const presentTo = async (route: Route, value: unknown, reader: Reader): Promise<Answer> =>
-    present(route, value, route.redact ? await route.redact(value, reader) : value)
+  const toRedactedResponse = async (
+    route: Route,
+    value: unknown,
+    reader: RedactionContext,
+  ): Promise<SerializedResponse> => toResponse(route, value, route.redact ? await route.redact(value, reader) : value)
 
   /** A stored answer was written for the roles that the caller had then. A change request (202) has no such texts for them. */
-  const repeat = async (route: Route, answer: Answer, reader: Reader): Promise<Answer> => {
-    if (!route.redact || answer.body === undefined || !isRepeated(answer) || answer.status !== route.reply[0])
+  const replayResponse = async (
+    route: Route,
+    answer: SerializedResponse,
+    reader: RedactionContext,
+  ): Promise<SerializedResponse> => {
+    if (!route.redact || answer.body === undefined || !isReplayed(answer) || answer.status !== route.reply[0])
       return answer
     const value: unknown = JSON.parse(answer.body)
     const visible = await route.redact(value, reader)
-    return visible === value ? answer : { ...answer, body: checked(route, route.reply[1] as TSchema, visible) }
+    return visible === value ? answer : { ...answer, body: serializeReply(route, route.reply[1] as TSchema, visible) }
   }
 
   /** One change, one event, in the transaction of the change. */
-  const record = (tx: Tx, route: Route, inputs: Inputs, value: unknown, detail: Record<string, unknown>): void =>
-    recordEvent(tx, kernel.audit, {
+  const recordChange = (
+    tx: Tx,
+    route: Route,
+    inputs: RequestInputs,
+    value: unknown,
+    detail: Record<string, unknown>,
+  ): void =>
+    recordEvent(tx, kernel.auditKeys, {
       operation: route.id,
       request_id: inputs.request.id,
       detail,
-      ...objectOf(route, inputs.params, value, tx.tenant_id),
+      ...getAuditedObject(route, inputs.params, value, tx.tenant_id),
     })
 
   /** The write that carries the effect: once per key, through four eyes where the tenant asks for them. */
-  const effect = async (
+  const runEffect = async (
     tx: Tx,
     route: Route,
-    inputs: Inputs,
+    inputs: RequestInputs,
     actor: Actor,
     idempotency: Idempotency | undefined,
     fingerprint: string,
     handle: () => Promise<unknown>,
-    notes: CollectedNotes,
-  ): Promise<Answer> => {
-    const reader: Reader = { actor, kernel, read: (body) => body(tx) }
-    const answer = await once(tx, idempotency, fingerprint, async () => {
-      const emergency = await findEmergency(tx, route, inputs)
-      const waiting = emergency ? undefined : await propose(tx, route, inputs, handle)
-      if (!waiting) {
+    notes: AuditNotesCollector,
+  ): Promise<SerializedResponse> => {
+    const reader: RedactionContext = { actor, kernel, read: (body) => body(tx) }
+    const answer = await runIdempotent(tx, idempotency, fingerprint, async () => {
+      const emergency = await findBreakGlass(tx, route, inputs)
+      const changeRequest = emergency ? undefined : await proposeIfGoverned(tx, route, inputs, handle)
+      if (!changeRequest) {
         const value = await handle()
-        const review_id = emergency && (await requestReview(tx, route, inputs, emergency))
+        const review_id = emergency && (await requestBreakGlassReview(tx, route, inputs, emergency))
         const marks = {
           ...(review_id && { break_glass: review_id }),
           ...(route.proposes && { proposed: (value as ChangeRequestRow).cr_id }),
         }
-        record(tx, route, inputs, value, { ...notes.detail, ...marks })
-        return presentTo(route, value, reader)
+        recordChange(tx, route, inputs, value, { ...notes.detail, ...marks })
+        return toRedactedResponse(route, value, reader)
       }
-      record(tx, route, inputs, waiting, { ...notes.detail, proposed: waiting.cr_id })
+      recordChange(tx, route, inputs, changeRequest, { ...notes.detail, proposed: changeRequest.cr_id })
       return {
         status: 202,
-        headers: { location: `/api/change-requests/${waiting.cr_id}` },
-        body: checked(route, ChangeRequestView, waiting),
+        headers: { location: `/api/change-requests/${changeRequest.cr_id}` },
+        body: serializeReply(route, ChangeRequestView, changeRequest),
       }
     })
-    return repeat(route, answer, reader)
+    return replayResponse(route, answer, reader)
   }
 
   async function dispatch(
     route: Route,
     actor: Actor,
-    inputs: Inputs,
+    inputs: RequestInputs,
     idempotencyKey: string | undefined,
-  ): Promise<Outcome> {
+  ): Promise<DispatchResult> {
     const scope: Scope = { tenant_id: actor.tenant_id, actor: actor.principal }
     const { transactions } = kernel
-    const notes = new CollectedNotes(kernel.audit)
+    const notes = new AuditNotesCollector(kernel.auditKeys)
     const { params, query, body, request } = inputs
     // Written out: spreading these, once for each request, was dearer than validating them.
-    const given = (tx: Tx) => ({ params, query, body, request, actor, kernel, audit: notes, tx })
+    const buildInput = (tx: Tx) => ({ params, query, body, request, actor, kernel, audit: notes, tx })
     const idempotency: Idempotency | undefined =
       route.method === 'POST' && idempotencyKey !== undefined
         ? {
@@ -131,55 +150,56 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
             operation: route.id,
             key: idempotencyKey,
             secret: route.secret ?? false,
-            code_key: idempotency_key,
+            mac_key: idempotency_key,
           }
         : undefined
-    if (route.before) await route.before({ params, query, body, request, actor, kernel })
+    if (route.beforeTransaction) await route.beforeTransaction({ params, query, body, request, actor, kernel })
     if (route.tx === 'write') {
       const fingerprint = idempotency
-        ? fingerprintOf(idempotency_key, {
+        ? computeFingerprint(idempotency_key, {
             params: params ?? null,
             query: query ?? null,
             body: body ?? null,
           })
         : ''
       const answer = await transactions.write(scope, (tx) =>
-        effect(tx, route, inputs, actor, idempotency, fingerprint, () => route.handle(given(tx)), notes),
+        runEffect(tx, route, inputs, actor, idempotency, fingerprint, () => route.handle(buildInput(tx)), notes),
       )
-      if (route.starts) kernel.jobs.nudge()
+      if (route.starts) kernel.jobs.wakeWorker()
       return answer
     }
-    if (route.tx === 'self') return runSelf(route, actor, scope, inputs, notes, idempotency)
-    const value = await transactions[route.tx as 'one' | 'read'](scope, (tx) => route.handle(given(tx)))
+    if (route.tx === 'self') return runSelfManaged(route, actor, scope, inputs, notes, idempotency)
+    const value = await transactions[route.tx as 'one' | 'read'](scope, (tx) => route.handle(buildInput(tx)))
     // A read of something sensitive is itself recorded, before anything of it leaves.
-    if (route.audited) await transactions.write(scope, async (tx) => record(tx, route, inputs, value, notes.detail))
-    return route.redact ? presentTo(route, value, readerOf(actor, scope)) : outcomeOf(route, value)
+    if (route.audited)
+      await transactions.write(scope, async (tx) => recordChange(tx, route, inputs, value, notes.detail))
+    return route.redact ? toRedactedResponse(route, value, createReader(actor, scope)) : toResult(route, value)
   }
 
-  const readerOf = (actor: Actor, scope: Scope): Reader => ({
+  const createReader = (actor: Actor, scope: Scope): RedactionContext => ({
     actor,
     kernel,
     read: (body) => kernel.transactions.read(scope, body),
   })
 
-  async function dispatchPublic(route: Route, inputs: Inputs): Promise<Outcome> {
+  async function dispatchPublic(route: Route, inputs: RequestInputs): Promise<DispatchResult> {
     const value = await route.handle({ ...inputs, kernel })
-    const outcome = outcomeOf(route, value)
-    return route.otherwise?.when(value) ? { ...outcome, status: route.otherwise.status } : outcome
+    const outcome = toResult(route, value)
+    return route.alternateStatus?.when(value) ? { ...outcome, status: route.alternateStatus.status } : outcome
   }
 
-  async function runSelf(
+  async function runSelfManaged(
     route: Route,
     actor: Actor,
     scope: Scope,
-    inputs: Inputs,
-    notes: CollectedNotes,
+    inputs: RequestInputs,
+    notes: AuditNotesCollector,
     idempotency: Idempotency | undefined,
-  ): Promise<Outcome> {
+  ): Promise<DispatchResult> {
     const { transactions } = kernel
-    const reader = readerOf(actor, scope)
+    const reader = createReader(actor, scope)
     // A settled answer may be a repetition of an earlier one; it then takes the place of what the handler returns.
-    let settled: Answer | undefined
+    let completed: SerializedResponse | undefined
     const value = await route.handle({
       actor,
       kernel,
@@ -187,30 +207,35 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
       read: <T>(body: (tx: Tx) => Promise<T>) => transactions.read(scope, body),
       write: <T>(body: (tx: Tx) => Promise<T>) => transactions.write(scope, body),
       settle: async <T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T> => {
-        settled = await transactions.write(scope, (tx) =>
-          once(tx, idempotency, idempotency ? fingerprintOf(idempotency_key, fingerprint) : '', async () => {
-            const made = await body(tx)
-            record(tx, route, inputs, made, notes.detail)
-            return presentTo(route, made, { actor, kernel, read: (each) => each(tx) })
-          }),
+        completed = await transactions.write(scope, (tx) =>
+          runIdempotent(
+            tx,
+            idempotency,
+            idempotency ? computeFingerprint(idempotency_key, fingerprint) : '',
+            async () => {
+              const made = await body(tx)
+              recordChange(tx, route, inputs, made, notes.detail)
+              return toRedactedResponse(route, made, { actor, kernel, read: (each) => each(tx) })
+            },
+          ),
         )
-        return (settled.body === undefined ? undefined : JSON.parse(settled.body)) as T
+        return (completed.body === undefined ? undefined : JSON.parse(completed.body)) as T
       },
       // Last: V8 gives an object to which members are added after a spread a shape of its own each time.
       ...inputs,
     })
-    if (settled) return repeat(route, settled, reader)
-    return route.redact ? presentTo(route, value, reader) : outcomeOf(route, value)
+    if (completed) return replayResponse(route, completed, reader)
+    return route.redact ? toRedactedResponse(route, value, reader) : toResult(route, value)
   }
 
-  function outcomeOf(route: Route, value: unknown): Outcome {
+  function toResult(route: Route, value: unknown): DispatchResult {
     const [status, schema] = route.reply
-    if (!isStreamed(schema)) return present(route, value, value)
+    if (!isStreamReply(schema)) return toResponse(route, value, value)
     const { file_name } = value as { file_name?: string }
     const saved = file_name && { 'content-disposition': `attachment; filename="${file_name}"` }
     return {
       status,
-      headers: { 'content-type': schema.media_type, ...saved, ...headersOf(route, value) },
+      headers: { 'content-type': schema.media_type, ...saved, ...buildHeaders(route, value) },
       stream: value as Readable,
     }
   }
@@ -218,13 +243,13 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
   return { dispatch, dispatchPublic }
 }
 
-function headersOf(route: Route, value: unknown): Record<string, string> {
+function buildHeaders(route: Route, value: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
   if (route.location) headers['location'] = `/api${route.location(value)}`
   if (route.starts) {
     headers['location'] = `/api/jobs/${(value as JobRow).job_id}`
     headers['retry-after'] = '1'
   }
-  if (route.revisioned) headers['etag'] = etagOf((value as { revision: number }).revision)
+  if (route.revisioned) headers['etag'] = toEtag((value as { revision: number }).revision)
   return route.headers ? { ...headers, ...route.headers(value) } : headers
 }

@@ -3,12 +3,12 @@ import { fail } from '../problem.ts'
 import type { Route } from '../route.ts'
 
 /** One method at one URL, as the router knows it. */
-export interface Mounted {
+export interface MountedRoute {
   readonly method: string
   readonly url: string
 }
 
-export function createMethodGuard(routes: readonly Mounted[]) {
+export function createMethodGuard(routes: readonly MountedRoute[]) {
   const exact = new Map<string, Set<string>>()
   const patterns = new Map<string, { regex: RegExp; methods: Set<string> }>()
   for (const { method, url } of routes) {
@@ -40,5 +40,5 @@ export function createMethodGuard(routes: readonly Mounted[]) {
 }
 
 /** Every URL a route answers at. */
-export const urlsOf = (route: Route): string[] =>
+export const toUrls = (route: Route): string[] =>
   route.also_at_root ? [`/api${route.path}`, route.path] : [`/api${route.path}`]

@@ -6,7 +6,7 @@ interface FrameworkError {
   readonly statusCode?: number
 }
 
-export function problemFrom(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   // The request was given up: by its client, who reads no answer, or because the process is closing.
   if (error instanceof DOMException && error.name === 'AbortError') return new Problem('shutting_down')
@@ -27,7 +27,7 @@ export function problemFrom(error: unknown): Problem {
   return internal
 }
 
-export function problemHeaders(problem: Problem): Record<string, string> {
+export function toProblemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/problem+json', ...problem.extra.headers }
   const { retry_after_s } = problem.extra
   if (retry_after_s !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retry_after_s)))

@@ -5,8 +5,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { Line, type Place } from '../line.ts'
-import { fail, Problem, refuse } from '../problem.ts'
+import { LinkedList, type Node } from '../linked-list.ts'
+import { fail, failWithoutStack, Problem } from '../problem.ts'
 
 export interface BodyLimit {
   readonly count: number
@@ -25,7 +25,7 @@ export const defaultBodyLimits: BodyLimits = {
   process: { count: 1024, bytes: 256 * MIB },
 }
 /** What a streamed upload holds in memory at once. */
-export const STREAMED_BYTES = 2 * MIB
+export const STREAM_BUFFER_BYTES = 2 * MIB
 
 /** As Apache's mod_reqtimeout: this long for the first bytes, and a second more for each 500 bytes. */
 const GRACE_MS = 20_000
@@ -40,60 +40,61 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined ||
   (headers['content-length'] !== undefined && headers['content-length'] !== '0')
 
-interface Held {
+interface BodyUsage {
   count: number
   bytes: number
 }
 
 /** A place among the bodies being received. Left exactly once, when the body is complete or given up. */
-export class ReceivingBody {
-  readonly #held: readonly (readonly [Held, BodyLimit])[]
-  readonly #refusal: Refusal
-  readonly #onLeave: () => void
+export class BodyReservation {
+  readonly #usages: readonly (readonly [BodyUsage, BodyLimit])[]
+  readonly #refusal: BodyLimitCode
+  readonly #onRelease: () => void
   #bytes = 0
-  #hasLeft = false
+  #isReleased = false
 
-  constructor(held: readonly (readonly [Held, BodyLimit])[], refusal: Refusal, onLeave: () => void) {
-    this.#held = held
+  constructor(held: readonly (readonly [BodyUsage, BodyLimit])[], refusal: BodyLimitCode, onLeave: () => void) {
+    this.#usages = held
     this.#refusal = refusal
-    this.#onLeave = onLeave
+    this.#onRelease = onLeave
     for (const [each] of held) each.count++
   }
 
   /** Counts bytes that are kept in memory; fails when they are too many for the caller (429) or the process (503). */
-  hold(bytes: number): void {
-    if (this.#hasLeft) return
-    this.#held.forEach(([each, limit], index) => {
-      if (each.bytes + bytes > limit.bytes) tooMany(index === this.#held.length - 1 ? 'overloaded' : this.#refusal)
+  addBytes(bytes: number): void {
+    if (this.#isReleased) return
+    this.#usages.forEach(([each, limit], index) => {
+      if (each.bytes + bytes > limit.bytes)
+        failTooManyBodies(index === this.#usages.length - 1 ? 'overloaded' : this.#refusal)
     })
     this.#bytes += bytes
-    for (const [each] of this.#held) each.bytes += bytes
+    for (const [each] of this.#usages) each.bytes += bytes
   }
 
-  leave(): void {
-    if (this.#hasLeft) return
-    this.#hasLeft = true
-    for (const [each] of this.#held) {
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    for (const [each] of this.#usages) {
       each.count--
       each.bytes -= this.#bytes
     }
-    this.#onLeave()
+    this.#onRelease()
   }
 }
 
 /** Whose limit was met: a tenant's, an address's or the process's. */
-type Refusal = 'concurrency_limited' | 'rate_limited' | 'overloaded'
+type BodyLimitCode = 'concurrency_limited' | 'rate_limited' | 'overloaded'
 
-const tooMany = (code: Refusal): never =>
-  refuse(code, {
+const failTooManyBodies = (code: BodyLimitCode): never =>
+  failWithoutStack(code, {
     detail: 'Too many request bodies are being received at once. Finish sending some first.',
     retry_after_s: 1,
   })
 
-export class ReceivingBodies {
+export class BodyLimiter {
   readonly #limits: BodyLimits
-  readonly #process: Held = { count: 0, bytes: 0 }
-  readonly #held = new Map<string, Held>()
+  readonly #process: BodyUsage = { count: 0, bytes: 0 }
+  readonly #usageByKey = new Map<string, BodyUsage>()
 
   constructor(limits: BodyLimits = defaultBodyLimits) {
     this.#limits = limits
@@ -105,34 +106,34 @@ export class ReceivingBodies {
 
   /** Keys that hold something, for tests of leaks. */
   get keys(): number {
-    return this.#held.size
+    return this.#usageByKey.size
   }
 
-  countOf(key: string): number {
-    return this.#held.get(key)?.count ?? 0
+  countFor(key: string): number {
+    return this.#usageByKey.get(key)?.count ?? 0
   }
 
   /** `tenant` is null for a caller that is known by its address only. */
-  enter(principal: string, tenant: string | null): ReceivingBody {
+  acquire(principal: string, tenant: string | null): BodyReservation {
     const keys = tenant === null ? [principal] : [principal, tenant]
     const refusal = tenant === null ? 'rate_limited' : 'concurrency_limited'
     const limits = [this.#limits.principal, this.#limits.tenant]
     keys.forEach((key, index) => {
-      if (this.countOf(key) >= (limits[index] as BodyLimit).count) tooMany(refusal)
+      if (this.countFor(key) >= (limits[index] as BodyLimit).count) failTooManyBodies(refusal)
     })
-    if (this.#process.count >= this.#limits.process.count) tooMany('overloaded')
-    const held = keys.map((key, index): readonly [Held, BodyLimit] => {
-      const each = this.#held.get(key) ?? { count: 0, bytes: 0 }
-      this.#held.set(key, each)
+    if (this.#process.count >= this.#limits.process.count) failTooManyBodies('overloaded')
+    const held = keys.map((key, index): readonly [BodyUsage, BodyLimit] => {
+      const each = this.#usageByKey.get(key) ?? { count: 0, bytes: 0 }
+      this.#usageByKey.set(key, each)
       return [each, limits[index] as BodyLimit]
     })
-    return new ReceivingBody([...held, [this.#process, this.#limits.process]], refusal, () => {
-      for (const key of keys) if (this.countOf(key) === 0) this.#held.delete(key)
+    return new BodyReservation([...held, [this.#process, this.#limits.process]], refusal, () => {
+      for (const key of keys) if (this.countFor(key) === 0) this.#usageByKey.delete(key)
     })
   }
 }
 
-interface Watched {
+interface TrackedBody {
   readonly request: IncomingMessage
   readonly first_byte: number
   /** How long the client was waited for. */
@@ -145,8 +146,8 @@ export interface BodyRate {
 }
 
 /** Looks every second at all bodies that have not arrived: one timer for all, and nothing to do for each piece of a body. */
-export class BodyWatch {
-  readonly #watched = new Line<Watched>()
+export class SlowBodyDetector {
+  readonly #tracked = new LinkedList<TrackedBody>()
   readonly #rate: BodyRate
   readonly #timer: NodeJS.Timeout
   #swept_ms = performance.now()
@@ -158,26 +159,26 @@ export class BodyWatch {
   }
 
   get size(): number {
-    return this.#watched.size
+    return this.#tracked.size
   }
 
   /** Until the body is complete or the connection gone. */
-  watch(request: IncomingMessage): void {
+  track(request: IncomingMessage): void {
     const first_byte = request.socket.bytesRead
-    const place: Place<Watched> = this.#watched.add({ request, first_byte, waited_ms: 0 })
-    request.once('close', () => this.#watched.remove(place))
+    const node: Node<TrackedBody> = this.#tracked.add({ request, first_byte, waited_ms: 0 })
+    request.once('close', () => this.#tracked.remove(node))
   }
 
   sweep(): void {
     const now_ms = performance.now()
     const passed_ms = now_ms - this.#swept_ms
     this.#swept_ms = now_ms
-    for (const place of [...this.#watched]) {
-      const { value: watched } = place
+    for (const node of [...this.#tracked]) {
+      const { value: watched } = node
       const { request, first_byte } = watched
       // A request that was answered before its body was complete does not say that its connection has ended.
       if (request.socket.destroyed) {
-        this.#watched.remove(place)
+        this.#tracked.remove(node)
         continue
       }
       // What arrived and was not read yet is the server's delay, not the client's.
@@ -195,19 +196,22 @@ export class BodyWatch {
   }
 }
 
-const slowBody = (): Problem => new Problem('request_timeout', 'The request body was sent too slowly.')
+const slowBodyProblem = (): Problem => new Problem('request_timeout', 'The request body was sent too slowly.')
 
 /** Makes a slow body an error of its stream, which whoever iterates it throws; until somebody does, the next sweep tries again. */
-export function failWhenSlow(stream: Readable): void {
+export function failOnSlowBody(stream: Readable): void {
   stream.on(SLOW_BODY, () => {
-    if (stream.listenerCount('error') > 0) stream.emit('error', slowBody())
+    if (stream.listenerCount('error') > 0) stream.emit('error', slowBodyProblem())
   })
 }
 
 /** Reads a whole body of at most `max_bytes`, counting what is held. */
-export function readWhole(
+export function readBody(
   stream: IncomingMessage,
-  { max_bytes, receiving }: { readonly max_bytes: number; readonly receiving: ReceivingBody | undefined },
+  {
+    max_bytes,
+    receiving: reservation,
+  }: { readonly max_bytes: number; readonly receiving: BodyReservation | undefined },
   done: (error: Error | null, bytes?: Buffer) => void,
 ): void {
   const header = stream.headers['content-length']
@@ -230,7 +234,7 @@ export function readWhole(
       return
     }
     try {
-      receiving?.hold(chunk.length)
+      reservation?.addBytes(chunk.length)
     } catch (error) {
       end(error as Problem)
       return
@@ -242,7 +246,7 @@ export function readWhole(
     end(isWhole ? null : new Problem('malformed_request', 'The body is not as long as Content-Length says.'))
   }
   const onError = (error: Error): void => end(error)
-  const onSlow = (): void => end(slowBody())
+  const onSlow = (): void => end(slowBodyProblem())
   stream.on('data', onData).on('end', onEnd).on('error', onError).on(SLOW_BODY, onSlow)
 }
 
@@ -250,7 +254,7 @@ const CODED_CHUNKS = /,\s*chunked\s*$/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
 
 /** 415 for a body in another coding or character set than ours, 400 for a transfer coding that is not undone. */
-export function expectPlainBody({ headers }: IncomingMessage): void {
+export function assertSupportedEncoding({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     fail('media_type_unsupported', {

@@ -41,7 +41,7 @@ export const replyValidator = createCompiler(createAjv(false))
 
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
-function located(part: ProblemError['in'], error: ErrorObject): ProblemError {
+function toProblemError(part: ProblemError['in'], error: ErrorObject): ProblemError {
   let path = error.instancePath
   let detail = error.message ?? 'is not valid'
   if (error.keyword === 'additionalProperties') {
@@ -60,31 +60,31 @@ function located(part: ProblemError['in'], error: ErrorObject): ProblemError {
 const MAX_ERRORS = 50
 
 /** Every fault of one part of a request; fills in declared defaults. */
-export function faultsOf(part: ProblemError['in'], schema: TSchema, value: unknown): ProblemError[] {
+export function findSchemaErrors(part: ProblemError['in'], schema: TSchema, value: unknown): ProblemError[] {
   const check = inputValidator(schema)
   if (check(value)) return []
-  return (check.errors ?? []).slice(0, MAX_ERRORS).map((error) => located(part, error))
+  return (check.errors ?? []).slice(0, MAX_ERRORS).map((error) => toProblemError(part, error))
 }
 
-const openness = new WeakMap<object, boolean>()
+const freeFormCache = new WeakMap<object, boolean>()
 
 /** Does a schema leave a part of the value to whoever stores it? Only there can a text be that no pattern looked at. */
-export function hasFreeParts(schema: unknown): boolean {
+export function hasFreeFormParts(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false
-  const known = openness.get(schema)
+  const known = freeFormCache.get(schema)
   if (known !== undefined) return known
   const { type, properties, additionalProperties } = schema as Record<string, unknown>
   const free =
     [type].flat().includes('object') && additionalProperties !== false && typeof additionalProperties !== 'object'
   const nested = [Object.values((properties as object | undefined) ?? {}), (schema as { items?: unknown }).items].flat()
-  const open = free || Object.keys(schema).every((name) => name === 'description') || nested.some(hasFreeParts)
-  openness.set(schema, open)
+  const open = free || Object.keys(schema).every((name) => name === 'description') || nested.some(hasFreeFormParts)
+  freeFormCache.set(schema, open)
   return open
 }
 
 /** PostgreSQL cannot store U+0000, and free parts of a body have no pattern that refuses it. */
-export function unstorableIn(schema: TSchema, body: unknown): ProblemError[] {
-  if (!hasFreeParts(schema)) return []
+export function findUnstorableText(schema: TSchema, body: unknown): ProblemError[] {
+  if (!hasFreeFormParts(schema)) return []
   const faults: ProblemError[] = []
   const visit = (value: unknown, path: string): void => {
     const refuse = () => faults.push({ in: 'body', pointer: `#${path}`, detail: 'may not hold U+0000' })
@@ -100,7 +100,7 @@ export function unstorableIn(schema: TSchema, body: unknown): ProblemError[] {
 }
 
 /** Does the place lie in a part that the schema leaves open? Steps that the schema does not know are not free, but wrong. */
-export function isFreeAt(schema: TSchema, pointer: string): boolean {
+export function isFreeFormAt(schema: TSchema, pointer: string): boolean {
   let part = schema as unknown as Record<string, unknown> | undefined
   for (const step of pointer.replace(/^#\/?/, '').split('/')) {
     if (part === undefined) return false
@@ -118,7 +118,7 @@ export function isFreeAt(schema: TSchema, pointer: string): boolean {
     else if (typeof additionalProperties === 'object') part = additionalProperties as Record<string, unknown>
     else return [type].flat().includes('object') && additionalProperties !== false
   }
-  return part !== undefined && hasFreeParts(part)
+  return part !== undefined && hasFreeFormParts(part)
 }
 
 export function failValidation(faults: readonly ProblemError[]): never {
@@ -135,9 +135,9 @@ export function failValidation(faults: readonly ProblemError[]): never {
 }
 
 /** Does a value fit a schema as it is, without defaults? Returns what is wrong, or null. */
-export function schemaFault(schema: TSchema, value: unknown): string | null {
+export function describeSchemaErrors(schema: TSchema, value: unknown): string | null {
   const check = replyValidator(schema)
   if (check(value)) return null
-  const faults = (check.errors ?? []).map((error) => located('body', error))
+  const faults = (check.errors ?? []).map((error) => toProblemError('body', error))
   return faults.map(({ instancePath, detail }) => `${instancePath || 'the value'} ${detail}`).join(', ')
 }

@@ -5,8 +5,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Scope, Tx } from '../database/tx.ts'
+import type { Keyring } from '../encryption.ts'
 import type { Transactions } from '../kernel.ts'
-import type { Keyring } from '../seal.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { type IntegrityKeyRow, insertIntegrityKeys, listIntegrityKeys, type NewIntegrityKey } from './queries.ts'
 
@@ -36,8 +36,8 @@ export interface KeyWrapper {
 /** Wraps with the first master key file, unwraps with any of them. */
 export const createFileKeyWrapper = (keyring: Keyring): KeyWrapper => ({
   id: keyring.key_id,
-  wrap: async (key, context) => keyring.seal(key, context),
-  unwrap: async (wrapped, context) => keyring.open(wrapped, context),
+  wrap: async (key, context) => keyring.encrypt(key, context),
+  unwrap: async (wrapped, context) => keyring.decrypt(wrapped, context),
 })
 
 export interface IntegrityKeys {
@@ -53,16 +53,16 @@ export class IntegrityKeyUnavailable extends Error {
 }
 
 const SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'operator:keys' }
-const contextOf = ({ tenant_id, purpose, key_no }: Omit<NewIntegrityKey, 'wrapped' | 'wrapped_by'>): string =>
+const toWrapContext = ({ tenant_id, purpose, key_no }: Omit<NewIntegrityKey, 'wrapped' | 'wrapped_by'>): string =>
   `${tenant_id}/integrity-key:${purpose}:${key_no}`
 
-const derivationOf = (tenant_id: string, purpose: TenantPurpose): string => `${purpose}:${tenant_id}`
+const toDerivationPurpose = (tenant_id: string, purpose: TenantPurpose): string => `${purpose}:${tenant_id}`
 
 /** As they were before there were rows: for a keyring without a database. */
 export const deriveIntegrityKeys = (keyring: Keyring): IntegrityKeys => ({
   current: (purpose) => keyring.derive(purpose),
   all: (purpose) => keyring.deriveEach(purpose),
-  tenantKey: async (tenant_id, purpose) => keyring.derive(derivationOf(tenant_id, purpose)),
+  tenantKey: async (tenant_id, purpose) => keyring.derive(toDerivationPurpose(tenant_id, purpose)),
 })
 
 /** Reads the rows once; nothing is waited for inside a transaction. */
@@ -73,7 +73,7 @@ export async function loadIntegrityKeys(
   const wrapper = createFileKeyWrapper(keyring)
   const rows = await transactions.one(SCOPE, (tx) => listIntegrityKeys(tx, SYSTEM_TENANT))
   const keys = new Map<string, readonly Buffer[]>()
-  for (const purpose of systemPurposes) keys.set(purpose, await openAll(wrapper, rows, purpose))
+  for (const purpose of systemPurposes) keys.set(purpose, await unwrapAll(wrapper, rows, purpose))
   const all = (purpose: SystemPurpose) => keys.get(purpose) as readonly Buffer[]
   return {
     all,
@@ -88,13 +88,13 @@ export async function loadIntegrityKeys(
         await transactions.write(scope, (tx) => insertIntegrityKeys(tx, made))
         stored = await read()
       }
-      return (await openAll(wrapper, stored, purpose))[0] as Buffer
+      return (await unwrapAll(wrapper, stored, purpose))[0] as Buffer
     },
   }
 }
 
 /** The newest must open, since it makes what others verify; of the earlier ones, those whose wrapping key is still there do. */
-async function openAll(wrapper: KeyWrapper, rows: readonly IntegrityKeyRow[], purpose: string): Promise<Buffer[]> {
+async function unwrapAll(wrapper: KeyWrapper, rows: readonly IntegrityKeyRow[], purpose: string): Promise<Buffer[]> {
   const ofPurpose = rows.filter((row) => row.purpose === purpose)
   const [newest] = ofPurpose
   if (!newest)
@@ -116,7 +116,7 @@ async function openAll(wrapper: KeyWrapper, rows: readonly IntegrityKeyRow[], pu
 
 async function tryUnwrap(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<Buffer | null> {
   try {
-    return await wrapper.unwrap(row.wrapped, contextOf(row))
+    return await wrapper.unwrap(row.wrapped, toWrapContext(row))
   } catch {
     return null
   }
@@ -127,13 +127,13 @@ async function wrapped(
   row: Omit<NewIntegrityKey, 'wrapped' | 'wrapped_by'>,
   key: Buffer,
 ): Promise<NewIntegrityKey> {
-  return { ...row, wrapped: await wrapper.wrap(key, contextOf(row)), wrapped_by: wrapper.id }
+  return { ...row, wrapped: await wrapper.wrap(key, toWrapContext(row)), wrapped_by: wrapper.id }
 }
 
 /** The same, encrypted by the wrapper's current key; null where its present wrapping key is not there. */
-export async function wrapAgain(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<string | null> {
+export async function rewrapKey(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<string | null> {
   const key = await tryUnwrap(wrapper, row)
-  return key && (await wrapper.wrap(key, contextOf(row)))
+  return key && (await wrapper.wrap(key, toWrapContext(row)))
 }
 
 /** The first keys of the system: what every master key gave, the oldest, which stands last, as number 1. */
@@ -153,7 +153,7 @@ export async function createTenantKeys(keyring: Keyring, tenant_id: string): Pro
   const wrapper = createFileKeyWrapper(keyring)
   return Promise.all(
     tenantPurposes.map((purpose) =>
-      wrapped(wrapper, { tenant_id, purpose, key_no: 1 }, keyring.derive(derivationOf(tenant_id, purpose))),
+      wrapped(wrapper, { tenant_id, purpose, key_no: 1 }, keyring.derive(toDerivationPurpose(tenant_id, purpose))),
     ),
   )
 }
@@ -187,7 +187,7 @@ export async function ensureIntegrityKeys(
  * New random keys beside the ones of before. `lost`: only where the newest cannot be opened. `all`: also where it can, but for
  * tenants, since another key would make every hashed member of their lists another value.
  */
-export async function renewalOf(
+export async function createRenewedKeys(
   keyring: Keyring,
   rows: readonly IntegrityKeyRow[],
   which: 'lost' | 'all',

@@ -45,7 +45,7 @@ export const updateWrapping = (tx: Tx, before: IntegrityKeyRow, wrapped: string,
   )
 
 /** All of a purpose but the newest. */
-export const updateEarlierDistrusted = (tx: Tx, tenant_id: string, purposes: readonly string[]) =>
+export const distrustEarlierKeys = (tx: Tx, tenant_id: string, purposes: readonly string[]) =>
   tx.run(
     `update app.integrity_key k set state = 'distrusted'
       where tenant_id = $1 and purpose = any($2::text[]) and state = 'trusted'

@@ -122,7 +122,7 @@ export const updateRetried = (tx: Tx, job_id: string, default_limit: number) =>
 
 // As the worker role ------------------------------------------------------------------------------------------------
 
-export interface Claim {
+export interface JobClaim {
   readonly turn: string
   readonly tenant_id: string | null
   readonly job_id: string | null
@@ -142,7 +142,7 @@ export const claimJob = (
   tx: Tx,
   claim: { after_tenant: string; kinds: readonly string[]; lease_token: string; lease_ms: number; worker: string },
 ) =>
-  tx.find<Claim>(
+  tx.find<JobClaim>(
     `with recursive waiting (tenant_id) as (
        (select j.tenant_id from app.job j where ${due} and j.tenant_id > $1 order by j.tenant_id, j.run_at limit 1)
        union all
@@ -181,7 +181,7 @@ export const extendLeases = (
   )
 
 /** Jobs whose worker died: again after a pause, or failed when they have had all their attempts. */
-export const reapExpired = (tx: Tx, problem: Record<string, unknown>) =>
+export const reapExpiredLeases = (tx: Tx, problem: Record<string, unknown>) =>
   tx.query<{ tenant_id: string; job_id: string; kind: string; state: JobState }>(
     `with expired as (
        select tenant_id, job_id from app.job where state = 'running' and lease_until < now()
@@ -210,12 +210,12 @@ export const listDueSchedules = (tx: Tx, kinds: readonly string[]) =>
 
 // As app, inside the tenant, on behalf of the job --------------------------------------------------------------------
 
-export interface Held {
+export interface LeasedJob {
   readonly job_id: string
   readonly lease_token: string
 }
 
-export const findHeldJob = (tx: Tx, held: Held) =>
+export const findLeasedJob = (tx: Tx, held: LeasedJob) =>
   tx.find<{ payload: unknown; checkpoint: unknown; cancel_requested: boolean }>(
     `select payload, checkpoint, cancel_requested_at is not null as cancel_requested from app.job
       where tenant_id = $1 and job_id = $2 and lease_token = $3`,
@@ -225,7 +225,7 @@ export const findHeldJob = (tx: Tx, held: Held) =>
 /** The fence: no row means the lease was lost, and whatever else the transaction did must not be committed. */
 export const updateStep = (
   tx: Tx,
-  held: Held,
+  held: LeasedJob,
   step: { checkpoint: unknown; done: number | null; total: number | null; unit: string | null },
 ) =>
   tx.find<{ cancel_requested: boolean }>(
@@ -244,9 +244,9 @@ export const updateStep = (
     ],
   )
 
-export const updateEnded = (
+export const updateFinished = (
   tx: Tx,
-  held: Held,
+  held: LeasedJob,
   end: { state: 'succeeded' | 'failed' | 'cancelled'; result: unknown; problem: unknown },
 ) =>
   tx.run(
@@ -270,7 +270,7 @@ export const updateEnded = (
  */
 export const updateReleased = (
   tx: Tx,
-  held: Held,
+  held: LeasedJob,
   release: { pause_s: number; problem: unknown; attempt_counts: boolean },
 ) =>
   tx.find<{ state: 'queued' | 'cancelled' }>(

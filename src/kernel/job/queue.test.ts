@@ -1,16 +1,16 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { countJob, demoJobs } from '../../../test/support/demo-job.ts'
-import { type JobWorld, jobWorld } from '../../../test/support/job-world.ts'
+import { countJob, demoJobs } from '../../../test/support/demo-jobs.ts'
+import { type JobTestApp, startJobTestApp } from '../../../test/support/job-test-app.ts'
 import { Database, type Tx } from '../database/tx.ts'
 import { Problem } from '../problem.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { claimJob } from './queries.ts'
 import { JobQueue } from './queue.ts'
 
-let w: JobWorld
+let w: JobTestApp
 beforeAll(async () => {
-  w = await jobWorld({ jobs: demoJobs })
+  w = await startJobTestApp({ jobs: demoJobs })
 })
 afterAll(() => w.close())
 

@@ -1,13 +1,13 @@
 /** Enqueueing, inside the request's own transaction: the job exists if and only if what it concerns was committed. */
 import type { Tx } from '../database/tx.ts'
-import { schemaFault } from '../http/validation.ts'
+import { describeSchemaErrors } from '../http/validation.ts'
 import { defaultLimits } from '../limits.ts'
 import { fail } from '../problem.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { JobKind } from './kind.ts'
 import { insertJob, type JobRow, updateRetried } from './queries.ts'
 
-export interface Enqueue {
+export interface EnqueueRequest {
   readonly kind: string
   readonly payload: unknown
   readonly job_id?: string
@@ -20,7 +20,7 @@ export interface Enqueue {
 
 export class JobQueue {
   readonly kinds: ReadonlyMap<string, JobKind>
-  #nudge: () => void = () => {}
+  #wake: () => void = () => {}
 
   constructor(kinds: readonly JobKind[]) {
     this.kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
@@ -28,17 +28,17 @@ export class JobQueue {
   }
 
   /** A worker in the same process looks at once instead of at its next poll. A hint only. */
-  onNudge(nudge: () => void): void {
-    this.#nudge = nudge
+  onWake(listener: () => void): void {
+    this.#wake = listener
   }
-  nudge(): void {
-    this.#nudge()
+  wakeWorker(): void {
+    this.#wake()
   }
 
-  async enqueue(tx: Tx, job: Enqueue): Promise<JobRow> {
+  async enqueue(tx: Tx, job: EnqueueRequest): Promise<JobRow> {
     const kind = this.kinds.get(job.kind)
     if (!kind) throw new Error(`no module declares the job kind ${job.kind}`)
-    const fault = schemaFault(kind.payload, job.payload)
+    const fault = describeSchemaErrors(kind.payload, job.payload)
     if (fault) throw new Error(`the payload of a ${job.kind} job does not fit its declaration: ${fault}`)
     const row = await insertJob(
       tx,
@@ -54,16 +54,16 @@ export class JobQueue {
       },
       job.unlimited ? null : defaultLimits.heavy.burst,
     )
-    return row ?? noRoom()
+    return row ?? failJobLimit()
   }
 
   /** Starts a failed or cancelled job again, as far as its checkpoint reached. */
   async retry(tx: Tx, job_id: string): Promise<JobRow> {
-    return (await updateRetried(tx, job_id, defaultLimits.heavy.burst)) ?? noRoom()
+    return (await updateRetried(tx, job_id, defaultLimits.heavy.burst)) ?? failJobLimit()
   }
 }
 
-const noRoom = (): never =>
+const failJobLimit = (): never =>
   fail('concurrency_limited', {
     detail: 'This tenant has as many unfinished jobs as its limit allows. Wait for some to finish, or cancel them.',
     retry_after_s: 5,

@@ -5,7 +5,7 @@ import type { JobKind } from './kind.ts'
 import { insertSchedule } from './queries.ts'
 
 /** Re-runnable: a schedule that is there, changed or switched off, is left as it is. */
-export async function insertRecurring(tx: Tx, kinds: readonly JobKind[]): Promise<void> {
+export async function insertRecurringSchedules(tx: Tx, kinds: readonly JobKind[]): Promise<void> {
   for (const { kind, every_s } of kinds) {
     if (every_s === null) continue
     // Beginning anywhere within the time: tenants follow one another, not all at once.

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { countJob, insertEffect, stampJob } from '../../../test/support/demo-job.ts'
-import { type JobWorld, jobWorld, latch, until } from '../../../test/support/job-world.ts'
+import { countJob, insertEffect, singleEffectJob } from '../../../test/support/demo-jobs.ts'
+import { type JobTestApp, latch, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
 import { fail } from '../problem.ts'
 import { Type } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
@@ -21,11 +21,11 @@ const kind = (name: string, resumes: 'checkpoint' | 'restart') =>
     run: (job) => body(job as never),
   })
 
-let w: JobWorld
+let w: JobTestApp
 let tenant: string
 beforeAll(async () => {
-  w = await jobWorld({
-    jobs: [countJob, stampJob, kind('test-checkpoint', 'checkpoint'), kind('test-restart', 'restart')],
+  w = await startJobTestApp({
+    jobs: [countJob, singleEffectJob, kind('test-checkpoint', 'checkpoint'), kind('test-restart', 'restart')],
   })
 })
 beforeEach(async () => {
@@ -101,7 +101,7 @@ describe('running', () => {
     }
     const job_id = await w.enqueue(tenant, 'test-restart')
     w.startRunner()
-    await until('the first attempt is over', async () => {
+    await waitUntil('the first attempt is over', async () => {
       const job = await w.look(tenant, job_id)
       return job.state === 'queued' && job.attempts === 1
     })
@@ -148,7 +148,7 @@ describe('turns', () => {
     const jobs = await Promise.all(others.map((other) => w.enqueue(other, 'test-restart')))
     w.startRunner(1)
     for (const [i, other] of others.entries()) await w.ended(other, jobs[i] as string)
-    await until('all of them have run', () => order.length === 53)
+    await waitUntil('all of them have run', () => order.length === 53)
     const served = others.map((other) => order.indexOf(other))
     expect(Math.max(...served)).toBeLessThanOrEqual(4)
   })
@@ -224,12 +224,12 @@ describe('leases', () => {
     const first = w.startRunner(1, { lease_ms: 300, heartbeat_ms: 600_000 })
     await stalled.opened
     w.startRunner(1)
-    await until('the lease has been taken back', async () => (await w.look(tenant, job_id)).state === 'queued')
+    await waitUntil('the lease has been taken back', async () => (await w.look(tenant, job_id)).state === 'queued')
     expect((await w.look(tenant, job_id)).problem).toMatchObject({ code: 'dependency_unavailable', status: 503 })
     await w.hurry(tenant, job_id)
     await second.opened
     wakeUp.open()
-    await until('the stalled one has given up', () => first.running === 0)
+    await waitUntil('the stalled one has given up', () => first.running === 0)
     expect(await w.look(tenant, job_id)).toMatchObject({ state: 'running', attempts: 2, result: null })
     endSecond.open()
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2, result: { attempt: 2 } })
@@ -278,7 +278,7 @@ describe('leases', () => {
     w.startRunner(1)
     await started.opened
     const first = await leaseOf(job_id)
-    await until('the lease has been extended', async () => (await leaseOf(job_id)) !== first)
+    await waitUntil('the lease has been extended', async () => (await leaseOf(job_id)) !== first)
     expect(told).toBe(false)
     await takeAway(job_id)
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2 })
@@ -310,9 +310,9 @@ describe('leases', () => {
     expect(runner.running).toBe(2)
     endFirst.open()
     await firstEnded.opened
-    await until('the first body is gone', () => runner.running === 1)
+    await waitUntil('the first body is gone', () => runner.running === 1)
     const lease = await leaseOf(job_id)
-    await until('the second lease is extended', async () => (await leaseOf(job_id)) !== lease)
+    await waitUntil('the second lease is extended', async () => (await leaseOf(job_id)) !== lease)
     endSecond.open()
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', result: { attempt: 2 } })
   })

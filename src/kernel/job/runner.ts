@@ -7,18 +7,18 @@ import os from 'node:os'
 import type { Scope, Tx } from '../database/tx.ts'
 import type { Kernel, Transactions } from '../kernel.ts'
 import type { Metrics } from '../metrics.ts'
-import { Problem, problemBody } from '../problem.ts'
+import { Problem, toProblemBody } from '../problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../uuid.ts'
-import { handOn, runBody } from './body.ts'
+import { requeueJob, runJob } from './execution.ts'
 import {
   claimJob,
   extendLeases,
   listDueSchedules,
-  reapExpired,
+  reapExpiredLeases,
   takeDueSchedule,
   updateScheduleStarted,
 } from './queries.ts'
-import { Cancelled, HandOn, LeaseLost, type Running } from './stops.ts'
+import { JobCancelled, LeaseLost, Requeue, type RunningJob } from './stop-reasons.ts'
 
 export interface RunnerOptions {
   readonly kernel: Kernel
@@ -32,24 +32,24 @@ export interface RunnerOptions {
 }
 
 const QUEUE_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'job:worker' }
-const UPKEEP_MS = 1000
+const MAINTENANCE_INTERVAL_MS = 1000
 /** What a body that was told to stop may take to notice, before its job is handed on over its head. */
-const NOTICE_MS = 2000
+const ABORT_GRACE_MS = 2000
 
 export class JobRunner {
   readonly #options: Required<RunnerOptions>
   readonly #worker = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   /** By lease token: a job lost here may be claimed here again while its first body still runs. */
-  readonly #running = new Map<string, { job: Running; done: Promise<void> }>()
+  readonly #running = new Map<string, { job: RunningJob; done: Promise<void> }>()
   /** Where the round of tenants stands, and whether it has found anything since it began. */
   #lastTenant = SYSTEM_TENANT
-  #lapServed = false
+  #servedThisRound = false
   #stopping = false
   #loop: Promise<void> | undefined
   #heartbeat: NodeJS.Timeout | undefined
-  #beating = false
-  #woken = false
-  #rouse: () => void = () => {}
+  #isHeartbeatRunning = false
+  #isWoken = false
+  #resume: () => void = () => {}
 
   constructor(options: RunnerOptions) {
     this.#options = { lease_ms: 15_000, heartbeat_ms: 2000, poll_ms: 200, ...options }
@@ -60,9 +60,9 @@ export class JobRunner {
   }
 
   start(): void {
-    this.#options.kernel.jobs.onNudge(() => this.#wake())
-    this.#heartbeat = setInterval(() => void this.#beat(), this.#options.heartbeat_ms)
-    this.#loop = this.#work()
+    this.#options.kernel.jobs.onWake(() => this.#wake())
+    this.#heartbeat = setInterval(() => void this.#sendHeartbeat(), this.#options.heartbeat_ms)
+    this.#loop = this.#runLoop()
   }
 
   /** Takes nothing new, gives running jobs `grace_ms` to end, then hands them back to the queue for another worker. */
@@ -70,15 +70,15 @@ export class JobRunner {
     this.#stopping = true
     this.#wake()
     await this.#loop
-    await this.#allDone(grace_ms)
-    for (const { job } of this.#running.values()) job.abort.abort(new HandOn())
-    await this.#allDone(NOTICE_MS)
+    await this.#waitForRunning(grace_ms)
+    for (const { job } of this.#running.values()) job.abort.abort(new Requeue())
+    await this.#waitForRunning(ABORT_GRACE_MS)
     clearInterval(this.#heartbeat)
-    const deaf = [...this.#running.values()].map(({ job }) => handOn(this.#options.kernel, job))
-    await Promise.allSettled(deaf)
+    const unresponsive = [...this.#running.values()].map(({ job }) => requeueJob(this.#options.kernel, job))
+    await Promise.allSettled(unresponsive)
   }
 
-  async #allDone(limit_ms: number): Promise<void> {
+  async #waitForRunning(limit_ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const timeUp = new Promise((resolve) => {
       timer = setTimeout(resolve, limit_ms)
@@ -87,13 +87,13 @@ export class JobRunner {
     clearTimeout(timer)
   }
 
-  async #work(): Promise<void> {
-    let upkeepDue_ms = 0
-    const hasTime = () => !this.#stopping && performance.now() < upkeepDue_ms
+  async #runLoop(): Promise<void> {
+    let maintenanceDue_ms = 0
+    const hasTime = () => !this.#stopping && performance.now() < maintenanceDue_ms
     while (!this.#stopping) {
       try {
         if (!hasTime()) {
-          upkeepDue_ms = performance.now() + UPKEEP_MS
+          maintenanceDue_ms = performance.now() + MAINTENANCE_INTERVAL_MS
           await this.#reap()
           await this.#startDueSchedules()
         }
@@ -108,21 +108,21 @@ export class JobRunner {
   }
 
   #wake(): void {
-    this.#woken = true
-    this.#rouse()
+    this.#isWoken = true
+    this.#resume()
   }
 
   async #pause(limit_ms: number): Promise<void> {
-    if (!this.#woken && !this.#stopping) {
+    if (!this.#isWoken && !this.#stopping) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, limit_ms)
-        this.#rouse = () => {
+        this.#resume = () => {
           clearTimeout(timer)
           resolve()
         }
       })
     }
-    this.#woken = false
+    this.#isWoken = false
   }
 
   /** True when it is worth asking again at once. */
@@ -138,16 +138,16 @@ export class JobRunner {
       }),
     )
     if (!claim) {
-      const again = this.#lapServed
+      const again = this.#servedThisRound
       this.#lastTenant = SYSTEM_TENANT
-      this.#lapServed = false
+      this.#servedThisRound = false
       return again
     }
     this.#lastTenant = claim.turn
     // Another worker was faster at the only job of that tenant: the turn passes on all the same.
     if (claim.tenant_id === null || claim.job_id === null || claim.kind === null) return true
-    this.#lapServed = true
-    this.#begin({
+    this.#servedThisRound = true
+    this.#startJob({
       tenant_id: claim.tenant_id,
       job_id: claim.job_id,
       kind: claim.kind,
@@ -159,13 +159,13 @@ export class JobRunner {
     return true
   }
 
-  #begin(job: Running): void {
+  #startJob(job: RunningJob): void {
     const { kernel, metrics } = this.#options
     const started = performance.now()
-    const done = runBody(kernel, job)
+    const done = runJob(kernel, job)
       .then((outcome) => {
         const seconds = (performance.now() - started) / 1000
-        metrics.job(job.kind, outcome, seconds)
+        metrics.observeJob(job.kind, outcome, seconds)
         kernel.log.info(
           {
             job_id: job.job_id,
@@ -188,10 +188,10 @@ export class JobRunner {
     this.#running.set(job.lease_token, { job, done })
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     const held = [...this.#running.values()].map((entry) => entry.job)
-    if (held.length === 0 || this.#beating) return
-    this.#beating = true
+    if (held.length === 0 || this.#isHeartbeatRunning) return
+    this.#isHeartbeatRunning = true
     try {
       const kept = await this.#options.queue.write(QUEUE_SCOPE, (tx) =>
         extendLeases(tx, {
@@ -205,22 +205,22 @@ export class JobRunner {
       for (const job of held) {
         const row = found.get(job.lease_token)
         if (!row) job.abort.abort(new LeaseLost())
-        else if (row.cancel_requested) job.abort.abort(new Cancelled())
-        else if (!row.tenant_active) job.abort.abort(new HandOn())
+        else if (row.cancel_requested) job.abort.abort(new JobCancelled())
+        else if (!row.tenant_active) job.abort.abort(new Requeue())
       }
     } catch (error) {
       this.#options.kernel.log.warn({ err: error }, 'heartbeat failed')
     } finally {
-      this.#beating = false
+      this.#isHeartbeatRunning = false
     }
   }
 
   async #reap(): Promise<void> {
-    const problem = problemBody(
+    const problem = toProblemBody(
       new Problem('dependency_unavailable', 'The worker that ran this job died before the job was done.'),
       randomUUID(),
     )
-    const reaped = await this.#options.queue.write(QUEUE_SCOPE, (tx) => reapExpired(tx, problem))
+    const reaped = await this.#options.queue.write(QUEUE_SCOPE, (tx) => reapExpiredLeases(tx, problem))
     for (const job of reaped) this.#options.kernel.log.warn({ ...job }, 'job taken back from a dead worker')
   }
 

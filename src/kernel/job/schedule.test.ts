@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type JobWorld, jobWorld, latch, until } from '../../../test/support/job-world.ts'
+import { type JobTestApp, latch, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
 import { closed, text } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
 import { defineJob } from './kind.ts'
@@ -19,10 +19,10 @@ const testJob = defineJob({
   },
 })
 
-let w: JobWorld
+let w: JobTestApp
 let tenant: string
 beforeAll(async () => {
-  w = await jobWorld({ jobs: [testJob] })
+  w = await startJobTestApp({ jobs: [testJob] })
 })
 beforeEach(async () => {
   ran = []
@@ -68,7 +68,7 @@ describe('schedules', () => {
     const names = Array.from({ length: 25 }, (_, i) => `s-${i}`)
     for (const name of names) await plan(name, 3600)
     for (let i = 0; i < 3; i++) w.startRunner(2)
-    await until('all have run', () => ran.length >= names.length)
+    await waitUntil('all have run', () => ran.length >= names.length)
     // A schedule that was started twice would have two jobs, whether or not both have run.
     const jobs = await w.inTenant(tenant, (tx) =>
       tx.query<{ count: number }>(
@@ -84,7 +84,7 @@ describe('schedules', () => {
     await plan('hourly', 3600)
     const first_at = await dueAgo('hourly', '10 hours 20 minutes')
     w.startRunner(1)
-    await until('it has run', () => ran.includes('hourly'))
+    await waitUntil('it has run', () => ran.includes('hourly'))
     expect(await lookAt('hourly', first_at)).toMatchObject({ is_future: true, steps: 11 })
     expect(ran).toEqual(['hourly'])
   })
@@ -93,7 +93,7 @@ describe('schedules', () => {
     await plan('secondly', 86_400)
     const first_at = await dueAgo('secondly', '0 s')
     w.startRunner(1)
-    await until('it has run', () => ran.includes('secondly'))
+    await waitUntil('it has run', () => ran.includes('secondly'))
     expect(await lookAt('secondly', first_at)).toMatchObject({ is_future: true, steps: 1 })
   })
 
@@ -102,15 +102,15 @@ describe('schedules', () => {
     hold = goOn.opened
     await plan('slow', 3600)
     w.startRunner(2)
-    await until('it has started', () => ran.includes('slow'))
+    await waitUntil('it has started', () => ran.includes('slow'))
     const first_at = await dueAgo('slow', '1 s')
     const before = await lookAt('slow', first_at)
-    await until('it has been looked at again', async () => (await lookAt('slow', first_at)).is_future)
+    await waitUntil('it has been looked at again', async () => (await lookAt('slow', first_at)).is_future)
     expect(await lookAt('slow', first_at)).toMatchObject({ last_job_id: before.last_job_id })
     goOn.open()
     await w.ended(tenant, before.last_job_id as string)
     await dueAgo('slow', '1 s')
-    await until('it has run again', () => ran.length === 2)
+    await waitUntil('it has run again', () => ran.length === 2)
   })
 
   test('wait while their tenant is suspended, and then fire once', async () => {
@@ -121,12 +121,12 @@ describe('schedules', () => {
     tenant = await w.makeTenant()
     await plan('elsewhere', 3600)
     w.startRunner(1)
-    await until('the other tenant has been served', () => ran.includes('elsewhere'))
+    await waitUntil('the other tenant has been served', () => ran.includes('elsewhere'))
     tenant = other
     expect(ran).not.toContain('waiting')
     expect(await lookAt('waiting', first_at)).toMatchObject({ steps: 0, last_job_id: null })
     await w.setTenantState(tenant, 'active')
-    await until('it has run', () => ran.includes('waiting'))
+    await waitUntil('it has run', () => ran.includes('waiting'))
     expect(ran.filter((name) => name === 'waiting')).toHaveLength(1)
   })
 
@@ -138,7 +138,7 @@ describe('schedules', () => {
     const job_id = await w.enqueue(tenant, 'test-job', { name: 'queued' })
     w.startRunner(1)
     await w.ended(tenant, job_id)
-    await until('the sound one has run', () => ran.includes('sound'))
+    await waitUntil('the sound one has run', () => ran.includes('sound'))
     expect(ran.toSorted()).toEqual(['queued', 'sound'])
   })
 
@@ -153,7 +153,7 @@ describe('schedules', () => {
     await w.enqueue(tenant, 'test-job', { name: 'queued' })
     await plan('scheduled', 3600)
     w.startRunner(2)
-    await until('both run at once', () => ran.includes('queued') && ran.includes('scheduled'))
+    await waitUntil('both run at once', () => ran.includes('queued') && ran.includes('scheduled'))
     goOn.open()
   })
 

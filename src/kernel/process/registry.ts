@@ -23,10 +23,10 @@ export class ProcessRegistry {
   readonly #transactions: Pick<Transactions, 'write'>
   readonly #kind: ProcessKind
   readonly #log: Log
-  readonly #onServing: (count: number) => void
+  readonly #onServingCount: (count: number) => void
   #live: readonly LiveProcess[] = []
   #timer: NodeJS.Timeout | undefined
-  #beat: Promise<void> = Promise.resolve()
+  #currentBeat: Promise<void> = Promise.resolve()
   #stopping = false
 
   constructor(options: {
@@ -34,39 +34,39 @@ export class ProcessRegistry {
     kind: ProcessKind
     log: Log
     /** Told after each heartbeat how many processes serve requests, this one included. */
-    onServing: (count: number) => void
+    onServingCount: (count: number) => void
   }) {
     this.#transactions = options.transactions
     this.#kind = options.kind
     this.#log = options.log
-    this.#onServing = options.onServing
+    this.#onServingCount = options.onServingCount
   }
 
   /** The first heartbeat comes before this resolves, so that a process never serves without knowing the others. */
   async start(): Promise<void> {
     const next = async () => {
       // While the database cannot be reached the last count stands: nobody knows better.
-      await this.beat().catch((error) => this.#log.warn({ err: error }, 'heartbeat of this process failed'))
-      if (!this.#stopping) this.#timer = setTimeout(() => (this.#beat = next()), HEARTBEAT_EVERY_MS).unref()
+      await this.sendHeartbeat().catch((error) => this.#log.warn({ err: error }, 'heartbeat of this process failed'))
+      if (!this.#stopping) this.#timer = setTimeout(() => (this.#currentBeat = next()), HEARTBEAT_EVERY_MS).unref()
     }
-    this.#beat = next()
-    await this.#beat
+    this.#currentBeat = next()
+    await this.#currentBeat
   }
 
-  async beat(): Promise<void> {
+  async sendHeartbeat(): Promise<void> {
     this.#live = await this.#transactions.write(SCOPE, async (tx) => {
       await upsertProcess(tx, this.process_id, this.#kind)
       await removeOldProcesses(tx)
       return listLiveProcesses(tx)
     })
-    this.#onServing(this.#live.filter(({ serves_requests }) => serves_requests).length)
+    this.#onServingCount(this.#live.filter(({ serves_requests }) => serves_requests).length)
   }
 
   /** Its share goes to the others with their next heartbeat. */
   async stop(): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)
-    await this.#beat
+    await this.#currentBeat
     await this.#transactions.write(SCOPE, (tx) => removeProcess(tx, this.process_id)).catch(() => {})
   }
 

@@ -51,23 +51,23 @@ export function findUnmetRules(
   })
 }
 
-const people = (count: number): string => (count === 1 ? '1 other person' : `${count} other people`)
+const formatPeople = (count: number): string => (count === 1 ? '1 other person' : `${count} other people`)
 
-export const describeMissing = ({ action, role, needed, available }: MissingApprovers): string =>
-  `The action ${action} needs the approval of ${people(needed)} with the role ${role}, and there ${available === 1 ? 'is' : 'are'} ${available || 'none'}.`
+export const describeMissingApprovers = ({ action, role, needed, available }: MissingApprovers): string =>
+  `The action ${action} needs the approval of ${formatPeople(needed)} with the role ${role}, and there ${available === 1 ? 'is' : 'are'} ${available || 'none'}.`
 
-export function failMissing(missing: readonly MissingApprovers[], advice: string): never {
+export function failMissingApprovers(missing: readonly MissingApprovers[], advice: string): never {
   return fail('approvers_missing', {
-    detail: [...missing.map(describeMissing), advice].join(' '),
+    detail: [...missing.map(describeMissingApprovers), advice].join(' '),
     members: { missing },
   })
 }
 
 /** While a tenant is being set up a proposal may wait for people who are yet to come; afterwards it would wait for ever. */
-export async function expectApprovers(tx: Tx, { action, role, approvers }: Rule): Promise<void> {
+export async function assertEnoughApprovers(tx: Tx, { action, role, approvers }: Rule): Promise<void> {
   const facts = await countApprovers(tx, role)
   if (!facts?.is_set_up || facts.available >= approvers) return
-  failMissing(
+  failMissingApprovers(
     [{ action, role, needed: approvers, available: facts.available }],
     'Ask the operator to add or reactivate somebody: npx probity user add, npx probity user reactivate.',
   )

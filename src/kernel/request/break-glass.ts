@@ -6,30 +6,30 @@ import type { Tx } from '../database/tx.ts'
 import { fail } from '../problem.ts'
 import type { GovernedChange, Route } from '../route.ts'
 import { uuidv7 } from '../uuid.ts'
-import { findRule } from './governed.ts'
+import { findApplicableRule } from './approval.ts'
 import { type ApprovalRule, insertBreakGlassReview } from './queries.ts'
 
-export interface Emergency {
+export interface BreakGlass {
   readonly reason: string
   /** The rule that is passed over, or undefined where the policy asks for nobody. */
   readonly rule: ApprovalRule | undefined
 }
 
 /** Undefined where the request is no emergency. Asked before the change is made: the rule may depend on what it changes. */
-export async function findEmergency(tx: Tx, route: Route, change: GovernedChange): Promise<Emergency | undefined> {
+export async function findBreakGlass(tx: Tx, route: Route, change: GovernedChange): Promise<BreakGlass | undefined> {
   const { governed } = route
   const reason = governed?.breakGlass?.(change.body)
   if (!governed || reason === undefined) return undefined
   if (!tx.actor.startsWith('user:')) fail('person_required', 'Only a person may use break_glass, not an API key.')
-  return { reason, rule: await findRule(tx, governed, change) }
+  return { reason, rule: await findApplicableRule(tx, governed, change) }
 }
 
 /** The id of the review that now waits, or undefined where nothing was passed over. */
-export async function requestReview(
+export async function requestBreakGlassReview(
   tx: Tx,
   route: Route,
   change: GovernedChange,
-  { reason, rule }: Emergency,
+  { reason, rule }: BreakGlass,
 ): Promise<string | undefined> {
   if (!rule || !route.governed) return undefined
   const review_id = uuidv7()

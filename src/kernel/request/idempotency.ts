@@ -6,23 +6,23 @@ import { createHmac } from 'node:crypto'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
 import { fail } from '../problem.ts'
-import { type AnswerKey, findAnswer, insertAnswer, tryLockAnswer } from './queries.ts'
+import { findStoredResponse, type IdempotencyScope, insertStoredResponse, tryLockIdempotencyKey } from './queries.ts'
 
 /** An answer ready to be sent: exact bytes, since a repetition must be the same. */
-export interface Answer {
+export interface SerializedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
 }
 
-export interface Idempotency extends AnswerKey {
+export interface Idempotency extends IdempotencyScope {
   readonly secret: boolean
   /** Authenticates what is stored: an answer that was altered in the database is not repeated. */
-  readonly code_key: Buffer
+  readonly mac_key: Buffer
 }
 
-const REPEATED = 'idempotency-replayed'
-export const isRepeated = (answer: Answer): boolean => answer.headers[REPEATED] !== undefined
+const REPLAYED_HEADER = 'idempotency-replayed'
+export const isReplayed = (answer: SerializedResponse): boolean => answer.headers[REPLAYED_HEADER] !== undefined
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
 
@@ -35,12 +35,17 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 }
 
 /** Keyed, so that a stored fingerprint of a guessable body tells nothing. */
-export const fingerprintOf = (key: Buffer, content: unknown): string =>
+export const computeFingerprint = (key: Buffer, content: unknown): string =>
   createHmac('sha256', key).update(canonicalJson(content)).digest('hex')
 
 /** What is stored beside an answer: the fingerprint of its request, then a code over both that only this service can make. */
-function sealOf(tx: Tx, idempotency: Idempotency, fingerprint: string, { status, headers, body }: Answer): string {
-  const { principal, operation, key, code_key } = idempotency
+function signStoredResponse(
+  tx: Tx,
+  idempotency: Idempotency,
+  fingerprint: string,
+  { status, headers, body }: SerializedResponse,
+): string {
+  const { principal, operation, key, mac_key: code_key } = idempotency
   const content = {
     tenant_id: tx.tenant_id,
     principal,
@@ -51,34 +56,34 @@ function sealOf(tx: Tx, idempotency: Idempotency, fingerprint: string, { status,
     headers,
     body: body ?? null,
   }
-  return `${fingerprint}.${fingerprintOf(code_key, content)}`
+  return `${fingerprint}.${computeFingerprint(code_key, content)}`
 }
 
 /** Runs `effect` once per key. Must be called inside the transaction that holds the effect. */
-export async function once(
+export async function runIdempotent(
   tx: Tx,
   idempotency: Idempotency | undefined,
   fingerprint: string,
-  effect: () => Promise<Answer>,
-): Promise<Answer> {
+  effect: () => Promise<SerializedResponse>,
+): Promise<SerializedResponse> {
   if (!idempotency) return effect()
-  if (!(await tryLockAnswer(tx, idempotency))) fail('idempotency_in_progress', { retry_after_s: 1 })
-  const stored = await findAnswer(tx, idempotency)
+  if (!(await tryLockIdempotencyKey(tx, idempotency))) fail('idempotency_in_progress', { retry_after_s: 1 })
+  const stored = await findStoredResponse(tx, idempotency)
   if (stored) {
     const kept = { status: stored.status, headers: stored.headers, body: stored.body ?? undefined }
     const request = stored.fingerprint.slice(0, stored.fingerprint.lastIndexOf('.'))
     if (request !== fingerprint) fail('idempotency_key_reused')
-    if (stored.fingerprint !== sealOf(tx, idempotency, fingerprint, kept))
+    if (stored.fingerprint !== signStoredResponse(tx, idempotency, fingerprint, kept))
       throw new Error('a stored answer was altered')
     if (stored.body === null && idempotency.secret) fail('idempotency_not_replayable')
-    return { ...kept, headers: { ...kept.headers, [REPEATED]: 'true' } }
+    return { ...kept, headers: { ...kept.headers, [REPLAYED_HEADER]: 'true' } }
   }
   const answer = await effect()
   // A change that waits for approval (202) has no secret yet, and asking twice must not make two of it.
   const holdsSecret = idempotency.secret && answer.status !== 202
   const kept = { ...answer, body: holdsSecret ? undefined : answer.body }
-  await insertAnswer(tx, idempotency, {
-    fingerprint: sealOf(tx, idempotency, fingerprint, kept),
+  await insertStoredResponse(tx, idempotency, {
+    fingerprint: signStoredResponse(tx, idempotency, fingerprint, kept),
     status: kept.status,
     headers: kept.headers,
     body: kept.body ?? null,

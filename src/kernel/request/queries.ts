@@ -1,21 +1,24 @@
 /** SQL behind repeated answers and changes that wait for a second person. */
 import type { Tx } from '../database/tx.ts'
 
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly fingerprint: string
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
 }
 
-export interface AnswerKey {
+export interface IdempotencyScope {
   readonly principal: string
   readonly operation: string
   readonly key: string
 }
 
 /** A try-lock, never a wait: whoever comes second while the first is running is told so. */
-export const tryLockAnswer = async (tx: Tx, { principal, operation, key }: AnswerKey): Promise<boolean> => {
+export const tryLockIdempotencyKey = async (
+  tx: Tx,
+  { principal, operation, key }: IdempotencyScope,
+): Promise<boolean> => {
   const row = await tx.find<{ locked: boolean }>(
     'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
     [[tx.tenant_id, principal, operation, key].join('\u0001')],
@@ -23,15 +26,15 @@ export const tryLockAnswer = async (tx: Tx, { principal, operation, key }: Answe
   return row?.locked ?? false
 }
 
-export const findAnswer = (tx: Tx, { principal, operation, key }: AnswerKey) =>
-  tx.find<StoredAnswer>(
+export const findStoredResponse = (tx: Tx, { principal, operation, key }: IdempotencyScope) =>
+  tx.find<StoredResponse>(
     `select fingerprint, status, headers, body from app.idempotency
       where tenant_id = $1 and principal = $2 and operation = $3 and key = $4 and expires_at > now()`,
     [tx.tenant_id, principal, operation, key],
   )
 
 /** An expired answer of the same key gives way to the new one. */
-export const insertAnswer = (tx: Tx, { principal, operation, key }: AnswerKey, answer: StoredAnswer) =>
+export const insertStoredResponse = (tx: Tx, { principal, operation, key }: IdempotencyScope, answer: StoredResponse) =>
   tx.run(
     `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, headers, body, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours')
@@ -66,7 +69,7 @@ export const findApprovalRule = (tx: Tx, action: string) =>
   )
 
 /** For a change that undoes or weakens what another action governs, where the policy has no rule of its own for it. */
-export const findRuleOf = async (tx: Tx, action: string): Promise<ApprovalRule | undefined> => {
+export const findInheritedRule = async (tx: Tx, action: string): Promise<ApprovalRule | undefined> => {
   const rule = await findApprovalRule(tx, action)
   return rule && { ...rule, require_impact: false }
 }
@@ -147,7 +150,7 @@ export const insertBreakGlassReview = (
     ],
   )
 
-export async function tryAndUndo(tx: Tx, attempt: () => Promise<unknown>): Promise<void> {
+export async function dryRunInSavepoint(tx: Tx, attempt: () => Promise<unknown>): Promise<void> {
   await tx.run('savepoint proposal')
   await attempt()
   await tx.run('rollback to savepoint proposal')

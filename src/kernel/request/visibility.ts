@@ -5,7 +5,7 @@
 import type { Role } from '../auth/roles.ts'
 import type { Route } from '../route.ts'
 import { closed, type Static, Type } from '../schema.ts'
-import { ChangeRequestView } from './governed.ts'
+import { ChangeRequestView } from './approval.ts'
 import type { ChangeRequestRow } from './queries.ts'
 
 const { cr_id, action, state } = ChangeRequestView.properties

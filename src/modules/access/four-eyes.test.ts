@@ -1,6 +1,6 @@
 /** Whoever gives roles, in whatever way, gives them with approval where the tenant asks for it: nobody makes a second self. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { Role } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
@@ -11,7 +11,7 @@ interface Caller {
   readonly token: string
 }
 
-let w: World
+let w: TestApp
 let tenant_id: string
 /** The first two administrators: one invited by a key of the operator's, the other by the first. */
 let ada: Caller
@@ -19,7 +19,7 @@ let bob: Caller
 let count = 0
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
 })
 afterAll(() => w.close())
 beforeEach(async () => {

@@ -4,17 +4,17 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import { addApiKeyUsage, insertApiKey, insertUser } from './queries.ts'
 import { accessRoutes } from './routes.ts'
 
-export { behind, createFirstSight, KeyUsage, needsApproval, ROLES } from './actions.ts'
 export {
   findUser,
   findUserByEmail,
   insertApiKey,
   insertUser,
-  isSetUp,
+  isApprovalSetUp,
   listUsers,
   type UserRow,
   updateUserState,
 } from './queries.ts'
+export { createUserProvisioning, findRequester, KeyUsageCounter, needsApproval, ROLES_ACTION } from './role-approval.ts'
 
 export const access: Module = {
   name: 'access',

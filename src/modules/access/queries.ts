@@ -1,7 +1,7 @@
 /** SQL of people and machine keys. */
 import type { Role } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
-import type { Position } from '../../kernel/page.ts'
+import type { PagePosition } from '../../kernel/page.ts'
 
 export interface UserRow {
   readonly user_id: string
@@ -29,7 +29,7 @@ const userColumns = `user_id, issuer, subject, email, name, team, locale, roles,
 export const listUsers = (
   tx: Tx,
   filter: { state: string | null; role: string | null },
-  after: Position,
+  after: PagePosition,
   count: number,
 ) =>
   tx.query<UserRow>(
@@ -143,13 +143,13 @@ export const countOtherAdministrators = async (tx: Tx, user_id: string): Promise
   ).length
 
 /** Whether there ever were enough people to approve how roles are given. The database sets it once, for good. */
-export const isSetUp = async (tx: Tx): Promise<boolean> =>
+export const isApprovalSetUp = async (tx: Tx): Promise<boolean> =>
   (await tx.find('select 1 as one from app.approval_policy where tenant_id = $1 and set_up_at is not null', [
     tx.tenant_id,
   ])) !== undefined
 
 /** Other people who were ever given a role and still hold it: whoever deactivates them all must not be alone by that. */
-export const countOthersWith = async (tx: Tx, role: string): Promise<number> =>
+export const countOthersWithRole = async (tx: Tx, role: string): Promise<number> =>
   (
     await tx.query(
       `select 1 from app.user_account where tenant_id = $1 and $2 = any (roles) and 'user:' || user_id <> $3 limit 5`,
@@ -177,7 +177,7 @@ export interface ApiKeyRow {
 
 const keyColumns = `key_id, name, roles, state, expires_at, last_used_at, previous_valid_until, created_at, created_by, revoked_at, revision`
 
-export const listApiKeys = (tx: Tx, state: string | null, after: Position, count: number) =>
+export const listApiKeys = (tx: Tx, state: string | null, after: PagePosition, count: number) =>
   tx.query<ApiKeyRow>(
     `select ${keyColumns} from app.api_key
       where tenant_id = $1 and ($2::text is null or state = $2)

@@ -1,17 +1,17 @@
 /** People, roles and machine keys as their administrator meets them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { secondProcess } from '../../../test/support/second-process.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startSecondProcess } from '../../../test/support/second-process.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { conflictingRoles, roles } from '../../kernel/auth/roles.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 
-let w: World
+let w: TestApp
 let tenant_id: string
 let token: string
 let count = 0
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
 })
 afterAll(() => w.close())
 beforeEach(async () => {
@@ -241,7 +241,7 @@ describe('API keys', () => {
     const { key, secret } = await newKey({ roles: ['viewer'] })
     const { access_token } = await exchange(secret)
     // A process adds up what it has counted every few seconds, and before it ends.
-    const other = await secondProcess(w)
+    const other = await startSecondProcess(w)
     for (let n = 0; n < 3; n++) await other.get('/api/auth/me', access_token)
     await other.get('/api/users', access_token)
     await other.close()

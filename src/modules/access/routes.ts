@@ -2,13 +2,12 @@
 import { mintApiKey } from '../../kernel/auth/api-key.ts'
 import { conflictingRoles, everyone, roleDescriptions, roles } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
-import { page } from '../../kernel/page.ts'
-import { fail, found } from '../../kernel/problem.ts'
+import { paginate } from '../../kernel/page.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
 import type { ApprovalRule } from '../../kernel/request/queries.ts'
-import { expectRevision } from '../../kernel/revision.ts'
+import { assertRevision } from '../../kernel/revision.ts'
 import { type GovernedChange, tenantRoute } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { expectHolder, needsApproval, ROLES } from './actions.ts'
 import {
   countOtherAdministrators,
   findApiKey,
@@ -28,7 +27,8 @@ import {
   updateUserRoles,
   updateUserState,
 } from './queries.ts'
-import { conflictsOf } from './rules.ts'
+import { assertKeyHolder, needsApproval, ROLES_ACTION } from './role-approval.ts'
+import { findRoleConflicts } from './role-conflicts.ts'
 import {
   ApiKeyPage,
   ApiKeyParams,
@@ -49,29 +49,29 @@ import {
   UserQuery,
 } from './schema.ts'
 
-const shown = (user: UserRow) => Object.assign(user, { conflicts: conflictsOf(user.roles) })
+const toUserView = (user: UserRow) => Object.assign(user, { conflicts: findRoleConflicts(user.roles) })
 
-async function keepAnAdministrator(tx: Tx, user: UserRow): Promise<void> {
+async function assertOtherAdministrator(tx: Tx, user: UserRow): Promise<void> {
   if (!user.roles.includes('tenant_admin') || user.state === 'inactive') return
   if ((await countOtherAdministrators(tx, user.user_id)) === 0) fail('last_administrator')
 }
 
-const revisionOfUser = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+const getUserHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const user = await findUser(tx, params['user_id'] as string)
   return user ? String(user.revision) : null
 }
 
-const givesRolesBack = async (tx: Tx, rule: ApprovalRule, { params }: GovernedChange): Promise<boolean> => {
+const restoresRoles = async (tx: Tx, rule: ApprovalRule, { params }: GovernedChange): Promise<boolean> => {
   const user = await findUser(tx, (params as { user_id: string }).user_id)
   return user?.state === 'inactive' && user.roles.length > 0 && needsApproval(tx, rule)
 }
 
 /** What is to be made has no state yet that a proposal could be bound to. */
-const nothingYet = async () => null
+const getNoHead = async () => null
 
-const givesNoRoles = (body: unknown) => (body as { roles: readonly string[] }).roles.length === 0
+const hasNoRoles = (body: unknown) => (body as { roles: readonly string[] }).roles.length === 0
 
-const ASKED = 'Where it waits for approval, it will have the id of the change request.'
+const PENDING_ID_NOTE = 'Where it waits for approval, it will have the id of the change request.'
 
 export const accessRoutes = [
   tenantRoute('GET /users', {
@@ -83,16 +83,16 @@ export const accessRoutes = [
     reply: [200, UserPage],
   }).handle(async (input) => {
     const { state = null, role = null } = input.query
-    const users = await page(input, 'listUsers', ['created_at', 'user_id'], (after, count) =>
+    const users = await paginate(input, 'listUsers', ['created_at', 'user_id'], (after, count) =>
       listUsers(input.tx, { state, role }, after, count),
     )
-    return { ...users, items: users.items.map(shown) }
+    return { ...users, items: users.items.map(toUserView) }
   }),
 
   tenantRoute('POST /users', {
     id: 'createUser',
     summary: 'Invite a user',
-    description: `Without roles it never waits; nor while the tenant is being set up and has nobody else who could approve. ${ASKED}`,
+    description: `Without roles it never waits; nor while the tenant is being set up and has nobody else who could approve. ${PENDING_ID_NOTE}`,
     roles: ['tenant_admin'],
     tx: 'write',
     body: UserInvitation,
@@ -100,10 +100,10 @@ export const accessRoutes = [
     revisioned: true,
     location: (user) => `/users/${user.user_id}`,
     links: { getUser: { user_id: 'user_id' } },
-    governed: { action: ROLES, head: nothingYet, unless: givesNoRoles, applies: needsApproval },
+    governed: { action: ROLES_ACTION, head: getNoHead, skipApprovalIf: hasNoRoles, requiresApproval: needsApproval },
     problems: ['duplicate'],
   }).handle(async ({ tx, body, actor, kernel, audit, request }) => {
-    const user_id = request.approves ?? uuidv7()
+    const user_id = request.change_request_id ?? uuidv7()
     const user = await insertUser(tx, {
       user_id,
       issuer: kernel.issuer.issuer,
@@ -115,10 +115,10 @@ export const accessRoutes = [
       roles: body.roles,
       origin: 'built_in',
       state: 'invited',
-      created_by: request.asked_by ?? actor.principal,
+      created_by: request.requested_by ?? actor.principal,
     })
-    audit.configuration(null, { roles: body.roles })
-    return shown(found(user))
+    audit.recordDiff(null, { roles: body.roles })
+    return toUserView(assertFound(user))
   }),
 
   tenantRoute('GET /users/:user_id', {
@@ -130,7 +130,7 @@ export const accessRoutes = [
     reply: [200, User],
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => shown(found(await findUser(tx, params.user_id)))),
+  }).handle(async ({ tx, params }) => toUserView(assertFound(await findUser(tx, params.user_id)))),
 
   tenantRoute('PATCH /users/:user_id', {
     id: 'updateUser',
@@ -144,12 +144,12 @@ export const accessRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, body } = input
-    const user = found(await lockUser(tx, params.user_id))
-    expectRevision(user.revision, input)
+    const user = assertFound(await lockUser(tx, params.user_id))
+    assertRevision(user.revision, input)
     const { expected_revision: _, ...change } = body
-    const changed = found(await updateUser(tx, params.user_id, { ...user, ...change }))
-    input.audit.record(user, changed)
-    return shown(changed)
+    const changed = assertFound(await updateUser(tx, params.user_id, { ...user, ...change }))
+    input.audit.recordHashes(user, changed)
+    return toUserView(changed)
   }),
 
   tenantRoute('POST /users/:user_id/deactivate', {
@@ -163,12 +163,12 @@ export const accessRoutes = [
     revisioned: true,
     problems: ['not_found', 'last_administrator'],
   }).handle(async (input) => {
-    const user = found(await lockUser(input.tx, input.params.user_id))
-    expectRevision(user.revision, input)
-    if (user.state === 'inactive') return shown(user)
-    await keepAnAdministrator(input.tx, user)
-    input.kernel.standings.forget(input.actor.tenant_id)
-    return shown(found(await updateUserState(input.tx, user.user_id, 'inactive')))
+    const user = assertFound(await lockUser(input.tx, input.params.user_id))
+    assertRevision(user.revision, input)
+    if (user.state === 'inactive') return toUserView(user)
+    await assertOtherAdministrator(input.tx, user)
+    input.kernel.tenantStatusCache.invalidate(input.actor.tenant_id)
+    return toUserView(assertFound(await updateUserState(input.tx, user.user_id, 'inactive')))
   }),
 
   tenantRoute('POST /users/:user_id/reactivate', {
@@ -180,14 +180,14 @@ export const accessRoutes = [
     params: UserParams,
     reply: [200, User],
     revisioned: true,
-    governed: { action: ROLES, head: revisionOfUser, applies: givesRolesBack },
+    governed: { action: ROLES_ACTION, head: getUserHead, requiresApproval: restoresRoles },
     problems: ['not_found'],
   }).handle(async (input) => {
-    const user = found(await lockUser(input.tx, input.params.user_id))
-    expectRevision(user.revision, input)
-    if (user.state !== 'inactive') return shown(user)
-    input.kernel.standings.forget(input.actor.tenant_id)
-    return shown(found(await updateUserState(input.tx, user.user_id, 'active')))
+    const user = assertFound(await lockUser(input.tx, input.params.user_id))
+    assertRevision(user.revision, input)
+    if (user.state !== 'inactive') return toUserView(user)
+    input.kernel.tenantStatusCache.invalidate(input.actor.tenant_id)
+    return toUserView(assertFound(await updateUserState(input.tx, user.user_id, 'active')))
   }),
 
   tenantRoute('PUT /users/:user_id/roles', {
@@ -202,20 +202,20 @@ export const accessRoutes = [
     body: RolesChange,
     reply: [200, User],
     revisioned: true,
-    governed: { action: ROLES, head: revisionOfUser },
+    governed: { action: ROLES_ACTION, head: getUserHead },
     problems: ['not_found', 'last_administrator', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body } = input
-    const user = found(await lockUser(tx, params.user_id))
-    expectRevision(user.revision, input)
+    const user = assertFound(await lockUser(tx, params.user_id))
+    assertRevision(user.revision, input)
     if (user.origin === 'external') {
       fail('transition_not_allowed', 'The roles of this user come from its identity provider. Change them there.')
     }
-    if (!body.roles.includes('tenant_admin')) await keepAnAdministrator(tx, user)
-    const changed = found(await updateUserRoles(tx, user.user_id, body.roles))
-    input.kernel.standings.forget(tx.tenant_id)
-    input.audit.configuration({ roles: user.roles }, { roles: changed.roles })
-    return shown(changed)
+    if (!body.roles.includes('tenant_admin')) await assertOtherAdministrator(tx, user)
+    const changed = assertFound(await updateUserRoles(tx, user.user_id, body.roles))
+    input.kernel.tenantStatusCache.invalidate(tx.tenant_id)
+    input.audit.recordDiff({ roles: user.roles }, { roles: changed.roles })
+    return toUserView(changed)
   }),
 
   tenantRoute('PUT /users/:user_id/availability', {
@@ -230,12 +230,12 @@ export const accessRoutes = [
     problems: ['not_found', 'conflict'],
   }).handle(async (input) => {
     const { tx, params, body } = input
-    const user = found(await lockUser(tx, params.user_id))
-    expectRevision(user.revision, input)
+    const user = assertFound(await lockUser(tx, params.user_id))
+    assertRevision(user.revision, input)
     if ((body.away_from === null) !== (body.away_until === null)) {
       fail('conflict', 'Give both away_from and away_until, or null for both to end the window.')
     }
-    return shown(found(await updateUserAvailability(tx, user.user_id, body.away_from, body.away_until)))
+    return toUserView(assertFound(await updateUserAvailability(tx, user.user_id, body.away_from, body.away_until)))
   }),
 
   tenantRoute('GET /roles', {
@@ -261,7 +261,7 @@ export const accessRoutes = [
     query: ApiKeyQuery,
     reply: [200, ApiKeyPage],
   }).handle(async (input) =>
-    page(input, 'listApiKeys', ['created_at', 'key_id'], (after, count) =>
+    paginate(input, 'listApiKeys', ['created_at', 'key_id'], (after, count) =>
       listApiKeys(input.tx, input.query.state ?? null, after, count),
     ),
   ),
@@ -270,7 +270,7 @@ export const accessRoutes = [
     id: 'createApiKey',
     summary: 'Create a key; its secret is shown once',
     description:
-      `It never waits while the tenant is being set up and has nobody else who could approve. ${ASKED} ` +
+      `It never waits while the tenant is being set up and has nobody else who could approve. ${PENDING_ID_NOTE} ` +
       'Nobody has seen the secret of a key that was approved: who asked for it calls `rotateApiKey` to get one.',
     roles: ['tenant_admin'],
     tx: 'write',
@@ -278,9 +278,9 @@ export const accessRoutes = [
     reply: [201, ApiKeyWithSecret],
     secret: true,
     links: { getApiKeyUsage: { key_id: 'key/key_id' } },
-    governed: { action: ROLES, head: nothingYet, applies: needsApproval },
+    governed: { action: ROLES_ACTION, head: getNoHead, requiresApproval: needsApproval },
   }).handle(async ({ tx, body, actor, audit, request }) => {
-    const key_id = request.approves ?? uuidv7()
+    const key_id = request.change_request_id ?? uuidv7()
     const minted = mintApiKey(actor.tenant_id, key_id)
     const key = await insertApiKey(tx, {
       key_id,
@@ -288,10 +288,10 @@ export const accessRoutes = [
       roles: body.roles,
       secret_hash: minted.secret_hash,
       expires_in_days: body.expires_in_days ?? null,
-      created_by: request.asked_by ?? actor.principal,
+      created_by: request.requested_by ?? actor.principal,
     })
-    const made = found(key)
-    audit.configuration(null, { name: made.name, roles: made.roles, expires_at: made.expires_at })
+    const made = assertFound(key)
+    audit.recordDiff(null, { name: made.name, roles: made.roles, expires_at: made.expires_at })
     return { key: made, secret: minted.text }
   }),
 
@@ -309,12 +309,12 @@ export const accessRoutes = [
     secret: true,
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, actor }) => {
-    const key = found(await lockApiKey(tx, params.key_id))
+    const key = assertFound(await lockApiKey(tx, params.key_id))
     if (key.state !== 'active') fail('transition_not_allowed', 'The key is revoked. Create a new one.')
-    await expectHolder(tx, key)
+    await assertKeyHolder(tx, key)
     const minted = mintApiKey(actor.tenant_id, key.key_id)
     const rotated = await updateApiKeySecret(tx, key.key_id, minted.secret_hash, body.overlap_minutes)
-    return { key: found(rotated), secret: minted.text }
+    return { key: assertFound(rotated), secret: minted.text }
   }),
 
   tenantRoute('DELETE /api-keys/:key_id', {
@@ -328,9 +328,9 @@ export const accessRoutes = [
     reply: [204, null],
     problems: ['not_found'],
   }).handle(async ({ tx, params, kernel, actor }) => {
-    found(await lockApiKey(tx, params.key_id))
+    assertFound(await lockApiKey(tx, params.key_id))
     await updateApiKeyRevoked(tx, params.key_id)
-    kernel.standings.forget(actor.tenant_id)
+    kernel.tenantStatusCache.invalidate(actor.tenant_id)
     return undefined
   }),
 
@@ -347,7 +347,7 @@ export const accessRoutes = [
     reply: [200, ApiKeyUsage],
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) => {
-    const key = found(await findApiKey(tx, params.key_id))
+    const key = assertFound(await findApiKey(tx, params.key_id))
     // What was deleted is not found below its own path either.
     if (key.state === 'revoked') fail('not_found', 'The key is revoked.')
     const items = await listApiKeyUsage(tx, key.key_id, query.from_on ?? null, query.until_on ?? null)

@@ -1,11 +1,11 @@
 /** Door of the audit router. Other modules put the events of a thing of theirs into a file through here. */
 import type { Module } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { auditExport, auditVerification } from './jobs.ts'
+import { auditExportJob, auditVerificationJob } from './jobs.ts'
 import { insertCanaryRecord } from './queries.ts'
 import { auditRoutes } from './routes.ts'
 
-export { exportLines } from './actions.ts'
+export { exportChainLines } from './chain-reader.ts'
 export { listEvents } from './queries.ts'
 
 export const audit: Module = {
@@ -14,7 +14,7 @@ export const audit: Module = {
   tier: 'foundation',
   summary: 'Append-only, hash-chained record of every change, with proofs.',
   routes: auditRoutes,
-  jobs: [auditVerification, auditExport],
+  jobs: [auditVerificationJob, auditExportJob],
   canary_table: 'audit_run',
   canary: (tx) => insertCanaryRecord(tx, uuidv7(), uuidv7()),
 }

@@ -1,17 +1,17 @@
 /** Long work on the audit record: recomputing the chain, and writing it out. */
-import type { Verification } from '../../kernel/audit/verify.ts'
+import type { ChainVerification } from '../../kernel/audit/chain-verifier.ts'
 import { defineJob } from '../../kernel/job/kind.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { closed, Id, nullable, Timestamp, Type } from '../../kernel/schema.ts'
 import { completeBytes, writeBytes } from '../system/index.ts'
-import { exportLines, verifyChain } from './actions.ts'
+import { exportChainLines, verifyChain } from './chain-reader.ts'
 import { countLinks, findRange, insertRun, updateRunReport } from './queries.ts'
 
 const readers = ['compliance_officer', 'auditor'] as const
 
 export const AUDIT_VERIFICATION = 'audit-verification'
 
-export const auditVerification = defineJob({
+export const auditVerificationJob = defineJob({
   kind: AUDIT_VERIFICATION,
   // A record that nobody verifies warns nobody.
   every_s: 86_400,
@@ -24,9 +24,11 @@ export const auditVerification = defineJob({
     const run_id = payload.run_id ?? job_id
     const report = await read(async (tx) => {
       const total = await countLinks(tx)
-      return verifyChain(tx, kernel.audit, (done) => step(async () => ({ progress: { done, total, unit: 'events' } })))
+      return verifyChain(tx, kernel.auditKeys, (done) =>
+        step(async () => ({ progress: { done, total, unit: 'events' } })),
+      )
     })
-    if (!report.intact) tellBroken(kernel, { tenant_id, run_id }, report)
+    if (!report.intact) raiseBrokenAlarm(kernel, { tenant_id, run_id }, report)
     await finish(async (tx) => {
       if (!payload.run_id) await insertRun(tx, { run_id, kind: 'verification', job_id, parameters: {} })
       await updateRunReport(tx, run_id, report, null)
@@ -37,12 +39,12 @@ export const auditVerification = defineJob({
 })
 
 /** Whoever asked reads the report; whoever altered the record must not be the only one who does. */
-function tellBroken(kernel: Kernel, of: { tenant_id: string; run_id: string }, report: Verification): void {
+function raiseBrokenAlarm(kernel: Kernel, of: { tenant_id: string; run_id: string }, report: ChainVerification): void {
   const { faults, faults_total } = report
-  kernel.alarm('audit_broken', { ...of, faults_total, first: faults[0] }, 'the audit record is broken')
+  kernel.raiseAlarm('audit_broken', { ...of, faults_total, first: faults[0] }, 'the audit record is broken')
 }
 
-export const auditExport = defineJob({
+export const auditExportJob = defineJob({
   kind: 'audit-export',
   summary: 'Writes a range of the audit chain with its proofs to a file.',
   payload: closed({ run_id: Id(), from_at: nullable(Timestamp()), until_at: nullable(Timestamp()) }),
@@ -53,7 +55,7 @@ export const auditExport = defineJob({
       const found = await findRange(tx, payload.from_at, payload.until_at)
       // An empty range is an answer too: a file with a signed end and nothing before it.
       const range = { first: found?.first ?? 1, last: found?.last ?? 0 }
-      const lines = exportLines(tx, kernel.audit, range)
+      const lines = exportChainLines(tx, kernel.auditKeys, range)
       const bytes = await writeBytes(write, lines, `audit-${payload.run_id}.ndjson`)
       return { written: bytes, events: Math.max(0, range.last - range.first + 1) }
     })

@@ -1,8 +1,8 @@
 /** SQL of searching the audit record, of what was in force at an instant, and of exports and verifications. */
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { JobState } from '../../kernel/job/queries.ts'
-import type { Position } from '../../kernel/page.ts'
-import { firstIdAfter, firstIdFrom } from './rules.ts'
+import type { PagePosition } from '../../kernel/page.ts'
+import { firstIdAfter, firstIdFrom } from './event-ids.ts'
 
 export interface AuditEventRow {
   readonly event_id: string
@@ -33,7 +33,7 @@ export interface AuditFilter {
  * Conditions for what is asked, and no others: a filter that is left open must not keep the rest from an index. One actor or one
  * object has an index in order of time; everything else is read along the primary key, which has the same order.
  */
-function searchOf(tx: Tx, filter: AuditFilter, after: Position) {
+function buildSearch(tx: Tx, filter: AuditFilter, after: PagePosition) {
   const values: unknown[] = [tx.tenant_id]
   const where = ['e.tenant_id = $1']
   const place = (value: unknown): string => `$${values.push(value)}`
@@ -53,8 +53,8 @@ function searchOf(tx: Tx, filter: AuditFilter, after: Position) {
 }
 
 /** Newest first. */
-export const listEvents = (tx: Tx, filter: AuditFilter, after: Position, count: number) => {
-  const { values, place, where, order } = searchOf(tx, filter, after)
+export const listEvents = (tx: Tx, filter: AuditFilter, after: PagePosition, count: number) => {
+  const { values, place, where, order } = buildSearch(tx, filter, after)
   return tx.query<AuditEventRow>(
     `select ${columns} from app.audit_event e where ${where} order by ${order} limit ${place(count)}`,
     values,
@@ -70,7 +70,7 @@ export const findEvent = (tx: Tx, event_id: string) =>
 /** Which links hold the events of a time range: the proofs need an unbroken run of them. */
 export const findRange = (tx: Tx, from_at: string | null, until_at: string | null) => {
   const anything = { actor: null, operation: null, object_type: null, object_id: null }
-  const { values, where } = searchOf(tx, { ...anything, from_at, until_at }, null)
+  const { values, where } = buildSearch(tx, { ...anything, from_at, until_at }, null)
   return tx.find<{ first: number | null; last: number | null }>(
     `select min(l.seq) as first, max(l.seq) as last
        from app.audit_event e join app.audit_link l on l.tenant_id = e.tenant_id and l.event_id = e.event_id where ${where}`,
@@ -93,12 +93,12 @@ export interface AsOfRow {
   readonly label: string | null
   readonly content_hash: string | null
   readonly overlay_hash: string | null
-  readonly activation: StatementRow | null
-  readonly overlay_activation: StatementRow | null
+  readonly activation: ActivationRecordRow | null
+  readonly overlay_activation: ActivationRecordRow | null
 }
 
 /** Who put it in force when, asked for by whom, approved by whom. */
-export interface StatementRow {
+export interface ActivationRecordRow {
   readonly activation_id: string
   readonly kind: string
   readonly effective_from: string
@@ -114,7 +114,7 @@ export interface StatementRow {
 const instant = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
 /** A statement of the registry as JSON. Approvals stand beside the tenant's own only: the operator has no queue. */
-const statement = (activation_id: string): string => `(
+const selectActivationRecord = (activation_id: string): string => `(
   select json_build_object('activation_id', a.activation_id, 'kind', a.kind, 'effective_from', ${instant('a.effective_from')},
            'recorded_at', ${instant('a.recorded_at')}, 'retroactive', a.retroactive, 'reason', a.reason, 'actor', a.actor,
            'cr_id', a.cr_id, 'proposed_by', c.created_by,
@@ -129,13 +129,13 @@ const statement = (activation_id: string): string => `(
 export const listAsOf = (
   tx: Tx,
   clocks: { valid_at: string; known_at: string; family: Family | null },
-  after: Position,
+  after: PagePosition,
   count: number,
 ) =>
   tx.query<AsOfRow>(
     `select k.family, k.list_key as key, r.via, r.version, n.version as version_known_now, r.overlay_version,
             n.overlay_version as overlay_known_now, d.title, v.label, v.content_hash, o.content_hash as overlay_hash,
-            ${statement('r.activation_id')} as activation, ${statement('r.overlay_activation_id')} as overlay_activation
+            ${selectActivationRecord('r.activation_id')} as activation, ${selectActivationRecord('r.overlay_activation_id')} as overlay_activation
        from (select distinct family, list_key from app.dataset
               where tenant_id in ($1, app.system_tenant()) and role = 'base' and ($4::text is null or family = $4)
                 and ($5::text is null or (family, list_key) > ($5, $6))) k
@@ -152,7 +152,7 @@ export const listAsOf = (
   )
 
 /** The end of the chain as it was at an instant: nothing recorded by then is missing before it. */
-export const findEndAt = (tx: Tx, at: string) =>
+export const findChainEndAt = (tx: Tx, at: string) =>
   tx.find<{ seq: number; hash: string; event_id: string; recorded_at: string }>(
     `select l.seq, l.hash, e.event_id, e.recorded_at
        from app.audit_event e join app.audit_link l on l.tenant_id = e.tenant_id and l.event_id = e.event_id
@@ -200,7 +200,7 @@ export interface VerificationRow {
 }
 
 /** Newest first: run ids are in order of time. */
-export const listVerifications = (tx: Tx, after: Position, count: number) =>
+export const listVerifications = (tx: Tx, after: PagePosition, count: number) =>
   tx.query<VerificationRow>(
     `select r.run_id as verification_id, r.job_id, coalesce(j.state, 'succeeded') as state, r.created_at, r.created_by,
             (r.report->>'intact')::boolean as intact, (r.report->>'events')::bigint as events,

@@ -1,16 +1,18 @@
 /** The append-only, hash-chained record of every change: search, one object's history, export, verify, checkpoints. */
 import { listCheckpoints } from '../../kernel/audit/queries.ts'
-import { JobView } from '../../kernel/job/view.ts'
-import { page } from '../../kernel/page.ts'
-import { fail, found } from '../../kernel/problem.ts'
-import { streamed, tenantRoute } from '../../kernel/route.ts'
+import { JobView } from '../../kernel/job/schema.ts'
+import { paginate } from '../../kernel/page.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
+import { streamReply, tenantRoute } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { readUpload } from '../system/index.ts'
+import { readOutcome } from './event-ids.ts'
 import { AUDIT_VERIFICATION } from './jobs.ts'
 import {
+  type ActivationRecordRow,
   type AsOfRow,
   type AuditEventRow,
-  findEndAt,
+  findChainEndAt,
   findEvent,
   findRun,
   insertRun,
@@ -18,9 +20,7 @@ import {
   listEvents,
   listVerifications,
   type RunRow,
-  type StatementRow,
 } from './queries.ts'
-import { readOutcome } from './rules.ts'
 import {
   AsOfPage,
   AsOfQuery,
@@ -45,11 +45,11 @@ import {
 const examiners = ['compliance_officer', 'auditor'] as const
 /** What was committed longer ago than any transaction takes can no longer be joined by anything. */
 const SETTLED_MS = 60_000
-const everything = { actor: null, operation: null, object_type: null, object_id: null, from_at: null, until_at: null }
+const NO_FILTER = { actor: null, operation: null, object_type: null, object_id: null, from_at: null, until_at: null }
 
 const toEventView = (event: AuditEventRow) => ({ ...event, ...readOutcome(event.detail) })
 
-const exportView = ({ run_id, job_id, state, report, upload_id, created_at, created_by }: RunRow) => ({
+const toExportView = ({ run_id, job_id, state, report, upload_id, created_at, created_by }: RunRow) => ({
   export_id: run_id,
   job_id,
   state,
@@ -61,7 +61,7 @@ const exportView = ({ run_id, job_id, state, report, upload_id, created_at, crea
   content: upload_id === null ? null : `/api/audit/exports/${run_id}/content`,
 })
 
-const shownAsOf = (row: AsOfRow) => {
+const toAsOfView = (row: AsOfRow) => {
   const { version, version_known_now, overlay_version, overlay_known_now, overlay_hash, overlay_activation, ...rest } =
     row
   const isRevised = version !== version_known_now || overlay_version !== overlay_known_now
@@ -74,7 +74,7 @@ const shownAsOf = (row: AsOfRow) => {
         : {
             version: overlay_version,
             content_hash: overlay_hash as string,
-            activation: overlay_activation as StatementRow,
+            activation: overlay_activation as ActivationRecordRow,
           },
     known_now: isRevised ? { version: version_known_now, overlay_version: overlay_known_now } : null,
   }
@@ -89,8 +89,8 @@ export const auditRoutes = [
     reply: [200, AuditEventPage],
   }).handle(async (input) => {
     const { limit: _limit, cursor: _cursor, ...given } = input.query
-    const events = await page(input, 'listAuditEvents', ['recorded_at', 'event_id'], (after, count) =>
-      listEvents(input.tx, { ...everything, ...given }, after, count),
+    const events = await paginate(input, 'listAuditEvents', ['recorded_at', 'event_id'], (after, count) =>
+      listEvents(input.tx, { ...NO_FILTER, ...given }, after, count),
     )
     return { ...events, items: events.items.map(toEventView) }
   }),
@@ -103,7 +103,7 @@ export const auditRoutes = [
     params: AuditEventParams,
     reply: [200, AuditEventView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => toEventView(found(await findEvent(tx, params.event_id)))),
+  }).handle(async ({ tx, params }) => toEventView(assertFound(await findEvent(tx, params.event_id)))),
 
   tenantRoute('GET /audit/as-of', {
     id: 'listConfigurationAsOf',
@@ -117,15 +117,15 @@ export const auditRoutes = [
     reply: [200, AsOfPage],
   }).handle(async (input) => {
     const { at, known_at = at, family = null } = input.query
-    const rows = await page(input, 'listConfigurationAsOf', ['family', 'key'], (after, count) =>
+    const rows = await paginate(input, 'listConfigurationAsOf', ['family', 'key'], (after, count) =>
       listAsOf(input.tx, { valid_at: at, known_at, family }, after, count),
     )
     return {
       at,
       known_at,
       settled: Date.parse(known_at) <= Date.now() - SETTLED_MS,
-      record: (await findEndAt(input.tx, known_at)) ?? null,
-      items: rows.items.map(shownAsOf),
+      record: (await findChainEndAt(input.tx, known_at)) ?? null,
+      items: rows.items.map(toAsOfView),
       next_cursor: rows.next_cursor,
     }
   }),
@@ -142,8 +142,8 @@ export const auditRoutes = [
     const { object_type, object_id } = input.params
     // The cursor is bound to the object as well: it is part of the path, not of the query.
     const route = `listAuditObjectEvents ${object_type} ${object_id}`
-    const events = await page(input, route, ['recorded_at', 'event_id'], (after, count) =>
-      listEvents(input.tx, { ...everything, object_type, object_id }, after, count),
+    const events = await paginate(input, route, ['recorded_at', 'event_id'], (after, count) =>
+      listEvents(input.tx, { ...NO_FILTER, object_type, object_id }, after, count),
     )
     return { ...events, items: events.items.map(toEventView) }
   }),
@@ -175,7 +175,9 @@ export const auditRoutes = [
     params: ExportParams,
     reply: [200, ExportView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => exportView((await findRun(tx, params.export_id, 'export')) ?? fail('not_found'))),
+  }).handle(async ({ tx, params }) =>
+    toExportView((await findRun(tx, params.export_id, 'export')) ?? fail('not_found')),
+  ),
 
   tenantRoute('GET /audit/exports/:export_id/content', {
     id: 'getAuditExportContent',
@@ -183,7 +185,7 @@ export const auditRoutes = [
     roles: examiners,
     tx: 'self',
     params: ExportParams,
-    reply: [200, streamed('application/x-ndjson', 'One JSON object a line: manifest, links, checkpoints, end.')],
+    reply: [200, streamReply('application/x-ndjson', 'One JSON object a line: manifest, links, checkpoints, end.')],
     headers: () => ({ 'content-disposition': 'attachment; filename="audit.ndjson"' }),
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ read, params }) => {
@@ -217,7 +219,7 @@ export const auditRoutes = [
     query: VerificationQuery,
     reply: [200, VerificationPage],
   }).handle((input) =>
-    page(input, 'listAuditVerifications', ['verification_id'], (after, count) =>
+    paginate(input, 'listAuditVerifications', ['verification_id'], (after, count) =>
       listVerifications(input.tx, after, count),
     ),
   ),
@@ -244,10 +246,10 @@ export const auditRoutes = [
     query: CheckpointQuery,
     reply: [200, CheckpointPage],
   }).handle(async (input) => {
-    const checkpoints = await page(input, 'listAuditCheckpoints', ['seq'], (after, count) =>
+    const checkpoints = await paginate(input, 'listAuditCheckpoints', ['seq'], (after, count) =>
       listCheckpoints(input.tx, Number(after?.[0] ?? 0), count),
     )
-    const { public_key, key_id, earlier_keys } = input.kernel.audit
+    const { public_key, key_id, earlier_keys } = input.kernel.auditKeys
     return { ...checkpoints, public_key, key_id, earlier_keys: [...earlier_keys] }
   }),
 ]

@@ -1,15 +1,15 @@
 /** How a key becomes a token, what a token says and may do, how it is taken back. Checking tokens: test/http/tokens. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { updateTenantState } from '../../app/queries.ts'
 import { mintApiKey } from '../../kernel/auth/api-key.ts'
 import { roles } from '../../kernel/auth/roles.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../kernel/uuid.ts'
 
-let w: World
+let w: TestApp
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
 })
 afterAll(() => w.close())
 
@@ -229,7 +229,7 @@ describe('POST /auth/token/revoke', () => {
     const { token_id } = (await w.call('GET /auth/me', { token: victim })).json
     const stranger = await w.token({ tenant_id: await w.makeTenant() })
     expect((await w.call('POST /auth/token/revoke', { token: stranger, body: { token_id } })).status).toBe(200)
-    w.kernel.standings.forget(await w.tenant())
+    w.kernel.tenantStatusCache.invalidate(await w.tenant())
     expect((await w.call('GET /auth/me', { token: victim })).status).toBe(200)
   })
 })

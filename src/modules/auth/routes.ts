@@ -3,8 +3,8 @@ import { parseApiKey, secretMatches } from '../../kernel/auth/api-key.ts'
 import { everyone } from '../../kernel/auth/roles.ts'
 import { fail } from '../../kernel/problem.ts'
 import { publicRoute, type Route, tenantRoute } from '../../kernel/route.ts'
+import { checkPermission, matchRoute } from './permissions.ts'
 import { findTenantName, findUsableKey, removeEndedRevocation, updateKeyUsed, upsertRevokedToken } from './queries.ts'
-import { judge, matchRoute } from './rules.ts'
 import {
   Jwks,
   Me,
@@ -77,7 +77,7 @@ export const authRoutes = [
       expires_at: body.expires_at ?? null,
       reason: body.reason ?? null,
     })
-    kernel.standings.forget(actor.tenant_id)
+    kernel.tenantStatusCache.invalidate(actor.tenant_id)
     return revoked as NonNullable<typeof revoked>
   }),
 
@@ -96,7 +96,7 @@ export const authRoutes = [
     token_id: actor.token_id,
     issued_at: instant(actor.issued_at_s),
     expires_at: instant(actor.expires_at_s),
-    operations: kernel.routes.filter((route) => judge(route, actor.roles).allowed).map((route) => route.id),
+    operations: kernel.routes.filter((route) => checkPermission(route, actor.roles).allowed).map((route) => route.id),
   })),
 
   publicRoute('GET /auth/jwks', {
@@ -137,12 +137,12 @@ export const authRoutes = [
         reason: 'There is no such operation.',
       }
     }
-    return explain(route, actor.roles)
+    return toPermissionView(route, actor.roles)
   }),
 ]
 
-function explain(route: Route, held: Parameters<typeof judge>[1]) {
-  const { allowed, reason } = judge(route, held)
+function toPermissionView(route: Route, held: Parameters<typeof checkPermission>[1]) {
+  const { allowed, reason } = checkPermission(route, held)
   return {
     allowed,
     operation: route.id,

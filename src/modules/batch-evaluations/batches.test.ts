@@ -1,11 +1,11 @@
 /** Batches from each source, what becomes of bad rows, and what is told of the outcome. */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ranBatch, startBatch, uploadText } from '../../../test/support/batch-fixtures.ts'
-import { type Policy, policyOf } from '../../../test/support/evaluation-fixtures.ts'
+import { runBatch, startBatch, uploadText } from '../../../test/support/batch-fixtures.ts'
+import { ensurePolicy, type Policy } from '../../../test/support/evaluation-fixtures.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { rate } from '../../../test/support/subject-fixtures.ts'
-import { type Reply, type World, world } from '../../../test/support/world.ts'
+import { insertRating } from '../../../test/support/subject-fixtures.ts'
+import { type Reply, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 
 interface Item {
@@ -21,23 +21,23 @@ interface Item {
   readonly findings: { code: string }[]
 }
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let token: string
 let policy: Policy
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token()
-  policy = await policyOf(t)
+  policy = await ensurePolicy(t)
 })
 afterAll(() => w.close())
 
 const get = async (path: string) => (await w.call(`GET ${path}`, { token })).json
 const itemsOf = async (batch_id: string, query = '') =>
   (await get(`/batch-evaluations/${batch_id}/items${query}`)).items as Item[]
-const ran = (body: object) => ranBatch(t, { matrix_key: policy.matrix_key, ...body })
+const ran = (body: object) => runBatch(t, { matrix_key: policy.matrix_key, ...body })
 const order = (body: object): Promise<Reply> =>
   w.call('POST /batch-evaluations', { token, body: { matrix_key: policy.matrix_key, ...body } })
 let people = 0
@@ -162,7 +162,7 @@ describe('items come from', () => {
     expect(high.map(({ subject_id, change }) => [subject_id, change])).toEqual([[one?.subject_id, 'same']])
     const later = await startBatch(t, { matrix_key: policy.matrix_key, filter: { segment } })
     await newSubject({ country: 'CH' }, { segment })
-    await t.ran(later.job)
+    await t.runToEnd(later.job)
     expect(await itemsOf(later.batch_id)).toHaveLength(2)
   })
 })
@@ -242,7 +242,7 @@ describe('nothing is decided on', () => {
 
   test('what belongs to somebody else', async () => {
     const other = await ExampleTenant.create(w)
-    const { matrix_key } = await policyOf(other)
+    const { matrix_key } = await ensurePolicy(other)
     const subject_id = (await newSubject({ country: 'DE' })).subject_id
     const foreign = { token: await other.token() }
     const upload_id = await uploadText(t, 'country\nDE\n')
@@ -255,7 +255,7 @@ describe('nothing is decided on', () => {
       expect((await w.call(`GET /batch-evaluations/${batch_id}${path}`, foreign)).status).toBe(404)
     }
     const all = await w.call('POST /batch-evaluations', { ...foreign, body: { matrix_key, filter: {} } })
-    await other.ran(all.json)
+    await other.runToEnd(all.json)
     expect((await w.call(`GET ${all.json.resource.replace('/api', '')}`, foreign)).json.counts.done).toBe(0)
   })
 })
@@ -276,8 +276,8 @@ describe('the summary', () => {
     ]
     for (const [country, before] of plan) {
       const { subject_id } = await newSubject({ country }, { segment })
-      await rate(t, subject_id, 'high', { matrix_key: 'another-matrix' })
-      if (before !== null) await rate(t, subject_id, before, of)
+      await insertRating(t, subject_id, 'high', { matrix_key: 'another-matrix' })
+      if (before !== null) await insertRating(t, subject_id, before, of)
     }
     const batch_id = await ran({ filter: { segment } })
     const summary = await get(`/batch-evaluations/${batch_id}/summary`)
@@ -312,10 +312,10 @@ describe('the summary', () => {
 
   test('is not moved by what is rated while the batch runs, or after', async () => {
     const { subject_id } = await newSubject({ country: 'IR' })
-    await rate(t, subject_id, 'low', { matrix_key: policy.matrix_key })
+    await insertRating(t, subject_id, 'low', { matrix_key: policy.matrix_key })
     const { batch_id, job } = await startBatch(t, { matrix_key: policy.matrix_key, items: [{ subject_id }] })
-    await rate(t, subject_id, 'high', { matrix_key: policy.matrix_key })
-    await t.ran(job)
+    await insertRating(t, subject_id, 'high', { matrix_key: policy.matrix_key })
+    await t.runToEnd(job)
     expect((await get(`/batch-evaluations/${batch_id}/summary`)).migration).toEqual([
       { from: 'low', to: 'high', count: 1 },
     ])

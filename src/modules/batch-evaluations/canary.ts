@@ -2,12 +2,12 @@
 import { createSalt } from '../../decision/salt.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { keepReceipt, resolve } from '../reference-data/index.ts'
+import { createReceipt, resolveVersions } from '../reference-data/index.ts'
 import { insertBatch, insertItems } from './queries.ts'
 import { insertSchedule, insertScheduleRun } from './schedules/queries.ts'
 
-export async function plantCanary(tx: Tx): Promise<void> {
-  const receipt = await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
+export async function insertCanaryRows(tx: Tx): Promise<void> {
+  const receipt = await createReceipt(tx, 'canary', await resolveVersions(tx, ['canary'], {}), {})
   const batch_id = uuidv7()
   await insertBatch(tx, {
     batch_id,

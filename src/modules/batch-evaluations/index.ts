@@ -1,12 +1,12 @@
 /** Door of the batch-evaluations router: decisions about many at once, on one receipt. */
 import type { Module } from '../../kernel/route.ts'
-import { plantCanary } from './canary.ts'
+import { insertCanaryRows } from './canary.ts'
 import { compareRoutes } from './compare/routes.ts'
-import { batchEvaluation } from './jobs.ts'
+import { batchEvaluationJob } from './jobs.ts'
 import { resultRoutes } from './results/routes.ts'
 import { batchRoutes } from './routes.ts'
-import { scheduledBatch } from './schedules/jobs.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
+import { scheduledBatchJob } from './schedules/schedule-job.ts'
 
 export const batchEvaluations: Module = {
   name: 'batch-evaluations',
@@ -14,8 +14,8 @@ export const batchEvaluations: Module = {
   tier: 'domain',
   summary: 'Portfolio-wide decisions: estimate, run, resume, summarise, compare and schedule.',
   routes: [...scheduleRoutes, ...batchRoutes, ...resultRoutes, ...compareRoutes],
-  jobs: [batchEvaluation, scheduledBatch],
+  jobs: [batchEvaluationJob, scheduledBatchJob],
   constraints: { batch_schedule_name_key: ['duplicate', 'A schedule with this name exists already.'] },
   canary_table: 'batch_evaluation',
-  canary: plantCanary,
+  canary: insertCanaryRows,
 }

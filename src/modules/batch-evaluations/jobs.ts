@@ -5,25 +5,25 @@
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { defineJob, type JobContext } from '../../kernel/job/kind.ts'
-import { fail, found } from '../../kernel/problem.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
 import { closed, Id, type Static } from '../../kernel/schema.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { insertRatings } from '../subjects/index.ts'
-import { planOf } from './actions.ts'
-import { decideRows, type Plan } from './decide/actions.ts'
-import type { ItemRow } from './decide/rules.ts'
+import { advanceBatch, type BatchRow, toDigest, toRating } from './batch.ts'
+import { loadPlan } from './create-batch.ts'
+import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
+import type { ItemRow } from './decide/item-results.ts'
 import {
   findBatch,
   insertItems,
   listFailedItems,
   updateBatchFinished,
-  updateBatchReached,
+  updateBatchProgress,
   updateBatchTotal,
   updateItems,
 } from './queries.ts'
-import { after, type BatchRow, digestOf, ratingOf } from './rules.ts'
-import { countFile, type ReadTx, remaining } from './source/actions.ts'
-import type { Row } from './source/rules.ts'
+import type { InputRow } from './source/input-rows.ts'
+import { countFileRows, type RunInTx, readRemainingRows } from './source/read-items.ts'
 
 /** Items of one step, and of one event of the audit record. */
 const STEP_ITEMS = 1000
@@ -34,7 +34,7 @@ const STATEMENT_ITEMS = 500
 const Payload = closed({ batch_id: Id() })
 type Context = JobContext<Static<typeof Payload>>
 
-export const batchEvaluation = defineJob({
+export const batchEvaluationJob = defineJob({
   kind: 'batch-evaluation',
   summary: 'Decides about many subjects or inputs on one receipt.',
   payload: Payload,
@@ -43,13 +43,13 @@ export const batchEvaluation = defineJob({
   run: async (context: Context) => {
     const { read, finish, kernel, payload, job_id } = context
     const { batch, plan } = await read(async (tx) => {
-      const stored = found(await findBatch(tx, payload.batch_id))
-      return { batch: stored, plan: await planOf(kernel, tx, stored) }
+      const stored = assertFound(await findBatch(tx, payload.batch_id))
+      return { batch: stored, plan: await loadPlan(kernel, tx, stored) }
     })
     if (batch.job_id !== job_id) fail('conflict', 'Another job has taken this batch over.')
-    const surveyed = await survey(context, batch)
-    const rows = batch.stage === 'again' ? failedRows(read, batch) : remainingRows(read, surveyed, plan)
-    const reached = await work(context, surveyed, plan, rows)
+    const surveyed = await countItems(context, batch)
+    const rows = batch.stage === 'again' ? readFailedRows(read, batch) : remainingRows(read, surveyed, plan)
+    const reached = await processRows(context, surveyed, plan, rows)
     await finish(async (tx) => {
       await updateBatchFinished(tx, reached.batch_id)
       return { batch_id: reached.batch_id, done: reached.done, failed: reached.failed }
@@ -58,13 +58,13 @@ export const batchEvaluation = defineJob({
   },
 })
 
-const remainingRows = (read: ReadTx, batch: BatchRow, plan: Plan) =>
-  remaining(read, batch, plan.resolution.compiled.definition.inputs, STEP_ITEMS)
+const remainingRows = (read: RunInTx, batch: BatchRow, plan: BatchPlan) =>
+  readRemainingRows(read, batch, plan.resolution.compiled.definition.inputs, STEP_ITEMS)
 
 /** A file is read to its end before anything of it is decided. */
-async function survey({ step, signal, read }: Context, batch: BatchRow): Promise<BatchRow> {
+async function countItems({ step, signal, read }: Context, batch: BatchRow): Promise<BatchRow> {
   if (batch.source_kind !== 'upload' || batch.total !== null) return batch
-  const total = await countFile(read, batch, signal)
+  const total = await countFileRows(read, batch, signal)
   await step(async (tx) => {
     await updateBatchTotal(tx, batch.batch_id, total)
     return { progress: { done: 0, total, unit: 'items' } }
@@ -73,17 +73,20 @@ async function survey({ step, signal, read }: Context, batch: BatchRow): Promise
 }
 
 /** What was given is all that is left of a failed item, and all that is needed. */
-async function* failedRows(read: ReadTx, { batch_id, after_seq }: BatchRow): AsyncGenerator<Row[], void, undefined> {
+async function* readFailedRows(
+  read: RunInTx,
+  { batch_id, after_seq }: BatchRow,
+): AsyncGenerator<InputRow[], void, undefined> {
   let after = after_seq
   for (;;) {
     const items = await read((tx) => listFailedItems(tx, batch_id, after, STEP_ITEMS))
-    if (items.length > 0) yield items.map(rowAgain)
+    if (items.length > 0) yield items.map(toRetryRow)
     if (items.length < STEP_ITEMS) return
     after = (items.at(-1) as ItemRow).seq
   }
 }
 
-const rowAgain = ({ seq, line, subject_id, external_id, inputs }: ItemRow): Row => ({
+const toRetryRow = ({ seq, line, subject_id, external_id, inputs }: ItemRow): InputRow => ({
   seq,
   line,
   subject_id,
@@ -92,19 +95,24 @@ const rowAgain = ({ seq, line, subject_id, external_id, inputs }: ItemRow): Row 
   findings: [],
 })
 
-async function work(context: Context, batch: BatchRow, plan: Plan, rows: AsyncIterable<Row[]>): Promise<BatchRow> {
+async function processRows(
+  context: Context,
+  batch: BatchRow,
+  plan: BatchPlan,
+  rows: AsyncIterable<InputRow[]>,
+): Promise<BatchRow> {
   const { step, signal, kernel, read } = context
   const decided = async function* () {
     for await (const portion of rows) yield await decideRows(kernel, read, plan, portion)
   }
   let reached = batch
   let tried = 0
-  for await (const items of oneAhead(decided())) {
+  for await (const items of prefetchOne(decided())) {
     signal.throwIfAborted()
-    const next = after(reached, items)
+    const next = advanceBatch(reached, items)
     tried += items.length
     await step(async (tx) => {
-      await keep(tx, reached, next, items)
+      await storePortion(tx, reached, next, items)
       return {
         progress:
           batch.stage === 'again'
@@ -116,7 +124,7 @@ async function work(context: Context, batch: BatchRow, plan: Plan, rows: AsyncIt
           last_seq: (items.at(-1) as ItemRow).seq,
           items: items.length,
           // Which decisions these were can be shown by whoever has the items, and is not said by the record.
-          digest: kernel.audit.fingerprint(canonicalJson(items.map(digestOf))),
+          digest: kernel.auditKeys.fingerprint(canonicalJson(items.map(toDigest))),
         },
       }
     })
@@ -125,17 +133,17 @@ async function work(context: Context, batch: BatchRow, plan: Plan, rows: AsyncIt
   return reached
 }
 
-async function keep(tx: Tx, before: BatchRow, next: BatchRow, items: readonly ItemRow[]): Promise<void> {
-  if ((await updateBatchReached(tx, before, next)) !== 1) fail('conflict', 'Another job has taken this batch over.')
+async function storePortion(tx: Tx, before: BatchRow, next: BatchRow, items: readonly ItemRow[]): Promise<void> {
+  if ((await updateBatchProgress(tx, before, next)) !== 1) fail('conflict', 'Another job has taken this batch over.')
   const store = before.stage === 'again' ? updateItems : insertItems
   for (let from = 0; from < items.length; from += STATEMENT_ITEMS)
     await store(tx, before.batch_id, items.slice(from, from + STATEMENT_ITEMS))
-  const ratings = items.flatMap((item) => ratingOf(before, item, uuidv7()) ?? [])
+  const ratings = items.flatMap((item) => toRating(before, item, uuidv7()) ?? [])
   if (ratings.length > 0) await insertRatings(tx, ratings)
 }
 
 /** While one is used, the next is being made. */
-async function* oneAhead<T>(source: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
+async function* prefetchOne<T>(source: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
   const pull = () => {
     const next = source.next()
     // Whoever asks for it gets its failure; until then it is nobody's.

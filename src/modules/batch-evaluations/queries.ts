@@ -1,8 +1,8 @@
 /** SQL of batches: what was ordered, how far it got, and what became of each item. Decided items are never changed. */
 import type { Tx } from '../../kernel/database/tx.ts'
-import type { Position } from '../../kernel/page.ts'
-import type { Change, ItemRow } from './decide/rules.ts'
-import type { BatchRow, NewBatch, Tally } from './rules.ts'
+import type { PagePosition } from '../../kernel/page.ts'
+import type { BatchRow, ItemTally, NewBatch } from './batch.ts'
+import type { BandChange, ItemRow } from './decide/item-results.ts'
 
 const columns = `b.batch_id, b.job_id, b.family, b.definition_key, b.definition_version, b.engine, b.receipt_id, b.receipt_hash,
   b.asked_at, b.valid_at, b.known_at, b.source_kind, b.source, b.upload_id, b.note, b.stage, b.after_subject, b.after_seq, b.total,
@@ -54,7 +54,7 @@ export const lockBatch = (tx: Tx, batch_id: string) =>
   )
 
 /** Newest first. */
-export const listBatches = (tx: Tx, after: Position, count: number) =>
+export const listBatches = (tx: Tx, after: PagePosition, count: number) =>
   tx.query<BatchRow>(
     `select ${columns} from ${batches}
       where b.tenant_id = $1 and ($2::timestamptz is null or (b.created_at, b.batch_id) < ($2, $3::uuid))
@@ -78,7 +78,7 @@ export const updateBatchTotal = (tx: Tx, batch_id: string, total: number) =>
   ])
 
 /** How far it is now. No row where another job has taken it over, or it is not where it was: then nothing may be added. */
-export const updateBatchReached = (
+export const updateBatchProgress = (
   tx: Tx,
   before: Pick<BatchRow, 'batch_id' | 'job_id' | 'done' | 'failed' | 'after_seq'>,
   reached: Pick<BatchRow, 'done' | 'failed' | 'after_subject' | 'after_seq'>,
@@ -110,7 +110,7 @@ const itemColumns = `seq, line, subject_id, external_id, state, inputs, band, sc
   document_salt, previous_band, change, failure_code, findings`
 
 /** One array for each column, and the two texts that are JSON as they will be stored. */
-const arraysOf = (items: readonly ItemRow[]): unknown[] => [
+const toColumnArrays = (items: readonly ItemRow[]): unknown[] => [
   items.map((item) => item.seq),
   items.map((item) => item.line),
   items.map((item) => item.subject_id),
@@ -135,7 +135,7 @@ export const insertItems = (tx: Tx, batch_id: string, items: readonly ItemRow[])
   tx.run(`insert into app.batch_item (tenant_id, batch_id, ${itemColumns}) select $1, $2, g.* from ${given}`, [
     tx.tenant_id,
     batch_id,
-    ...arraysOf(items),
+    ...toColumnArrays(items),
   ])
 
 /** What failed is replaced by what came of trying again. */
@@ -145,14 +145,14 @@ export const updateItems = (tx: Tx, batch_id: string, items: readonly ItemRow[])
        document_salt, previous_band, change, failure_code, findings) = (g.subject_id, g.external_id, g.state, g.inputs, g.band, g.score_bps, g.hit,
        g.reason_codes, g.document_hash, g.document_salt, g.previous_band, g.change, g.failure_code, g.findings)
        from ${given} where i.tenant_id = $1 and i.batch_id = $2 and i.seq = g.seq`,
-    [tx.tenant_id, batch_id, ...arraysOf(items)],
+    [tx.tenant_id, batch_id, ...toColumnArrays(items)],
   )
 
 /**
  * Statements of this transaction are planned for the tables as they are now. A plan kept from when they were small would look for
  * a thousand names by reading all subjects.
  */
-export const planAfresh = (tx: Tx) => tx.run(`select set_config('plan_cache_mode', 'force_custom_plan', true)`)
+export const forceCustomPlans = (tx: Tx) => tx.run(`select set_config('plan_cache_mode', 'force_custom_plan', true)`)
 
 /** What a matrix had last said of each of the subjects at an instant, read at once for all of them. */
 export const listPreviousBands = (tx: Tx, subject_ids: readonly string[], matrix_key: string, known_at: string) =>
@@ -180,7 +180,7 @@ export const findItem = (tx: Tx, batch_id: string, seq: number) =>
 
 export interface ItemFilter {
   readonly state?: ItemRow['state'] | undefined
-  readonly change?: Change | undefined
+  readonly change?: BandChange | undefined
   readonly band?: string | undefined
   readonly previous_band?: string | undefined
   readonly failure_code?: string | undefined
@@ -206,7 +206,7 @@ export const listItems = (tx: Tx, batch_id: string, filter: ItemFilter, after_se
 
 /** All items, counted by everything a summary tells apart. */
 export const tallyItems = (tx: Tx, batch_id: string) =>
-  tx.query<Tally>(
+  tx.query<ItemTally>(
     `select state, subject_id is not null as known, previous_band, band, hit, change, failure_code, count(*) as count
        from app.batch_item where tenant_id = $1 and batch_id = $2 group by 1, 2, 3, 4, 5, 6, 7`,
     [tx.tenant_id, batch_id],

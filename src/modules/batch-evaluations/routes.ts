@@ -1,14 +1,14 @@
 /** Batches: what one would be, ordering it, watching it, stopping it, going on with it. What it decided is in results/routes.ts. */
 import { updateCancelRequested } from '../../kernel/job/queries.ts'
-import { JobView } from '../../kernel/job/view.ts'
-import { page } from '../../kernel/page.ts'
-import { fail, found } from '../../kernel/problem.ts'
+import { JobView } from '../../kernel/job/schema.ts'
+import { paginate } from '../../kernel/page.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
 import { tenantRoute } from '../../kernel/route.ts'
-import { resumeBatch, retryFailed, startBatch } from './actions.ts'
-import { estimateBatch } from './estimate/actions.ts'
+import { resumeBatch, retryFailed, startBatch } from './create-batch.ts'
+import { estimateBatch } from './estimate.ts'
 import { findBatch, listBatches } from './queries.ts'
-import { shownBatch } from './results/rules.ts'
-import { BatchOrder, BatchPage, BatchParams, BatchQuery, BatchView, Estimate } from './schema.ts'
+import { toBatchView } from './results/batch-views.ts'
+import { BatchPage, BatchParams, BatchQuery, BatchRequest, BatchView, Estimate } from './schema.ts'
 
 const readers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
 
@@ -18,7 +18,7 @@ export const batchRoutes = [
     summary: 'How many items, how long, and what the first of them would meet; nothing is stored',
     roles: ['analyst', 'policy_editor', 'compliance_officer'],
     tx: 'self',
-    body: BatchOrder,
+    body: BatchRequest,
     reply: [200, Estimate],
     stores_nothing: true,
     limit: 'heavy',
@@ -33,7 +33,7 @@ export const batchRoutes = [
       'subject rated, or it fails by itself with its faults located; a file that cannot be read to its end decides nothing.',
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
-    body: BatchOrder,
+    body: BatchRequest,
     reply: [202, JobView],
     starts: 'batch-evaluation',
     limit: 'heavy',
@@ -56,10 +56,10 @@ export const batchRoutes = [
     query: BatchQuery,
     reply: [200, BatchPage],
   }).handle(async (input) => {
-    const batches = await page(input, 'listBatchEvaluations', ['created_at', 'batch_id'], (after, count) =>
+    const batches = await paginate(input, 'listBatchEvaluations', ['created_at', 'batch_id'], (after, count) =>
       listBatches(input.tx, after, count),
     )
-    return { ...batches, items: batches.items.map(shownBatch) }
+    return { ...batches, items: batches.items.map(toBatchView) }
   }),
 
   tenantRoute('GET /batch-evaluations/:batch_id', {
@@ -70,7 +70,7 @@ export const batchRoutes = [
     params: BatchParams,
     reply: [200, BatchView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => shownBatch(found(await findBatch(tx, params.batch_id)))),
+  }).handle(async ({ tx, params }) => toBatchView(assertFound(await findBatch(tx, params.batch_id)))),
 
   tenantRoute('POST /batch-evaluations/:batch_id/cancel', {
     id: 'cancelBatchEvaluation',
@@ -81,10 +81,10 @@ export const batchRoutes = [
     reply: [200, BatchView],
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async ({ tx, params }) => {
-    const { state, job_id } = found(await findBatch(tx, params.batch_id))
+    const { state, job_id } = assertFound(await findBatch(tx, params.batch_id))
     if (state !== 'queued' && state !== 'running') fail('transition_not_allowed', `The batch is ${state}.`)
     await updateCancelRequested(tx, job_id)
-    return shownBatch(found(await findBatch(tx, params.batch_id)))
+    return toBatchView(assertFound(await findBatch(tx, params.batch_id)))
   }),
 
   tenantRoute('POST /batch-evaluations/:batch_id/resume', {

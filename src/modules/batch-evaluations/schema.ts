@@ -16,11 +16,11 @@ import {
   text,
 } from '../../kernel/schema.ts'
 import { Band, Bps, Explanation, Outcome } from '../evaluations/index.ts'
-import { wire } from '../reference-data/index.ts'
+import { registrySchemas } from '../reference-data/index.ts'
 import { subjectTypes } from '../subjects/index.ts'
-import { changes } from './decide/rules.ts'
+import { bandChanges } from './decide/item-results.ts'
 
-const { Sha256 } = wire
+const { Sha256 } = registrySchemas
 const Version = integer(1, Number.MAX_SAFE_INTEGER)
 const ExternalId = text(200, { description: 'What your own systems call the subject.' })
 const Column = text(200, { description: 'Header of a column, or name of a member.' })
@@ -67,7 +67,7 @@ export const BatchFilter = closed(
   { description: 'All active subjects that fit.' },
 )
 
-export const BatchOrder = closed({
+export const BatchRequest = closed({
   matrix_key: Type.Optional(
     Slug({ description: 'The matrix that decides. Either this or rule_key.', examples: ['customer-risk'] }),
   ),
@@ -105,7 +105,7 @@ export const Estimate = closed(
     provider_calls: Type.Integer({ minimum: 0, description: 'Matrices and rules call no provider.' }),
     missing_credentials: listOf(text(100), 100),
     definition_version: Version,
-    definition_origin: wire.Origin,
+    definition_origin: registrySchemas.Origin,
     tried: closed(
       {
         items: Count,
@@ -128,7 +128,7 @@ export const BatchView = closed(
     family: oneOf(['matrix', 'rule']),
     definition_key: Slug(),
     definition_version: Version,
-    definition_origin: wire.Origin,
+    definition_origin: registrySchemas.Origin,
     engine: Version,
     receipt_id: Id({ description: 'Everything in this batch was decided on it.' }),
     valid_at: Timestamp(),
@@ -190,7 +190,9 @@ export const BatchItem = closed(
     reason_codes: listOf(text(200), 1000),
     document_hash: nullable(Sha256),
     previous_band: Rated,
-    change: nullable(oneOf(changes, { description: 'moved: one of the two bands is no longer on the list of bands.' })),
+    change: nullable(
+      oneOf(bandChanges, { description: 'moved: one of the two bands is no longer on the list of bands.' }),
+    ),
     findings: listOf(ItemFault, 20),
   },
   { title: 'BatchItem' },
@@ -199,7 +201,7 @@ export const BatchItemPage = pageOf(BatchItem)
 export const BatchItemQuery = closed({
   ...pageQuery,
   state: Type.Optional(oneOf(['done', 'failed'])),
-  change: Type.Optional(oneOf(changes, { description: 'Against the rating before the batch.' })),
+  change: Type.Optional(oneOf(bandChanges, { description: 'Against the rating before the batch.' })),
   band: Type.Optional(Band),
   previous_band: Type.Optional(text(100)),
   failure_code: Type.Optional(text(100)),
@@ -232,7 +234,10 @@ export const BatchSummary = closed(
       description: 'Of known subjects: the band the matrix gave before, null for none, and the band it gives now.',
     }),
     changes: closed(
-      Object.fromEntries(changes.map((change) => [change, Count])) as Record<(typeof changes)[number], typeof Count>,
+      Object.fromEntries(bandChanges.map((change) => [change, Count])) as Record<
+        (typeof bandChanges)[number],
+        typeof Count
+      >,
     ),
     failures: listOf(closed({ code: text(100), ...Tally }), 1000, { description: 'By the first fault of each item.' }),
   },
@@ -264,9 +269,9 @@ const VersionChange = closed(
     family: oneOf(['matrix', 'rule', 'list', 'engine']),
     key: Slug(),
     from_version: nullable(Version),
-    from_origin: nullable(wire.Origin),
+    from_origin: nullable(registrySchemas.Origin),
     to_version: nullable(Version),
-    to_origin: nullable(wire.Origin),
+    to_origin: nullable(registrySchemas.Origin),
     from_overlay: nullable(Version),
     to_overlay: nullable(Version),
   },

@@ -1,6 +1,6 @@
 /** SQL of break-glass reviews. */
 import type { Tx } from '../../kernel/database/tx.ts'
-import type { Position } from '../../kernel/page.ts'
+import type { PagePosition } from '../../kernel/page.ts'
 
 export interface ReviewRow {
   readonly review_id: string
@@ -25,7 +25,7 @@ const columns = `review_id, action, operation, params, body, reason, required_ro
 export const listReviews = (
   tx: Tx,
   filter: { state: string | null; inbox_of: { principal: string; roles: readonly string[] } | null },
-  after: Position,
+  after: PagePosition,
   count: number,
 ) =>
   tx.query<ReviewRow>(

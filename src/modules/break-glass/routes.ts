@@ -1,6 +1,6 @@
 /** Changes made in an emergency: an inbox for everybody else who could have approved them, and their acknowledgement. */
-import { page } from '../../kernel/page.ts'
-import { fail, found } from '../../kernel/problem.ts'
+import { paginate } from '../../kernel/page.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
 import { tenantRoute } from '../../kernel/route.ts'
 import { findReview, listReviews, lockReview, updateReviewAcknowledged } from './queries.ts'
 import {
@@ -23,7 +23,7 @@ export const breakGlassRoutes = [
     query: ReviewQuery,
     reply: [200, BreakGlassReviewPage],
   }).handle(async (input) =>
-    page(input, 'listBreakGlassReviews', ['created_at', 'review_id'], (after, count) =>
+    paginate(input, 'listBreakGlassReviews', ['created_at', 'review_id'], (after, count) =>
       listReviews(input.tx, { state: input.query.state ?? null, inbox_of: null }, after, count),
     ),
   ),
@@ -37,7 +37,7 @@ export const breakGlassRoutes = [
     reply: [200, BreakGlassReviewPage],
   }).handle(async (input) => {
     const { principal, roles } = input.actor
-    return page(input, 'listBreakGlassInbox', ['created_at', 'review_id'], (after, count) =>
+    return paginate(input, 'listBreakGlassInbox', ['created_at', 'review_id'], (after, count) =>
       listReviews(input.tx, { state: null, inbox_of: { principal, roles } }, after, count),
     )
   }),
@@ -50,7 +50,7 @@ export const breakGlassRoutes = [
     params: ReviewParams,
     reply: [200, BreakGlassReview],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => found(await findReview(tx, params.review_id))),
+  }).handle(async ({ tx, params }) => assertFound(await findReview(tx, params.review_id))),
 
   tenantRoute('POST /break-glass-reviews/:review_id/acknowledge', {
     id: 'acknowledgeBreakGlassReview',
@@ -63,13 +63,13 @@ export const breakGlassRoutes = [
     reply: [200, BreakGlassReview],
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
   }).handle(async ({ tx, params, body, actor }) => {
-    const review = found(await lockReview(tx, params.review_id))
+    const review = assertFound(await lockReview(tx, params.review_id))
     if (review.state !== 'open')
       fail('transition_not_allowed', `${review.acknowledged_by} has acknowledged it already.`)
     if (!actor.principal.startsWith('user:') || actor.principal === review.created_by) fail('approval_own_request')
     if (!(actor.roles as readonly string[]).includes(review.required_role)) {
       fail('role_required', `Acknowledging this needs the role ${review.required_role}.`)
     }
-    return found(await updateReviewAcknowledged(tx, review.review_id, body.note ?? null))
+    return assertFound(await updateReviewAcknowledged(tx, review.review_id, body.note ?? null))
   }),
 ]

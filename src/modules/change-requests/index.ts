@@ -6,7 +6,7 @@ import { insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'
 
 export { findChangeRequest, lockChangeRequest } from './queries.ts'
-export { APPROVAL } from './routes.ts'
+export { APPROVAL_REVIEW } from './routes.ts'
 
 export const changeRequests: Module = {
   name: 'change-requests',

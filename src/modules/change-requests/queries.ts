@@ -1,6 +1,6 @@
 /** SQL of the four-eyes queue. */
 import type { Tx } from '../../kernel/database/tx.ts'
-import type { Position } from '../../kernel/page.ts'
+import type { PagePosition } from '../../kernel/page.ts'
 import { type ChangeRequestRow, changeRequestColumns } from '../../kernel/request/queries.ts'
 
 /** Newest first. With `awaiting`, only open ones this principal may still approve. */
@@ -11,7 +11,7 @@ export const listChangeRequests = (
     action: string | null
     awaiting: { principal: string; roles: readonly string[] } | null
   },
-  after: Position,
+  after: PagePosition,
   count: number,
 ) =>
   tx.query<ChangeRequestRow>(

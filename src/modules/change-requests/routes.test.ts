@@ -1,10 +1,10 @@
 /** Four eyes: a governed change waits for somebody else, is executed exactly as it was proposed, or not at all. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { Role } from '../../kernel/auth/roles.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 
-let w: World
+let w: TestApp
 let tenant_id: string
 let author: Caller
 let checker: Caller
@@ -16,7 +16,7 @@ interface Caller {
 }
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
 })
 afterAll(() => w.close())
 beforeEach(async () => {

@@ -2,15 +2,15 @@
 import { everyone, type Role } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { page } from '../../kernel/page.ts'
-import { fail, found } from '../../kernel/problem.ts'
-import { executeChangeRequest } from '../../kernel/request/execution.ts'
-import { contentHash } from '../../kernel/request/governed.ts'
+import { paginate } from '../../kernel/page.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
+import { hashContent } from '../../kernel/request/approval.ts'
+import { executeChangeRequest } from '../../kernel/request/change-request-execution.ts'
 import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
 import { toVisibleChangeRequest, VisibleChangeRequest } from '../../kernel/request/visibility.ts'
-import { expectRevision } from '../../kernel/revision.ts'
-import { type Reader, type RequestFacts, tenantRoute } from '../../kernel/route.ts'
-import { behind } from '../access/index.ts'
+import { assertRevision } from '../../kernel/revision.ts'
+import { type RedactionContext, type RequestMetadata, tenantRoute } from '../../kernel/route.ts'
+import { findRequester } from '../access/index.ts'
 import {
   findChangeRequest,
   insertApproval,
@@ -29,26 +29,26 @@ import {
   Rejection,
 } from './schema.ts'
 
-const checkers = ['compliance_officer', 'tenant_admin'] as const
+const approvers = ['compliance_officer', 'tenant_admin'] as const
 
-const WHO_READS =
+const VISIBILITY_NOTE =
   'Shown in full to those who may call its operation, those who may approve it, and auditors; others get `cr_id`, `action` and ' +
   '`state` only.'
 
-const redact = (request: VisibleChangeRequest, { actor, kernel }: Reader): VisibleChangeRequest =>
+const redact = (request: VisibleChangeRequest, { actor, kernel }: RedactionContext): VisibleChangeRequest =>
   toVisibleChangeRequest(kernel.routes, actor.roles, request)
 
-async function lockOpen(tx: Tx, cr_id: string, facts: RequestFacts): Promise<ChangeRequestRow> {
-  const request = found(await lockChangeRequest(tx, cr_id))
-  expectRevision(request.revision, { request: facts })
+async function lockOpenRequest(tx: Tx, cr_id: string, facts: RequestMetadata): Promise<ChangeRequestRow> {
+  const request = assertFound(await lockChangeRequest(tx, cr_id))
+  assertRevision(request.revision, { request: facts })
   if (request.state !== 'open') fail('transition_not_allowed', `The change request is ${request.state}.`)
   return request
 }
 
 /** Only somebody else, a person, with the role the policy named when the change was proposed. */
-async function expectChecker(tx: Tx, request: ChangeRequestRow, roles: readonly Role[]): Promise<void> {
+async function assertMayApprove(tx: Tx, request: ChangeRequestRow, roles: readonly Role[]): Promise<void> {
   if (!tx.actor.startsWith('user:') || tx.actor === request.created_by) fail('approval_own_request')
-  if (tx.actor === (await behind(tx, request.created_by))) {
+  if (tx.actor === (await findRequester(tx, request.created_by))) {
     fail('approval_own_request', 'A key that you asked for proposed this change.')
   }
   if (!(roles as readonly string[]).includes(request.required_role)) {
@@ -57,13 +57,13 @@ async function expectChecker(tx: Tx, request: ChangeRequestRow, roles: readonly 
 }
 
 /** The name under which other modules are asked whether a change request, as it is stored, may be approved now. */
-export const APPROVAL = 'approval'
+export const APPROVAL_REVIEW = 'approval'
 
 /** Everything in the way is answered together. */
-async function expectReviewed(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<void> {
+async function assertReviewed(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<void> {
   const gates: { readonly detail: string }[] = []
   for (const { reviews } of kernel.modules) {
-    const answer = await reviews?.[APPROVAL]?.(kernel, tx, request)
+    const answer = await reviews?.[APPROVAL_REVIEW]?.(kernel, tx, request)
     if (answer) gates.push(...((await answer()) as typeof gates))
   }
   if (gates.length === 0) return
@@ -73,7 +73,7 @@ async function expectReviewed(tx: Tx, kernel: Kernel, request: ChangeRequestRow)
 async function isStale(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<boolean> {
   const route = kernel.routes.find(({ id }) => id === request.operation)
   if (!route?.governed) return true
-  if (contentHash(request.operation, request) !== request.content_hash) return true
+  if (hashContent(request.operation, request) !== request.content_hash) return true
   return (await route.governed.head(tx, { ...request.params })) !== request.head
 }
 
@@ -81,7 +81,7 @@ export const changeRequestRoutes = [
   tenantRoute('GET /change-requests', {
     id: 'listChangeRequests',
     summary: 'Change requests by state and action, newest first',
-    description: WHO_READS,
+    description: VISIBILITY_NOTE,
     roles: everyone,
     tx: 'one',
     query: ChangeRequestQuery,
@@ -89,7 +89,7 @@ export const changeRequestRoutes = [
     redact: (found, reader) => ({ ...found, items: found.items.map((request) => redact(request, reader)) }),
   }).handle(async (input) => {
     const { state = null, action = null } = input.query
-    const requests = await page(input, 'listChangeRequests', ['created_at', 'cr_id'], (after, count) =>
+    const requests = await paginate(input, 'listChangeRequests', ['created_at', 'cr_id'], (after, count) =>
       listChangeRequests(input.tx, { state, action, awaiting: null }, after, count),
     )
     return requests
@@ -104,7 +104,7 @@ export const changeRequestRoutes = [
     reply: [200, ChangeRequestInboxPage],
   }).handle(async (input) => {
     const { principal, roles } = input.actor
-    return page(input, 'listChangeRequestInbox', ['created_at', 'cr_id'], (after, count) =>
+    return paginate(input, 'listChangeRequestInbox', ['created_at', 'cr_id'], (after, count) =>
       listChangeRequests(input.tx, { state: 'open', action: null, awaiting: { principal, roles } }, after, count),
     )
   }),
@@ -112,7 +112,7 @@ export const changeRequestRoutes = [
   tenantRoute('GET /change-requests/:cr_id', {
     id: 'getChangeRequest',
     summary: 'One change request: what it would do, who asked, who approved',
-    description: WHO_READS,
+    description: VISIBILITY_NOTE,
     roles: everyone,
     tx: 'one',
     params: ChangeRequestParams,
@@ -120,7 +120,7 @@ export const changeRequestRoutes = [
     redact,
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => found(await findChangeRequest(tx, params.cr_id))),
+  }).handle(async ({ tx, params }) => assertFound(await findChangeRequest(tx, params.cr_id))),
 
   tenantRoute('POST /change-requests/:cr_id/approve', {
     id: 'approveChangeRequest',
@@ -129,7 +129,7 @@ export const changeRequestRoutes = [
       'Never by the author, by who asked for the key that is the author, or by an API key. When what would be changed has moved since the proposal, nothing is ' +
       'executed and the answer is 409 `approval_void`. Where the policy requires it, an impact run that still holds must be ' +
       'attached; otherwise 409 `gates_closed` names the gate `impact`.',
-    roles: checkers,
+    roles: approvers,
     tx: 'write',
     params: ChangeRequestParams,
     body: Decision,
@@ -153,10 +153,10 @@ export const changeRequestRoutes = [
       'version_never_in_force',
     ],
   }).handle(async ({ tx, params, body, actor, kernel, request: facts }) => {
-    const request = await lockOpen(tx, params.cr_id, facts)
-    await expectChecker(tx, request, actor.roles)
+    const request = await lockOpenRequest(tx, params.cr_id, facts)
+    await assertMayApprove(tx, request, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
-    await expectReviewed(tx, kernel, request)
+    await assertReviewed(tx, kernel, request)
     await insertApproval(tx, request, body.note ?? null)
     if (request.approvals.length + 1 < request.approvers) {
       await updateChangeRequestApproved(tx, request.cr_id)
@@ -164,13 +164,13 @@ export const changeRequestRoutes = [
       await executeChangeRequest(kernel, tx, request, { actor, request: facts })
       await updateChangeRequestDecided(tx, request.cr_id, 'approved', body.note ?? null)
     }
-    return found(await findChangeRequest(tx, request.cr_id))
+    return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
 
   tenantRoute('POST /change-requests/:cr_id/reject', {
     id: 'rejectChangeRequest',
     summary: 'Reject with a reason',
-    roles: checkers,
+    roles: approvers,
     tx: 'write',
     params: ChangeRequestParams,
     body: Rejection,
@@ -179,10 +179,10 @@ export const changeRequestRoutes = [
     revisioned: true,
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
   }).handle(async ({ tx, params, body, actor, request: facts }) => {
-    const request = await lockOpen(tx, params.cr_id, facts)
-    await expectChecker(tx, request, actor.roles)
+    const request = await lockOpenRequest(tx, params.cr_id, facts)
+    await assertMayApprove(tx, request, actor.roles)
     await updateChangeRequestDecided(tx, request.cr_id, 'rejected', body.reason)
-    return found(await findChangeRequest(tx, request.cr_id))
+    return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
 
   tenantRoute('POST /change-requests/:cr_id/withdraw', {
@@ -197,10 +197,10 @@ export const changeRequestRoutes = [
     revisioned: true,
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, actor, request: facts }) => {
-    const request = await lockOpen(tx, params.cr_id, facts)
+    const request = await lockOpenRequest(tx, params.cr_id, facts)
     if (request.created_by !== actor.principal)
       fail('transition_not_allowed', 'Only its author withdraws a change request.')
     await updateChangeRequestDecided(tx, request.cr_id, 'withdrawn', body.note ?? null)
-    return found(await findChangeRequest(tx, request.cr_id))
+    return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
 ]

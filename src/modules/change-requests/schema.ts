@@ -1,5 +1,5 @@
 /** Wire contract of the four-eyes queue. */
-import { ChangeRequestView } from '../../kernel/request/governed.ts'
+import { ChangeRequestView } from '../../kernel/request/approval.ts'
 import { VisibleChangeRequest } from '../../kernel/request/visibility.ts'
 import { closed, Id, oneOf, pageOf, pageQuery, Slug, Type, text } from '../../kernel/schema.ts'
 

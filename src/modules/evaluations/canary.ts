@@ -3,11 +3,11 @@ import { DOCUMENT_FORMAT } from '../../decision/document.ts'
 import { createSalt } from '../../decision/salt.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { keepReceipt, resolve } from '../reference-data/index.ts'
+import { createReceipt, resolveVersions } from '../reference-data/index.ts'
 import { deferEvaluation } from './queries.ts'
 
-export async function plantCanary(tx: Tx): Promise<void> {
-  const receipt = await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
+export async function insertCanaryRows(tx: Tx): Promise<void> {
+  const receipt = await createReceipt(tx, 'canary', await resolveVersions(tx, ['canary'], {}), {})
   deferEvaluation(tx, {
     evaluation_id: uuidv7(),
     family: 'matrix',

@@ -1,24 +1,30 @@
 /** Deciding: one real case from the request to the stored document, what is refused, and what is found again. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { changeList, countries, newSubject, type Policy, policyOf } from '../../../test/support/evaluation-fixtures.ts'
+import {
+  countries,
+  ensurePolicy,
+  newSubject,
+  type Policy,
+  publishList,
+} from '../../../test/support/evaluation-fixtures.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type Reply, type World, world } from '../../../test/support/world.ts'
-import { documentHash } from '../../decision/document.ts'
+import { type Reply, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { hashDocument } from '../../decision/document.ts'
 import { createSalt, isSalt } from '../../decision/salt.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { decide, store } from './decide/actions.ts'
+import { decide, storeDecision } from './decide/decide.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let token: string
 let policy: Policy
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token()
-  policy = await policyOf(t)
+  policy = await ensurePolicy(t)
 })
 afterAll(() => w.close())
 
@@ -53,7 +59,7 @@ describe('a decision', () => {
     const refuse = (): never => expect.fail('nothing is sent before COMMIT')
     const told = await t.write(async (tx) => {
       const decided = await decide(w.kernel, tx, order)
-      return store(w.kernel, { ...tx, query: refuse, find: refuse, run: refuse }, order, decided)
+      return storeDecision(w.kernel, { ...tx, query: refuse, find: refuse, run: refuse }, order, decided)
     })
     const { json } = await w.call(`GET /evaluations/${told.evaluation_id}`, { token })
     const { receipt_id, receipt_hash, ...columns } = told
@@ -109,12 +115,12 @@ describe('a decision', () => {
   test('cannot be confirmed from its hash by somebody who knows everything it was decided on', async () => {
     const { evaluation_id, document_hash } = (await evaluate({ inputs: { country: 'DE' } })).json
     const { document } = (await w.call(`GET /evaluations/${evaluation_id}/certificate`, { token })).json
-    expect(documentHash(canonicalJson(document))).toBe(document_hash)
+    expect(hashDocument(canonicalJson(document))).toBe(document_hash)
     const { salt, ...known } = document
     expect(isSalt(salt)).toBe(true)
     const { evidence: _e, plugins: _p, ...older } = { ...known, format: 'probity-decision/1' }
     const guesses = [known, older, { ...known, salt: '' }, { ...known, salt: null }, { ...known, salt: createSalt() }]
-    expect(guesses.map((guess) => documentHash(canonicalJson(guess)))).not.toContain(document_hash)
+    expect(guesses.map((guess) => hashDocument(canonicalJson(guess)))).not.toContain(document_hash)
   })
 
   test('is recorded', async () => {
@@ -219,7 +225,7 @@ describe('search', () => {
 test('the versions of the instant asked for decide, whatever came later', async () => {
   const valid_at = new Date().toISOString()
   const before = (await evaluate({ inputs: { country: 'CH' }, valid_at })).json
-  await changeList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 8000 }))
+  await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 8000 }))
   const now = (await evaluate({ inputs: { country: 'CH' } })).json
   expect([now.band, now.score_bps]).toEqual(['high', 5000])
   const again = (await evaluate({ inputs: { country: 'CH' }, valid_at })).json

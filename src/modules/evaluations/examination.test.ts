@@ -3,30 +3,30 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../test/isolation/support.ts'
 import {
-  changeList,
+  buildMatrix,
   countries,
-  matrixText,
   newPolicy,
   newSubject,
   type Policy,
+  publishList,
   publishMatrix,
 } from '../../../test/support/evaluation-fixtures.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { louder } from '../../../test/support/louder-engine.ts'
-import { secondProcess } from '../../../test/support/second-process.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { engineWithExtraReason } from '../../../test/support/extra-reason-engine.ts'
+import { startSecondProcess } from '../../../test/support/second-process.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { engine1 } from '../../decision/engine-1/engine.ts'
 import { engines } from '../../decision/engines.ts'
 import type { Engine } from '../../decision/model.ts'
-import { decide, store } from './index.ts'
+import { decide, storeDecision } from './index.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let token: string
 let superuser: pg.Client
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token()
   superuser = await connect(w.clone.postgres)
@@ -50,7 +50,7 @@ const lowerBands = [
 ]
 /** Weighs the channel only. */
 const channelOnly = (policy: Policy) => {
-  const text = matrixText(policy)
+  const text = buildMatrix(policy)
   const [country, channel] = text.factors
   return {
     ...text,
@@ -65,13 +65,13 @@ describe('replay', () => {
   test('is identical though lists and matrix moved on, in a process that has never seen them', async () => {
     const policy = await newPolicy(t)
     const made = await evaluate(policy, { inputs: { country: 'IR', pep: true } })
-    await changeList(
+    await publishList(
       t,
       policy.country_list,
       [...countries, { code: 'FR', score_bps: 100 }].slice(0, 2).concat([{ code: 'IR', score_bps: 1 }]),
     )
     await changeMatrix(policy, channelOnly(policy))
-    const second = await secondProcess(w)
+    const second = await startSecondProcess(w)
     const reply = await second.server.app.inject({
       method: 'POST',
       url: `/api/evaluations/${made.evaluation_id}/replay`,
@@ -135,7 +135,7 @@ describe('replay', () => {
     const policy = await newPolicy(t)
     const moved = countries.with(0, { code: 'CH', score_bps: 9000 })
     const switching = (async () => {
-      for (let n = 0; n < 2; n++) await changeList(t, policy.country_list, n % 2 === 0 ? moved : countries)
+      for (let n = 0; n < 2; n++) await publishList(t, policy.country_list, n % 2 === 0 ? moved : countries)
     })()
     const deciding = Array.from({ length: 16 }, async () => {
       const made = await evaluate(policy)
@@ -151,10 +151,12 @@ describe('replay', () => {
     const policy = await newPolicy(t)
     const old = await evaluate(policy)
     const all = engines as Map<number, Engine>
-    all.set(2, louder)
+    all.set(2, engineWithExtraReason)
     try {
       const order = { matrix_key: policy.matrix_key, inputs: { country: 'CH' } }
-      const young = await t.write(async (tx) => store(w.kernel, tx, order, await decide(w.kernel, tx, order, 2)))
+      const young = await t.write(async (tx) =>
+        storeDecision(w.kernel, tx, order, await decide(w.kernel, tx, order, 2)),
+      )
       expect(young.document_hash).not.toBe(old.document_hash)
       expect(await replayOf(old.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 1 })
       expect(await replayOf(young.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 2 })
@@ -171,7 +173,7 @@ describe('replay', () => {
   test('says what differs when recomputing gives something else', async () => {
     const made = await evaluate(await newPolicy(t))
     const all = engines as Map<number, Engine>
-    all.set(1, louder)
+    all.set(1, engineWithExtraReason)
     try {
       const { verdict, faults, differences, recomputed_hash } = await replayOf(made.evaluation_id)
       expect([verdict, faults]).toEqual(['different', []])
@@ -199,8 +201,8 @@ describe('reevaluation', () => {
   test('names the one list that made the difference, and the one that did not', async () => {
     const policy = await newPolicy(t)
     const made = await evaluate(policy)
-    await changeList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
-    await changeList(t, policy.band_list, lowerBands)
+    await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
+    await publishList(t, policy.band_list, lowerBands)
     const answer = await again(made.evaluation_id)
     expect(answer).toMatchObject({ same_outcome: false, before: { band: 'low', score_bps: 1500 } })
     expect(answer.after).toMatchObject({ outcome: { band: 'high', score_bps: 5500 }, findings: [] })
@@ -218,8 +220,8 @@ describe('reevaluation', () => {
   test('tells what has a part in it from what has one only together with something else', async () => {
     const policy = await newPolicy(t)
     const made = await evaluate(policy)
-    await changeList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 3200 }))
-    await changeList(t, policy.band_list, lowerBands)
+    await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 3200 }))
+    await publishList(t, policy.band_list, lowerBands)
     const answer = await again(made.evaluation_id)
     expect(answer.after.outcome).toMatchObject({ band: 'high', score_bps: 2600 })
     const effects = answer.switches.map(({ key, effect }: { key: string; effect: string }) => [key, effect])
@@ -246,7 +248,7 @@ describe('what-if', () => {
 
   test('other inputs, other versions, and both', async () => {
     const policy = await newPolicy(t)
-    await changeList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
+    await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
     const made = await evaluate(policy)
     expect(made.outcome).toMatchObject({ band: 'high', score_bps: 5500 })
     const inputs = { inputs: { country: 'DE', channel: 'branch' } }
@@ -310,7 +312,8 @@ describe('an override', () => {
     const policy = await newPolicy(t)
     const subject_id = await newSubject(t)
     const { evaluation_id } = await evaluate(policy, { subject_id })
-    const govern = (approvers: number) => t.govern([{ action: 'risk-override', approvers, role: 'compliance_officer' }])
+    const govern = (approvers: number) =>
+      t.setApprovalRules([{ action: 'risk-override', approvers, role: 'compliance_officer' }])
     await govern(1)
     const asked = await w.call(`POST /evaluations/${evaluation_id}/override`, { token, body })
     expect([asked.status, asked.json.operation]).toEqual([202, 'overrideEvaluation'])

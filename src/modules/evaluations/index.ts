@@ -1,14 +1,14 @@
 /** Door of the evaluations router: decisions, their explanation, replay and proofs. */
 import type { Module } from '../../kernel/route.ts'
-import { plantCanary } from './canary.ts'
-import { examinationRoutes } from './examine/routes.ts'
+import { insertCanaryRows } from './canary.ts'
+import { examinationRoutes } from './examination-routes.ts'
 import { decisionRoutes } from './routes.ts'
 
-export { redactDecision } from './audience/actions.ts'
-export { type Decided, decide, documentOf, type Order, store } from './decide/actions.ts'
-export { errorsOf, inputsOf } from './decide/rules.ts'
-export { createRecordCheck } from './records/actions.ts'
-export { type EvaluationRow, shownOutcome } from './records/rules.ts'
+export { buildDocument, type DecisionRequest, type DecisionResult, decide, storeDecision } from './decide/decide.ts'
+export { mergeInputs, toProblemErrors } from './decide/inputs.ts'
+export { createRecordCheck } from './records/read-record.ts'
+export { type EvaluationRow, toOutcomeView } from './records/record.ts'
+export { redactDecision } from './redaction.ts'
 export { Band, Bps, Explanation, Outcome } from './schema.ts'
 
 export const evaluations: Module = {
@@ -19,5 +19,5 @@ export const evaluations: Module = {
   routes: [...decisionRoutes, ...examinationRoutes],
   jobs: [],
   canary_table: 'evaluation',
-  canary: plantCanary,
+  canary: insertCanaryRows,
 }

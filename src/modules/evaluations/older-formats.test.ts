@@ -9,7 +9,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { projectRoot } from '../../../test/support/database.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { main } from '../../app/main.ts'
 import { createTenant } from '../../app/seed.ts'
 
@@ -25,12 +25,12 @@ const stored = JSON.parse(
   fs.readFileSync(path.join(projectRoot, 'test/fixtures/decisions-of-format-1.json'), 'utf8'),
 ) as Stored
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let folder: string
 beforeAll(async () => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-format-1-'))
-  w = await world()
+  w = await startTestApp()
   const { tenant_id } = stored
   await createTenant(
     w.seedContext,
@@ -85,7 +85,7 @@ test('has the certificate it had, which verifies offline', async () => {
   fs.writeFileSync(file, JSON.stringify(certificate))
   const out: string[] = []
   const terminal = { out: (text: string) => void out.push(text), note: () => {} }
-  const words = ['verify', 'certificate', file, '--key', w.kernel.audit.public_key]
+  const words = ['verify', 'certificate', file, '--key', w.kernel.auditKeys.public_key]
   expect(await main(words, {}, terminal)).toBe(0)
   expect(out.join('\n')).toMatch(/^Genuine: /)
   expect(out.join('\n')).toContain('Document format probity-decision/1')

@@ -1,10 +1,10 @@
 /** SQL of decisions: kept once, never changed, found by subject, definition, band and time. */
 import type { Tx } from '../../kernel/database/tx.ts'
-import type { Position } from '../../kernel/page.ts'
-import { type EvaluationRow, recordedColumns } from './records/rules.ts'
+import type { PagePosition } from '../../kernel/page.ts'
+import { type EvaluationRow, recordedColumns } from './records/record.ts'
 
 /** With its document, and with the receipt as it is stored beside it; NULLs where the receipt is gone. */
-export type WholeRow = EvaluationRow & {
+export type EvaluationWithReceipt = EvaluationRow & {
   readonly document: string
   readonly manifest: string | null
   readonly manifest_hash: string | null
@@ -16,7 +16,7 @@ const stored = [...recordedColumns, 'mac'] as const
 const columns = stored.join(', ')
 
 /** Named by their table, where another with columns of the same names stands beside it. */
-const ofEvaluation = columns.replaceAll(/\w+/g, 'e.$&')
+const qualifiedColumns = columns.replaceAll(/\w+/g, 'e.$&')
 
 /** Sent in the same flight as COMMIT: nobody in this transaction reads it. */
 export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document: string }): void =>
@@ -27,14 +27,14 @@ export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document
   )
 
 export const findEvaluation = (tx: Tx, evaluation_id: string) =>
-  tx.find<WholeRow>(
-    `select ${ofEvaluation}, e.document, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
+  tx.find<EvaluationWithReceipt>(
+    `select ${qualifiedColumns}, e.document, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
        from app.evaluation e left join app.resolution_receipt r on r.tenant_id = e.tenant_id and r.receipt_id = e.receipt_id
       where e.tenant_id = $1 and e.evaluation_id = $2`,
     [tx.tenant_id, evaluation_id],
   )
 
-export type ListedRow = EvaluationRow & { readonly document_fits: boolean }
+export type EvaluationListRow = EvaluationRow & { readonly document_fits: boolean }
 
 export interface EvaluationFilter {
   readonly subject_id?: string
@@ -57,7 +57,7 @@ const conditions: Readonly<Record<keyof EvaluationFilter, string>> = {
 }
 
 /** Newest first. Only the filters that are given are written down: each has an index that a general statement would miss. */
-export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: Position, count: number) => {
+export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: PagePosition, count: number) => {
   const values: unknown[] = [tx.tenant_id]
   const where = ['tenant_id = $1']
   for (const [name, condition] of Object.entries(conditions)) {
@@ -69,7 +69,7 @@ export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: Positio
       `(decided_at, evaluation_id) < ($${values.push(after[0])}::timestamptz, $${values.push(after[1])}::uuid)`,
     )
   }
-  return tx.query<ListedRow>(
+  return tx.query<EvaluationListRow>(
     `select ${columns}, encode(sha256(convert_to(document, 'UTF8')), 'hex') = document_hash as document_fits
        from app.evaluation where ${where.join(' and ')}
       order by decided_at desc, evaluation_id desc limit $${values.push(count)}`,

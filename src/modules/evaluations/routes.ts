@@ -1,26 +1,26 @@
 /** Decisions: make one, find it, read why. What examining one answers is in examine/routes.ts. */
-import { page } from '../../kernel/page.ts'
+import { paginate } from '../../kernel/page.ts'
 import { tenantRoute } from '../../kernel/route.ts'
-import { manifestOf } from '../risk-matrices/index.ts'
-import { redactDecision, redactPage } from './audience/actions.ts'
-import { decide, store } from './decide/actions.ts'
+import { getResolutionPins } from '../risk-matrices/index.ts'
+import { decide, storeDecision } from './decide/decide.ts'
 import { listEvaluations } from './queries.ts'
-import { createRecordCheck, expectIntact } from './records/actions.ts'
+import { createRecordCheck, getIntactEvaluation } from './records/read-record.ts'
 import {
-  shownDefinition,
-  shownEvaluation,
-  shownLists,
-  shownOutcome,
-  shownReceipt,
-  shownRow,
+  toEvaluationItem,
+  toEvaluationView,
+  toOutcomeView,
+  toPinnedDefinition,
+  toPinnedLists,
   toReasons,
-} from './records/rules.ts'
+  toReceiptView,
+} from './records/record.ts'
+import { redactDecision, redactPage } from './redaction.ts'
 import {
   Evaluation,
-  EvaluationOrder,
   EvaluationPage,
   EvaluationParams,
   EvaluationQuery,
+  EvaluationRequest,
   EvaluationWithReasons,
   ExplanationView,
   PinnedInputs,
@@ -38,7 +38,7 @@ export const decisionRoutes = [
       'together. Nothing is decided on missing or invalid data: 409 names each fault, and nothing is stored.',
     roles: ['analyst', 'service'],
     tx: 'write',
-    body: EvaluationOrder,
+    body: EvaluationRequest,
     reply: [201, EvaluationWithReasons],
     redact: redactDecision,
     location: ({ evaluation_id }) => `/evaluations/${evaluation_id}`,
@@ -46,10 +46,10 @@ export const decisionRoutes = [
     problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, body, kernel, audit }) => {
     const decided = await decide(kernel, tx, body)
-    const row = await store(kernel, tx, body, decided)
+    const row = await storeDecision(kernel, tx, body, decided)
     // In the clear, so that the chain itself says which document was decided; its salt keeps the inputs from being guessed.
-    audit.configuration(null, { document_hash: row.document_hash })
-    const shown = shownEvaluation(row, decided.content, manifestOf(decided.resolution))
+    audit.recordDiff(null, { document_hash: row.document_hash })
+    const shown = toEvaluationView(row, decided.content, getResolutionPins(decided.resolution))
     return Object.assign(shown, { explanation: decided.content.explanation as never })
   }),
 
@@ -58,7 +58,7 @@ export const decisionRoutes = [
     summary: 'Evaluate without storing anything',
     roles: ['analyst', 'policy_editor'],
     tx: 'read',
-    body: EvaluationOrder,
+    body: EvaluationRequest,
     reply: [200, Preview],
     redact: redactDecision,
     stores_nothing: true,
@@ -69,10 +69,10 @@ export const decisionRoutes = [
       valid_at: content.valid_at,
       engine: content.engine,
       reasons: toReasons(content.outcome, content.explanation),
-      outcome: shownOutcome(content.outcome),
+      outcome: toOutcomeView(content.outcome),
       explanation: content.explanation as never,
-      definition: shownDefinition(content, manifestOf(resolution)),
-      lists: shownLists(manifestOf(resolution)),
+      definition: toPinnedDefinition(content, getResolutionPins(resolution)),
+      lists: toPinnedLists(getResolutionPins(resolution)),
     }
   }),
 
@@ -86,13 +86,13 @@ export const decisionRoutes = [
     redact: redactPage,
   }).handle(async (input) => {
     const { limit: _limit, cursor: _cursor, ...filter } = input.query
-    const found = await page(input, 'listEvaluations', ['decided_at', 'evaluation_id'], (after, count) =>
+    const found = await paginate(input, 'listEvaluations', ['decided_at', 'evaluation_id'], (after, count) =>
       listEvaluations(input.tx, filter, after, count),
     )
     const isIntact = createRecordCheck(input.kernel, input.actor.tenant_id)
     return {
       ...found,
-      items: found.items.map((row) => ({ ...shownRow(row), intact: row.document_fits && isIntact(row) })),
+      items: found.items.map((row) => ({ ...toEvaluationItem(row), intact: row.document_fits && isIntact(row) })),
     }
   }),
 
@@ -106,8 +106,8 @@ export const decisionRoutes = [
     redact: redactDecision,
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
-    const { row, content, manifest } = await expectIntact(kernel, tx, params.evaluation_id)
-    return shownEvaluation(row, content, manifest)
+    const { row, content, manifest } = await getIntactEvaluation(kernel, tx, params.evaluation_id)
+    return toEvaluationView(row, content, manifest)
   }),
 
   tenantRoute('GET /evaluations/:evaluation_id/explanation', {
@@ -120,12 +120,12 @@ export const decisionRoutes = [
     redact: redactDecision,
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
-    const { row, content } = await expectIntact(kernel, tx, params.evaluation_id)
+    const { row, content } = await getIntactEvaluation(kernel, tx, params.evaluation_id)
     const { outcome, explanation } = content
     return {
       evaluation_id: row.evaluation_id,
       reasons: toReasons(outcome, explanation),
-      outcome: shownOutcome(outcome),
+      outcome: toOutcomeView(outcome),
       explanation: explanation as never,
     }
   }),
@@ -139,16 +139,16 @@ export const decisionRoutes = [
     reply: [200, PinnedInputs],
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
-    const { row, content, manifest } = await expectIntact(kernel, tx, params.evaluation_id)
+    const { row, content, manifest } = await getIntactEvaluation(kernel, tx, params.evaluation_id)
     return {
       evaluation_id: row.evaluation_id,
       inputs: { ...content.inputs },
       valid_at: content.valid_at,
       engine: content.engine,
-      definition: shownDefinition(content, manifest),
-      lists: shownLists(manifest),
+      definition: toPinnedDefinition(content, manifest),
+      lists: toPinnedLists(manifest),
       used: content.used as never,
-      receipt: shownReceipt(row),
+      receipt: toReceiptView(row),
       document_hash: row.document_hash,
     }
   }),

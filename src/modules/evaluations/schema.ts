@@ -14,9 +14,9 @@ import {
   Type,
   text,
 } from '../../kernel/schema.ts'
-import { wire } from '../reference-data/index.ts'
+import { registrySchemas } from '../reference-data/index.ts'
 
-const { Sha256 } = wire
+const { Sha256 } = registrySchemas
 const Version = integer(1, Number.MAX_SAFE_INTEGER)
 export const Bps = integer(0, 10_000, { description: 'In basis points.' })
 export const Band = text(100, {
@@ -41,7 +41,7 @@ const RuleKey = Slug({
   examples: ['cash-structuring'],
 })
 
-export const EvaluationOrder = closed({
+export const EvaluationRequest = closed({
   matrix_key: Type.Optional(MatrixKey),
   rule_key: Type.Optional(RuleKey),
   subject_id: Type.Optional(
@@ -139,7 +139,7 @@ const Reasons = listOf(
 const Pinned = closed(
   {
     list_key: Slug(),
-    origin: wire.Origin,
+    origin: registrySchemas.Origin,
     via: text(20, { description: 'Why this version: tenant-own, tenant-pin or shared.' }),
     version: Version,
     content_hash: Sha256,
@@ -149,7 +149,13 @@ const Pinned = closed(
   { title: 'PinnedVersion' },
 )
 const Definition = closed(
-  { family: oneOf(['matrix', 'rule']), key: Slug(), origin: wire.Origin, version: Version, content_hash: Sha256 },
+  {
+    family: oneOf(['matrix', 'rule']),
+    key: Slug(),
+    origin: registrySchemas.Origin,
+    version: Version,
+    content_hash: Sha256,
+  },
   { title: 'PinnedDefinition' },
 )
 const Receipt = closed(
@@ -274,21 +280,21 @@ export const Replay = closed(
   { title: 'Replay' },
 )
 
-const Refusable = closed(
+const EvaluationAttempt = closed(
   {
     outcome: nullable(Outcome),
     findings: Type.Array(Fault, { description: 'Why nothing could be decided; empty otherwise.' }),
   },
   { title: 'EvaluationAttempt' },
 )
-const Switch = closed(
+const VersionSwitch = closed(
   {
     family: oneOf(['matrix', 'rule', 'list', 'engine']),
     key: Slug(),
     from_version: nullable(Version),
-    from_origin: nullable(wire.Origin),
+    from_origin: nullable(registrySchemas.Origin),
     to_version: nullable(Version),
-    to_origin: nullable(wire.Origin),
+    to_origin: nullable(registrySchemas.Origin),
     from_overlay: nullable(Version),
     to_overlay: nullable(Version),
     effect: oneOf(['whole', 'part', 'joint', 'none', 'unknown'], {
@@ -296,7 +302,7 @@ const Switch = closed(
         'Switched alone, this change gives today’s outcome (whole) or another one (part); joint: it has a part in it only ' +
         'together with others; none: it makes no difference; unknown: there was no time left to try it.',
     }),
-    alone: nullable(Refusable),
+    alone: nullable(EvaluationAttempt),
     changes: Type.Array(Change, { description: 'What this change alone alters in the outcome.' }),
   },
   { title: 'VersionSwitch' },
@@ -306,10 +312,10 @@ export const Reevaluation = closed(
     evaluation_id: Id(),
     same_outcome: Type.Boolean(),
     before: Outcome,
-    after: Refusable,
+    after: EvaluationAttempt,
     explanation: nullable(Explanation),
     changes: Type.Array(Change, { description: 'Between the stored outcome and today’s.' }),
-    switches: Type.Array(Switch, {
+    switches: Type.Array(VersionSwitch, {
       description: 'Everything that has another version today, and what it contributes.',
     }),
   },
@@ -319,7 +325,7 @@ export const Reevaluation = closed(
 const OtherOwner = Type.Optional(
   oneOf(['own', 'shared'], { description: 'Whose version it is; of the owner that was pinned when absent.' }),
 )
-export const WhatIfOrder = closed({
+export const WhatIfRequest = closed({
   inputs: Type.Optional(Inputs('Only what is to be different; null takes an input away.')),
   definition_version: Type.Optional(Version),
   definition_origin: OtherOwner,
@@ -367,7 +373,7 @@ export const WhatIf = closed(
   {
     evaluation_id: Id(),
     before: Outcome,
-    after: Refusable,
+    after: EvaluationAttempt,
     explanation: nullable(Explanation),
     changes: Type.Array(Change),
     search: nullable(Search),
@@ -398,7 +404,7 @@ export const Certificate = closed(
   { title: 'Certificate' },
 )
 
-export const ComparisonOrder = closed({
+export const ComparisonRequest = closed({
   evaluation_ids: listOf(Id(), 2, { minItems: 2, uniqueItems: true, description: 'The earlier one first.' }),
 })
 export const Comparison = closed(

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { projectRoot } from '../../../test/support/database.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
 interface Seed {
   readonly key: string
@@ -28,10 +28,10 @@ const cases = (['matrices', 'rules'] as const).flatMap((folder) => {
   })
 })
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())

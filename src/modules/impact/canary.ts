@@ -1,12 +1,12 @@
 /** One impact run for the isolation canary; no job works on it. */
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { textHash } from './candidates/actions.ts'
+import { hashText } from './candidates.ts'
 import { findNow, insertRun } from './queries.ts'
 
-export async function plantCanary(tx: Tx): Promise<void> {
+export async function insertCanaryRows(tx: Tx): Promise<void> {
   const definition = { note: 'canary' }
-  const content_hash = textHash(definition)
+  const content_hash = hashText(definition)
   await insertRun(tx, {
     run_id: uuidv7(),
     job_id: uuidv7(),

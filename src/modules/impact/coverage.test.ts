@@ -3,12 +3,12 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newPolicy } from '../../../test/support/evaluation-fixtures.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())

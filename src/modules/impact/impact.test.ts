@@ -1,22 +1,22 @@
 /** What a change would have done to past decisions: exact figures on thirty subjects, and when they no longer hold. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ranBatch } from '../../../test/support/batch-fixtures.ts'
+import { runBatch } from '../../../test/support/batch-fixtures.ts'
 import {
   bands,
-  changeList,
+  buildMatrix,
   countries,
-  matrixText,
   newPolicy,
   type Policy,
+  publishList,
 } from '../../../test/support/evaluation-fixtures.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { runOf } from '../../../test/support/impact-fixtures.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { runImpact } from '../../../test/support/impact-fixtures.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { modules } from '../../app/modules.ts'
-import { impactRun } from './jobs.ts'
+import { createImpactRunJob } from './jobs.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let policy: Policy
 /** In order of their subjects' ids. */
@@ -25,8 +25,10 @@ let decided: { subject_id: string; evaluation_id: string; country: string }[]
 const PORTION = 7
 beforeAll(async () => {
   // Small portions, so that thirty subjects are several steps.
-  w = await world({
-    modules: modules.map((module) => (module.name === 'impact' ? { ...module, jobs: [impactRun(PORTION)] } : module)),
+  w = await startTestApp({
+    modules: modules.map((module) =>
+      module.name === 'impact' ? { ...module, jobs: [createImpactRunJob(PORTION)] } : module,
+    ),
   })
   t = await ExampleTenant.create(w)
   policy = await newPolicy(t)
@@ -57,7 +59,7 @@ const without = ({ segment: _, ...body }: Record<string, unknown>) => body
 const publish = async (list_key: string, data: readonly object[], of = t): Promise<number> =>
   (await of.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data } })).version
 const impactOf = (list_key: string, version: number | string, body: object = {}, of = t): Promise<string> =>
-  runOf(of, `POST /reference-data/datasets/${list_key}/versions/${version}/impact`, body)
+  runImpact(of, `POST /reference-data/datasets/${list_key}/versions/${version}/impact`, body)
 const look = (run_id: string, of = t) => of.make(`GET /reference-data/impact-runs/${run_id}`)
 /** DE from 2000 to 5000: its customers come from 2000 to 3500, and into the higher band. */
 const tighter = countries.map((entry) => (entry.code === 'DE' ? { ...entry, score_bps: 5000 } : entry))
@@ -207,7 +209,7 @@ describe('a run', () => {
       create trigger fail_once before update on app.job for each row execute function app.fail_once()`)
     try {
       const job = await t.make(`POST /reference-data/datasets/${policy.country_list}/versions/2/impact`, { body: {} })
-      expect(await t.ran(job)).toMatchObject({ state: 'succeeded', attempts: 2 })
+      expect(await t.runToEnd(job)).toMatchObject({ state: 'succeeded', attempts: 2 })
       const run = await look(job.resource.split('/').at(-1))
       expect(run.result).toEqual(whole.result)
       expect(run.result).toMatchObject({ decisions: 30, flips: 10 })
@@ -222,7 +224,7 @@ describe('a run', () => {
     const run_id = job.resource.split('/').at(-1)
     await t.make(`POST /jobs/${job.job_id}/cancel`)
     expect(await look(run_id)).toMatchObject({ state: 'cancelled', result: null })
-    await t.ran(await t.make(`POST /jobs/${job.job_id}/retry`))
+    await t.runToEnd(await t.make(`POST /jobs/${job.job_id}/retry`))
     expect(await look(run_id)).toMatchObject({ state: 'succeeded', result: { decisions: 30 } })
   })
 
@@ -277,7 +279,7 @@ describe('the latest decision', () => {
     const mine = await newPolicy(t)
     const [first, second] = [await decideOne(mine.matrix_key), await decideOne(mine.matrix_key)]
     const items = [{ subject_id: first, inputs: { country: 'DE' } }]
-    const batch_id = await ranBatch(t, { matrix_key: mine.matrix_key, items })
+    const batch_id = await runBatch(t, { matrix_key: mine.matrix_key, items })
     const version = await publish(mine.country_list, tighter)
     const { result } = await look(await impactOf(mine.country_list, version))
     expect(result).toMatchObject({ decisions: 2, flips: 1, population: { subjects: 2 } })
@@ -303,7 +305,7 @@ describe('it no longer holds', () => {
     const version = await publish(mine.country_list, tighter)
     const run_id = await impactOf(mine.country_list, version)
     expect(await look(run_id)).toMatchObject({ stale: false })
-    await changeList(t, mine.band_list, [
+    await publishList(t, mine.band_list, [
       { ...bands[0], to_bps: 3999 },
       { ...bands[1], from_bps: 4000 },
     ] as object[])
@@ -315,7 +317,7 @@ describe('it no longer holds', () => {
 
 describe('a backtest', () => {
   const draft = () => ({
-    ...matrixText(policy),
+    ...buildMatrix(policy),
     triggers: [
       {
         key: 'far',
@@ -331,7 +333,7 @@ describe('a backtest', () => {
   test('of a draft says what it would require, and is stale once the draft is edited', async () => {
     const path = `/risk-matrices/${policy.matrix_key}`
     await t.make(`POST ${path}/versions`, { body: { definition: draft() } })
-    const run_id = await runOf(t, `POST ${path}/versions/draft/backtest`)
+    const run_id = await runImpact(t, `POST ${path}/versions/draft/backtest`)
     const run = await t.make(`GET ${path}/backtests/${run_id}`)
     expect(run).toMatchObject({ family: 'matrix', key: policy.matrix_key, version: null, stale: false })
     expect(run.result).toMatchObject({
@@ -370,7 +372,7 @@ describe('a backtest', () => {
     }
     await t.make(`POST ${path}/versions`, { body: { definition: definition(300) } })
     await t.make(`POST ${path}/versions/draft/publish`, { body: {} })
-    const { result } = await t.make(`GET ${path}/backtests/${await runOf(t, `POST ${path}/versions/2/backtest`)}`)
+    const { result } = await t.make(`GET ${path}/backtests/${await runImpact(t, `POST ${path}/versions/2/backtest`)}`)
     const of = { family: 'rule', key: rule_key }
     expect(result).toMatchObject({
       decisions: 3,

@@ -3,15 +3,15 @@
  * measured before it is put in force, and which parts of a definition they used. Its paths lie below those of what is measured.
  */
 import type { Module } from '../../kernel/route.ts'
-import { APPROVAL } from '../change-requests/index.ts'
+import { APPROVAL_REVIEW } from '../change-requests/index.ts'
 import { matrixKind } from '../risk-matrices/index.ts'
 import { ruleKind } from '../rules/index.ts'
-import { backtestRoutes } from './backtests/routes.ts'
-import { plantCanary } from './canary.ts'
-import { MEASURED_ACTIONS } from './candidates/actions.ts'
-import { coverageRoutes } from './coverage/routes.ts'
-import { reviewApproval } from './gates/actions.ts'
-import { impactRun } from './jobs.ts'
+import { reviewApproval } from './approval-gate.ts'
+import { createBacktestRoutes } from './backtest-routes.ts'
+import { insertCanaryRows } from './canary.ts'
+import { MEASURED_ACTIONS } from './candidates.ts'
+import { createCoverageRoutes } from './coverage/routes.ts'
+import { createImpactRunJob } from './jobs.ts'
 import { impactRoutes } from './routes.ts'
 
 export const impact: Module = {
@@ -21,11 +21,11 @@ export const impact: Module = {
   summary: 'Impact runs and backtests: what a change would have done to past decisions, before anyone approves it.',
   routes: [
     ...impactRoutes,
-    ...[matrixKind, ruleKind].flatMap((kind) => [...backtestRoutes(kind), ...coverageRoutes(kind)]),
+    ...[matrixKind, ruleKind].flatMap((kind) => [...createBacktestRoutes(kind), ...createCoverageRoutes(kind)]),
   ],
-  jobs: [impactRun(500)],
+  jobs: [createImpactRunJob(500)],
   canary_table: 'impact_run',
-  canary: plantCanary,
-  reviews: { [APPROVAL]: reviewApproval },
+  canary: insertCanaryRows,
+  reviews: { [APPROVAL_REVIEW]: reviewApproval },
   measures: MEASURED_ACTIONS,
 }

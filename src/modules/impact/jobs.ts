@@ -7,23 +7,23 @@ import type { DecisionContent } from '../../decision/document.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { defineJob, type JobContext } from '../../kernel/job/kind.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { fail, found } from '../../kernel/problem.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
 import { closed, Id } from '../../kernel/schema.ts'
 import { createRecordCheck } from '../evaluations/index.ts'
-import { findReceipt, type Pinned } from '../reference-data/index.ts'
-import { type Comparison, comparisonsOf, decideOn, manifestHash } from './ground/actions.ts'
-import { addDecision, addOutcome, inputsFor, NOTHING, resultOf, type Tally } from './measure/rules.ts'
+import { findReceipt, type PinnedVersion } from '../reference-data/index.ts'
+import { buildComparisons, type Comparison, decideOrRefuse, hashPins } from './baseline.ts'
+import { IMPACT_RUN } from './impact-runs.ts'
+import { addDecision, addOutcome, EMPTY_TALLY, type ImpactTally, selectInputs, toImpactResult } from './impact-tally.ts'
 import {
-  countDecidedOn,
+  countDecidedSubjects,
+  type DecisionWindow,
   findRun,
-  findThreshold,
-  listPast,
-  type PastRow,
+  findSampleThreshold,
+  listPastDecisions,
+  type PastDecisionRow,
+  type RunWithResult,
   updateRunFinished,
-  type WholeRun,
-  type Window,
 } from './queries.ts'
-import { IMPACT_RUN } from './runs/actions.ts'
 
 interface Checkpoint {
   /** Subjects with a decision in the window, and how many of them are looked at. */
@@ -35,14 +35,14 @@ interface Checkpoint {
   readonly done: number
   /** Nobody is left. */
   readonly complete: boolean
-  readonly tally: Tally
+  readonly tally: ImpactTally
 }
 
 const Payload = closed({ run_id: Id() })
 type Context = JobContext<{ run_id: string }, Checkpoint>
 
 /** `portion` is how many subjects one step takes. */
-export const impactRun = (portion: number) =>
+export const createImpactRunJob = (portion: number) =>
   defineJob<typeof Payload, Checkpoint>({
     kind: IMPACT_RUN,
     summary: 'Tries a version or a draft on past decisions and reports what would have been decided otherwise.',
@@ -51,15 +51,15 @@ export const impactRun = (portion: number) =>
     visible_to: ['policy_editor', 'compliance_officer', 'auditor'],
     run: async (context) => {
       const { read, finish, kernel, signal } = context
-      const { run, comparisons } = await read((tx) => groundOfRun(kernel, tx, context.payload.run_id))
+      const { run, comparisons } = await read((tx) => loadRun(kernel, tx, context.payload.run_id))
       const window = { definitions: comparisons, from_at: run.from_at, until_at: run.until_at }
-      let reached = context.checkpoint ?? (await survey(context, run, window))
+      let reached = context.checkpoint ?? (await drawSample(context, run, window))
       while (!reached.complete) {
         signal.throwIfAborted()
-        reached = await measure(context, run, window, comparisons, reached, portion)
+        reached = await measurePortion(context, run, window, comparisons, reached, portion)
       }
       await finish(async (tx) => {
-        const result = reportOf(run, comparisons, reached)
+        const result = toReport(run, comparisons, reached)
         await updateRunFinished(tx, run.run_id, result)
         const { decisions, flips, refusals_added } = result
         return { run_id: run.run_id, decisions, flips, refusals_added }
@@ -68,33 +68,33 @@ export const impactRun = (portion: number) =>
     },
   })
 
-async function groundOfRun(kernel: Kernel, tx: Tx, run_id: string) {
-  const run = found(await findRun(tx, run_id))
-  const receipt = run.receipt_id === null ? null : found(await findReceipt(tx, run.receipt_id))
-  const manifest = JSON.parse(receipt?.manifest ?? '[]') as Pinned[]
-  if (manifestHash(manifest) !== run.manifest_hash) fail('content_corrupt')
-  return { run, comparisons: await comparisonsOf(kernel, tx, run.candidate, manifest) }
+async function loadRun(kernel: Kernel, tx: Tx, run_id: string) {
+  const run = assertFound(await findRun(tx, run_id))
+  const receipt = run.receipt_id === null ? null : assertFound(await findReceipt(tx, run.receipt_id))
+  const manifest = JSON.parse(receipt?.manifest ?? '[]') as PinnedVersion[]
+  if (hashPins(manifest) !== run.manifest_hash) fail('content_corrupt')
+  return { run, comparisons: await buildComparisons(kernel, tx, run.candidate, manifest) }
 }
 
 /** How many there are, and where too many, which of them are drawn. */
-async function survey({ step }: Context, run: WholeRun, window: Window): Promise<Checkpoint> {
-  const start = { threshold: null, after: null, done: 0, complete: false, tally: NOTHING }
+async function drawSample({ step }: Context, run: RunWithResult, window: DecisionWindow): Promise<Checkpoint> {
+  const start = { threshold: null, after: null, done: 0, complete: false, tally: EMPTY_TALLY }
   let begun: Checkpoint = { subjects: 0, taken: 0, ...start }
   await step(async (tx) => {
-    await tx.takeTime()
-    const subjects = await countDecidedOn(tx, window)
+    await tx.disableTimeout()
+    const subjects = await countDecidedSubjects(tx, window)
     const drawn = subjects > run.max_subjects
-    const threshold = drawn ? await findThreshold(tx, window, run.seed, run.max_subjects) : null
+    const threshold = drawn ? await findSampleThreshold(tx, window, run.seed, run.max_subjects) : null
     begun = { ...start, subjects, taken: Math.min(subjects, run.max_subjects), threshold, complete: subjects === 0 }
     return { checkpoint: begun, progress: { done: 0, total: begun.taken, unit: 'subjects' } }
   })
   return begun
 }
 
-async function measure(
+async function measurePortion(
   { step, kernel, tenant_id }: Context,
-  run: WholeRun,
-  window: Window,
+  run: RunWithResult,
+  window: DecisionWindow,
   comparisons: readonly Comparison[],
   reached: Checkpoint,
   portion: number,
@@ -102,11 +102,17 @@ async function measure(
   let checkpoint = reached
   const isIntact = createRecordCheck(kernel, tenant_id)
   await step(async (tx) => {
-    const rows = await listPast(tx, window, { seed: run.seed, threshold: reached.threshold }, reached.after, portion)
+    const rows = await listPastDecisions(
+      tx,
+      window,
+      { seed: run.seed, threshold: reached.threshold },
+      reached.after,
+      portion,
+    )
     const tally = structuredClone(reached.tally)
     const subjects = new Set(rows.map(({ subject_id }) => subject_id))
     const decided = new Set(rows.flatMap(({ past_key, subject_id }) => (past_key === null ? [] : [subject_id])))
-    for (const row of rows) await tryAgain(kernel, tx, comparisons, row, tally, isIntact)
+    for (const row of rows) await measureDecision(kernel, tx, comparisons, row, tally, isIntact)
     const done = reached.done + decided.size
     const after = rows.at(-1)?.subject_id ?? reached.after
     checkpoint = { ...reached, after, done, tally, complete: subjects.size < portion }
@@ -115,34 +121,34 @@ async function measure(
   return checkpoint
 }
 
-async function tryAgain(
+async function measureDecision(
   kernel: Kernel,
   tx: Tx,
   comparisons: readonly Comparison[],
-  row: PastRow,
-  tally: Tally,
+  row: PastDecisionRow,
+  tally: ImpactTally,
   isIntact: ReturnType<typeof createRecordCheck>,
 ): Promise<void> {
   const comparison = comparisons.find(({ family, key }) => family === row.past_family && key === row.past_key)
   if (!comparison) return
   const { before, after, family, key } = comparison
-  const decided = inputsOf(row, isIntact)
+  const decided = getPastInputs(row, isIntact)
   if (!decided) {
     tally.unusable++
     return
   }
-  const inputs = ({ compiled }: typeof before) => inputsFor(compiled.definition.inputs, decided, row.attributes)
+  const inputs = ({ compiled }: typeof before) => selectInputs(compiled.definition.inputs, decided, row.attributes)
   const { subject_id, segment, batch_id, seq } = row
   const past = { evaluation_id: row.evaluation?.evaluation_id ?? null, batch_id, seq, subject_id, segment, family, key }
-  const today = await decideOn(kernel, tx, before, inputs(before))
-  const then = await decideOn(kernel, tx, after, inputs(after))
+  const today = await decideOrRefuse(kernel, tx, before, inputs(before))
+  const then = await decideOrRefuse(kernel, tx, after, inputs(after))
   addDecision(tally, past, today, then)
   if (row.known_band !== null) addOutcome(tally, past, row.known_band, today, then)
 }
 
 /** Nothing that was altered behind the service's back is taken for a decision. */
-function inputsOf(
-  { evaluation, batch_inputs }: PastRow,
+function getPastInputs(
+  { evaluation, batch_inputs }: PastDecisionRow,
   isIntact: ReturnType<typeof createRecordCheck>,
 ): Readonly<Record<string, unknown>> | null {
   if (!evaluation) return batch_inputs
@@ -150,14 +156,14 @@ function inputsOf(
   return (JSON.parse(evaluation.document) as DecisionContent).inputs
 }
 
-function reportOf(
-  run: WholeRun,
+function toReport(
+  run: RunWithResult,
   comparisons: readonly Comparison[],
   { subjects, taken, threshold, tally }: Checkpoint,
 ) {
   return {
     definitions: comparisons.map(({ family, key, version, missing }) => ({ family, key, version, missing })),
     population: { subjects, taken, seed: threshold === null ? null : run.seed, complete: threshold === null },
-    ...resultOf(tally),
+    ...toImpactResult(tally),
   }
 }

@@ -1,10 +1,10 @@
 /** SQL of impact runs, and of the past decisions they look at: of each subject the latest, of every definition asked for. */
-import type { Family } from '../../decision/model.ts'
+import type { DefinitionFamily } from '../../decision/model.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { JobState } from '../../kernel/job/queries.ts'
-import type { Position } from '../../kernel/page.ts'
+import type { PagePosition } from '../../kernel/page.ts'
 import type { EvaluationRow } from '../evaluations/index.ts'
-import type { Candidate } from './candidates/actions.ts'
+import type { Candidate } from './candidates.ts'
 
 export interface NewRun {
   readonly run_id: string
@@ -39,7 +39,7 @@ export interface RunRow {
   readonly created_by: string
   readonly finished_at: string | null
 }
-export type WholeRun = RunRow & {
+export type RunWithResult = RunRow & {
   readonly candidate: Candidate
   readonly max_subjects: number
   readonly seed: number
@@ -87,7 +87,7 @@ const columns = `r.run_id, r.job_id, r.family, r.list_key as key, r.version, r.c
 const source = 'app.impact_run r left join app.job j on j.tenant_id = r.tenant_id and j.job_id = r.job_id'
 
 export const findRun = (tx: Tx, run_id: string) =>
-  tx.find<WholeRun>(
+  tx.find<RunWithResult>(
     `select ${columns}, r.candidate, r.max_subjects, r.seed, r.result from ${source} where r.tenant_id = $1 and r.run_id = $2`,
     [tx.tenant_id, run_id],
   )
@@ -96,7 +96,7 @@ export const findRun = (tx: Tx, run_id: string) =>
 export const listRuns = (
   tx: Tx,
   filter: { readonly family?: string | undefined; readonly list_key?: string | undefined },
-  after: Position,
+  after: PagePosition,
   count: number,
 ) => {
   const values: unknown[] = [tx.tenant_id]
@@ -127,12 +127,12 @@ export const updateRequestImpact = (tx: Tx, cr_id: string, run_id: string) =>
   )
 
 /** Which decisions: of these definitions, between these instants. */
-export interface Window {
-  readonly definitions: readonly { readonly family: Family; readonly key: string }[]
+export interface DecisionWindow {
+  readonly definitions: readonly { readonly family: DefinitionFamily; readonly key: string }[]
   readonly from_at: string
   readonly until_at: string
 }
-const windowValues = ({ definitions, from_at, until_at }: Window): unknown[] => [
+const windowValues = ({ definitions, from_at, until_at }: DecisionWindow): unknown[] => [
   definitions.map(({ family }) => family),
   definitions.map(({ key }) => key),
   from_at,
@@ -156,7 +156,7 @@ const wanted = 'unnest($2::text[], $3::text[]) as d (family, key)'
 const decidedOn = `app.subject s where s.tenant_id = $1 and s.state = 'active'
   and exists (select 1 from ${wanted} cross join lateral (${latest}) l)`
 
-export const countDecidedOn = async (tx: Tx, window: Window): Promise<number> => {
+export const countDecidedSubjects = async (tx: Tx, window: DecisionWindow): Promise<number> => {
   const row = await tx.find<{ subjects: number }>(`select count(*) as subjects from ${decidedOn}`, [
     tx.tenant_id,
     ...windowValues(window),
@@ -165,7 +165,12 @@ export const countDecidedOn = async (tx: Tx, window: Window): Promise<number> =>
 }
 
 /** Subjects are drawn by a hash of their id: as many as wanted have one up to this. As text, since it may be any bigint. */
-export const findThreshold = async (tx: Tx, window: Window, seed: number, most: number): Promise<string> => {
+export const findSampleThreshold = async (
+  tx: Tx,
+  window: DecisionWindow,
+  seed: number,
+  most: number,
+): Promise<string> => {
   const row = await tx.find<{ threshold: string }>(
     `select hashtextextended(s.subject_id::text, $6)::text as threshold from ${decidedOn}
       order by hashtextextended(s.subject_id::text, $6) offset $7 limit 1`,
@@ -174,20 +179,20 @@ export const findThreshold = async (tx: Tx, window: Window, seed: number, most: 
   return (row as { threshold: string }).threshold
 }
 
-interface Drawn {
+interface SampleFilter {
   readonly seed: number
   /** Null: everybody. */
   readonly threshold: string | null
 }
 
 /** A subject of the portion with one of its decisions; without any, its members are null. */
-export interface PastRow {
+export interface PastDecisionRow {
   readonly subject_id: string
   readonly segment: string | null
   readonly attributes: Record<string, unknown>
   /** The band a person put in place of what was decided, as it stood at the end of the window. */
   readonly known_band: string | null
-  readonly past_family: Family | null
+  readonly past_family: DefinitionFamily | null
   readonly past_key: string | null
   readonly batch_id: string | null
   readonly seq: number | null
@@ -196,13 +201,13 @@ export interface PastRow {
 }
 
 /** The next subjects in order of their ids, whether they have decisions or not: the last one says where to go on. */
-export const listPast = async (
+export const listPastDecisions = async (
   tx: Tx,
-  window: Window,
-  { seed, threshold }: Drawn,
+  window: DecisionWindow,
+  { seed, threshold }: SampleFilter,
   after: string | null,
   count: number,
-): Promise<PastRow[]> => {
+): Promise<PastDecisionRow[]> => {
   const rows = await tx.query<Record<string, unknown>>(
     `with s as materialized (
        select s.subject_id, s.segment, s.attributes from app.subject s
@@ -247,7 +252,7 @@ export const listPast = async (
         seq,
         batch_inputs,
         evaluation: evaluation['evaluation_id'] === null ? null : evaluation,
-      }) as unknown as PastRow,
+      }) as unknown as PastDecisionRow,
   )
 }
 
@@ -262,14 +267,14 @@ export interface DocumentRow {
 export const listDocuments = (
   tx: Tx,
   of: {
-    readonly family: Family
+    readonly family: DefinitionFamily
     readonly key: string
     readonly version: number
     readonly dataset_id: string
     readonly from_at?: string | undefined
     readonly until_at?: string | undefined
   },
-  after: Position,
+  after: PagePosition,
   count: number,
 ) =>
   tx.query<DocumentRow>(

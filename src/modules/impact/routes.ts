@@ -1,16 +1,16 @@
 /** Impact before approval: of a version of a list, and of whatever a change request would put in force. */
-import { JobView } from '../../kernel/job/view.ts'
-import { page } from '../../kernel/page.ts'
-import { fail, found } from '../../kernel/problem.ts'
+import { JobView } from '../../kernel/job/schema.ts'
+import { paginate } from '../../kernel/page.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
 import { mayReadChangeRequest } from '../../kernel/request/visibility.ts'
 import { type Route, tenantRoute } from '../../kernel/route.ts'
 import { findChangeRequest, lockChangeRequest } from '../change-requests/index.ts'
-import { expectVersion, wire } from '../reference-data/index.ts'
-import { redactRun } from './audience/actions.ts'
-import { candidateOfList, candidateOfRequest } from './candidates/actions.ts'
+import { getVersion, registrySchemas } from '../reference-data/index.ts'
+import { createListCandidate, createRequestCandidate } from './candidates.ts'
+import { IMPACT_RUN, startRun, toRunView } from './impact-runs.ts'
 import { findRun, listRuns, updateRequestImpact } from './queries.ts'
-import { IMPACT_RUN, shownRun, startRun } from './runs/actions.ts'
-import { DatasetVersionParams, RequestParams, RunOrder, RunPage, RunParams, RunQuery, RunView } from './schema.ts'
+import { redactRun } from './redaction.ts'
+import { DatasetVersionParams, RequestParams, RunPage, RunParams, RunQuery, RunRequest, RunView } from './schema.ts'
 
 const makers = ['policy_editor', 'compliance_officer'] as const
 const readers = ['policy_editor', 'compliance_officer', 'auditor'] as const
@@ -27,15 +27,15 @@ export const impactRoutes: readonly Route[] = [
     roles: makers,
     tx: 'write',
     params: DatasetVersionParams,
-    query: wire.OriginQuery,
-    body: RunOrder,
+    query: registrySchemas.OriginQuery,
+    body: RunRequest,
     reply: [202, JobView],
     starts: IMPACT_RUN,
     limit: 'heavy',
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, query, body, kernel }) => {
-    const { dataset, version } = await expectVersion(tx, params, query.origin)
-    const candidate = await candidateOfList(tx, dataset, version)
+    const { dataset, version } = await getVersion(tx, params, query.origin)
+    const candidate = await createListCandidate(tx, dataset, version)
     return (await startRun(kernel, tx, candidate, body, { path: runPath })).job
   }),
 
@@ -48,7 +48,7 @@ export const impactRoutes: readonly Route[] = [
     reply: [200, RunPage],
   }).handle(async (input) => {
     const { family, list_key } = input.query
-    return page(input, 'listImpactRuns', ['created_at', 'run_id'], (after, count) =>
+    return paginate(input, 'listImpactRuns', ['created_at', 'run_id'], (after, count) =>
       listRuns(input.tx, { family, list_key }, after, count),
     )
   }),
@@ -62,7 +62,7 @@ export const impactRoutes: readonly Route[] = [
     reply: [200, RunView],
     redact: redactRun,
     problems: ['not_found', 'conflict', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel }) => shownRun(kernel, tx, found(await findRun(tx, params.run_id)))),
+  }).handle(async ({ tx, params, kernel }) => toRunView(kernel, tx, assertFound(await findRun(tx, params.run_id)))),
 
   tenantRoute('POST /change-requests/:cr_id/impact', {
     id: 'startChangeRequestImpact',
@@ -73,7 +73,7 @@ export const impactRoutes: readonly Route[] = [
     roles: makers,
     tx: 'write',
     params: RequestParams,
-    body: RunOrder,
+    body: RunRequest,
     reply: [202, JobView],
     starts: IMPACT_RUN,
     limit: 'heavy',
@@ -89,9 +89,9 @@ export const impactRoutes: readonly Route[] = [
       'content_corrupt',
     ],
   }).handle(async ({ tx, params, body, kernel, actor, request: facts }) => {
-    const request = found(await lockChangeRequest(tx, params.cr_id))
+    const request = assertFound(await lockChangeRequest(tx, params.cr_id))
     if (request.state !== 'open') fail('transition_not_allowed', `The change request is ${request.state}.`)
-    const candidate = await candidateOfRequest(kernel, tx, request, { actor, request: facts })
+    const candidate = await createRequestCandidate(kernel, tx, request, { actor, request: facts })
     const { run_id, job } = await startRun(kernel, tx, candidate, body, { path: runPath, cr_id: request.cr_id })
     await updateRequestImpact(tx, request.cr_id, run_id)
     return job
@@ -108,11 +108,11 @@ export const impactRoutes: readonly Route[] = [
     redact: redactRun,
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel, actor }) => {
-    const request = found(await findChangeRequest(tx, params.cr_id))
+    const request = assertFound(await findChangeRequest(tx, params.cr_id))
     if (!mayReadChangeRequest(kernel.routes, actor.roles, request))
       fail('not_found', 'Only those who may call its operation or approve it, and auditors, read its impact run.')
     const { impact_run_id } = request
     const run = impact_run_id === null ? undefined : await findRun(tx, impact_run_id)
-    return shownRun(kernel, tx, run ?? fail('not_found', 'No impact run has been made for this change request.'))
+    return toRunView(kernel, tx, run ?? fail('not_found', 'No impact run has been made for this change request.'))
   }),
 ]

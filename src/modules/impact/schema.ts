@@ -15,16 +15,16 @@ import {
   Type,
   text,
 } from '../../kernel/schema.ts'
-import { wire } from '../reference-data/index.ts'
-import { type DefinitionKind, schemasOf } from '../risk-matrices/index.ts'
-import { MAX_SAMPLES, MAX_SUBJECTS } from './measure/rules.ts'
+import { registrySchemas } from '../reference-data/index.ts'
+import { createDefinitionSchemas, type DefinitionKind } from '../risk-matrices/index.ts'
+import { MAX_SAMPLES, MAX_SUBJECTS } from './impact-tally.ts'
 
 const families = ['list', 'matrix', 'rule'] as const
 const Definition = { family: oneOf(['matrix', 'rule']), key: Slug() }
 const Result = (description: string) => nullable(text(100, { description }))
 const Action = text(200)
 
-export const RunOrder = closed({
+export const RunRequest = closed({
   max_subjects: Type.Optional(
     integer(1, MAX_SUBJECTS, {
       default: MAX_SUBJECTS,
@@ -61,7 +61,7 @@ const row = {
   family: oneOf(families),
   key: Slug({ description: 'Of the list, matrix or rule that would change.' }),
   version: nullable(integer(1, Number.MAX_SAFE_INTEGER, { description: 'Null: a draft.' })),
-  origin: wire.Origin,
+  origin: registrySchemas.Origin,
   content_hash: text(64, { description: 'Of exactly what was tried.' }),
   overlay_hash: nullable(text(64, { description: 'Of the overlay that was tried on a shared list.' })),
   cr_id: nullable(Id({ description: 'The change request it was made for.' })),
@@ -71,7 +71,7 @@ const row = {
   from_at: Timestamp({ description: 'Decisions from here on are looked at; of each subject the latest.' }),
   until_at: Timestamp(),
   receipt_id: nullable(Id({ description: 'Pins everything that was in force when it began.' })),
-  manifest_hash: wire.Sha256,
+  manifest_hash: registrySchemas.Sha256,
   created_at: Timestamp(),
   created_by: text(200),
   finished_at: nullable(Timestamp()),
@@ -113,7 +113,7 @@ const Sample = closed(
   { title: 'ImpactSample' },
 )
 
-const Measured = closed(
+const ImpactResult = closed(
   {
     definitions: listOf(
       closed({ ...Definition, version: integer(1, Number.MAX_SAFE_INTEGER), missing: listOf(Slug(), 200) }),
@@ -213,14 +213,14 @@ export const RunView = closed(
         description: 'What has moved since: what was tried, or what it was compared with.',
       }),
     ),
-    result: nullable(Measured),
+    result: nullable(ImpactResult),
   },
   { title: 'ImpactRun' },
 )
 
 /** A definition's own path parameters, and the run below them. */
-export const backtestSchemas = (kind: DefinitionKind) => {
-  const { KeyParams, VersionParams } = schemasOf(kind)
+export const createBacktestSchemas = (kind: DefinitionKind) => {
+  const { KeyParams, VersionParams } = createDefinitionSchemas(kind)
   const Key = (KeyParams as unknown as { properties: Record<string, ReturnType<typeof Slug>> }).properties[kind.param]
   return { KeyParams, VersionParams, RunParams: closed({ [kind.param]: Key as ReturnType<typeof Slug>, run_id: Id() }) }
 }

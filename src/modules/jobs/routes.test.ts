@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { demos } from '../../../test/support/demo-job.ts'
-import { type JobWorld, jobWorld, latch, until } from '../../../test/support/job-world.ts'
+import { demoModule } from '../../../test/support/demo-jobs.ts'
+import { type JobTestApp, latch, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
 import { modules } from '../../app/modules.ts'
 import { defineJob, type JobContext } from '../../kernel/job/kind.ts'
 import { closed } from '../../kernel/schema.ts'
@@ -16,11 +16,11 @@ const restrictedJob = defineJob({
   run: async () => null,
 })
 
-let w: JobWorld
+let w: JobTestApp
 let tenant: string
 let token: string
 beforeAll(async () => {
-  w = await jobWorld({ jobs: [testJob, restrictedJob], modules: [...modules, demos], pool_size: 2 })
+  w = await startJobTestApp({ jobs: [testJob, restrictedJob], modules: [...modules, demoModule], pool_size: 2 })
 })
 beforeEach(async () => {
   tenant = await w.makeTenant()
@@ -171,7 +171,7 @@ describe('following a job', () => {
     }
     const job_id = await w.enqueue(tenant, 'test-job')
     w.startRunner(1)
-    await until('it runs', async () => (await w.look(tenant, job_id)).state === 'running')
+    await waitUntil('it runs', async () => (await w.look(tenant, job_id)).state === 'running')
     const reply = await fetch(`${origin}/api/jobs/${job_id}/events`, { headers: { authorization: `Bearer ${token}` } })
     expect(reply.status).toBe(200)
     expect(reply.headers.get('content-type')).toContain('text/event-stream')
@@ -220,7 +220,7 @@ describe('following a job', () => {
       const { limit, remaining } = buckets.find(({ bucket }: { bucket: string }) => bucket === 'in_flight')
       return limit - remaining - 1
     }
-    await until('all of them wait', async () => (await inFlight()) === 64)
+    await waitUntil('all of them wait', async () => (await inFlight()) === 64)
     const read = await w.call('GET /jobs', { token })
     expect(read.status).toBe(200)
     const other = await w.makeTenant()

@@ -1,26 +1,26 @@
 /** One place to poll, follow, cancel and retry any long work. */
 import { everyone } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
+import { CoalescedReads, deadlineWithJitter, waitForChange } from '../../kernel/job/long-poll.ts'
 import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '../../kernel/job/queries.ts'
-import { isTerminal, JobView } from '../../kernel/job/view.ts'
-import { SharedLooks, untilAbout, watch } from '../../kernel/job/watch.ts'
-import { page } from '../../kernel/page.ts'
+import { isTerminal, JobView } from '../../kernel/job/schema.ts'
+import { paginate } from '../../kernel/page.ts'
 import { fail } from '../../kernel/problem.ts'
-import { type Actor, streamed, tenantRoute } from '../../kernel/route.ts'
+import { type Actor, streamReply, tenantRoute } from '../../kernel/route.ts'
 import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
 
 const WATCH_MS = 8000
 const workers = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin', 'service'] as const
 
-const shared = new SharedLooks()
+const shared = new CoalescedReads()
 
 /** The one who asks looks first; while it waits it looks together with all who may see as much of the same job. */
-function looker({ read, params, actor }: Looking) {
+function createJobReader({ read, params, actor }: JobReadInput) {
   const look = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
   const key = [actor.tenant_id, params.job_id, ...actor.roles].join(' ')
-  return { look, again: () => shared.look(key, look) }
+  return { look, again: () => shared.read(key, look) }
 }
-interface Looking {
+interface JobReadInput {
   readonly read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
   readonly params: { readonly job_id: string }
   readonly actor: Pick<Actor, 'tenant_id' | 'roles'>
@@ -36,7 +36,7 @@ export const jobRoutes = [
     reply: [200, JobPage],
   }).handle(async (input) => {
     const { kind = null, state = null } = input.query
-    return page(input, 'listJobs', ['created_at', 'job_id'], (after, count) =>
+    return paginate(input, 'listJobs', ['created_at', 'job_id'], (after, count) =>
       listJobs(input.tx, { kind, state, roles: input.actor.roles }, after, count),
     )
   }),
@@ -54,9 +54,9 @@ export const jobRoutes = [
     headers: (job) => (isTerminal(job.state) ? ({} as Record<string, string>) : { 'retry-after': '1' }),
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { look, again } = looker(input)
+    const { look, again } = createJobReader(input)
     const first = await look()
-    return watch(again, first, untilAbout((input.query.wait ?? 0) * 1000), input.request.signal)
+    return waitForChange(again, first, deadlineWithJitter((input.query.wait ?? 0) * 1000), input.request.signal)
   }),
 
   tenantRoute('GET /jobs/:job_id/events', {
@@ -67,19 +67,19 @@ export const jobRoutes = [
     roles: everyone,
     tx: 'self',
     params: JobParams,
-    reply: [200, streamed('text/event-stream', 'Events named `job`, data the job as JSON.')],
+    reply: [200, streamReply('text/event-stream', 'Events named `job`, data the job as JSON.')],
     problems: ['not_found'],
   }).handle(async (input) => {
     const { request } = input
-    const { look, again } = looker(input)
+    const { look, again } = createJobReader(input)
     const first = await look()
-    const until_ms = untilAbout(WATCH_MS)
+    const until_ms = deadlineWithJitter(WATCH_MS)
     return (async function* () {
       let job = first
-      yield event(job)
+      yield toServerSentEvent(job)
       while (!isTerminal(job.state) && performance.now() < until_ms && !request.signal.aborted) {
-        const next = await watch(again, job, until_ms, request.signal)
-        if (next.revision !== job.revision) yield event(next)
+        const next = await waitForChange(again, job, until_ms, request.signal)
+        if (next.revision !== job.revision) yield toServerSentEvent(next)
         job = next
       }
     })()
@@ -96,7 +96,7 @@ export const jobRoutes = [
     reply: [200, JobView],
     problems: ['not_found'],
   }).handle(async ({ tx, params, actor }) => {
-    const job = await locked(tx, params.job_id, actor.roles)
+    const job = await lockVisibleJob(tx, params.job_id, actor.roles)
     if (isTerminal(job.state)) return job
     return (await updateCancelRequested(tx, job.job_id)) ?? fail('not_found')
   }),
@@ -112,7 +112,7 @@ export const jobRoutes = [
     limit: 'heavy',
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async ({ tx, params, actor, kernel }) => {
-    const job = await locked(tx, params.job_id, actor.roles)
+    const job = await lockVisibleJob(tx, params.job_id, actor.roles)
     if (job.state !== 'failed' && job.state !== 'cancelled') {
       fail('transition_not_allowed', `The job is ${job.state}; only a failed or cancelled one can be started again.`)
     }
@@ -120,7 +120,7 @@ export const jobRoutes = [
   }),
 ]
 
-const locked = async (tx: Tx, job_id: string, roles: readonly string[]): Promise<JobRow> =>
+const lockVisibleJob = async (tx: Tx, job_id: string, roles: readonly string[]): Promise<JobRow> =>
   (await lockJob(tx, job_id, roles)) ?? fail('not_found')
 
-const event = (job: JobRow): string => `event: job\nid: ${job.revision}\ndata: ${JSON.stringify(job)}\n\n`
+const toServerSentEvent = (job: JobRow): string => `event: job\nid: ${job.revision}\ndata: ${JSON.stringify(job)}\n\n`

@@ -2,21 +2,21 @@
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { entryHash } from '../../registry/content/hashes.ts'
-import { activate } from './activations/actions.ts'
+import { activateVersion } from './activations/activate.ts'
 import { type DatasetRow, insertDataset } from './datasets/queries.ts'
 import { insertSummary } from './differences/queries.ts'
 import { insertExport } from './exports/queries.ts'
 import { insertImport, insertRejects } from './imports/queries.ts'
-import { keepReceipt } from './receipts/actions.ts'
-import { resolve } from './resolve/actions.ts'
+import { createReceipt } from './resolve/receipts.ts'
+import { resolveVersions } from './resolve/resolver.ts'
 import { insertKeyBlocks, insertSegment, insertWordBlocks } from './search/queries.ts'
 import { insertBlock, insertTree } from './trees/queries.ts'
-import { contentOf, hashOfContent } from './types/actions.ts'
+import { hashTypeContent, toTypeContent } from './types/dataset-type.ts'
 import { insertType, type TypeRow } from './types/queries.ts'
-import { publishStaged, stageRows } from './versions/actions.ts'
+import { publishStaged, stageRows } from './versions/publish.ts'
 
-export async function plantCanary(tx: Tx): Promise<void> {
-  const definition = contentOf({
+export async function insertCanaryRows(tx: Tx): Promise<void> {
+  const definition = toTypeContent({
     title: 'canary',
     description: 'canary',
     schema: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
@@ -27,7 +27,7 @@ export async function plantCanary(tx: Tx): Promise<void> {
     type_key: 'canary',
     type_version: 1,
     definition,
-    definition_hash: hashOfContent(definition),
+    definition_hash: hashTypeContent(definition),
     compatibility: 'backward',
   })) as TypeRow
   const dataset = (await insertDataset(tx, {
@@ -61,8 +61,8 @@ export async function plantCanary(tx: Tx): Promise<void> {
   await insertWordBlocks(tx, dataset_id, segment, 0, [{ first_word: 'canary', bytes: Buffer.from('canary') }])
   const nothing = { added: 0, removed: 0, changed: 0, fields: [] }
   await insertSummary(tx, dataset, { from: 1, to: 1 }, nothing)
-  await activate(tx, { list_key: 'canary', version: 1, reason: 'canary' })
-  await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
+  await activateVersion(tx, { list_key: 'canary', version: 1, reason: 'canary' })
+  await createReceipt(tx, 'canary', await resolveVersions(tx, ['canary'], {}), {})
   const import_id = uuidv7()
   await insertImport(tx, {
     import_id,

@@ -2,14 +2,14 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { createMerkleBuilder, verifyProof } from '../../registry/content/merkle.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -66,7 +66,7 @@ async function order(list_key: string, rows: readonly object[] | string, more: o
 const importAt = (job: { resource: string }) => t.make(`GET ${job.resource.replace('/api', '')}`)
 async function importInto(list_key: string, rows: readonly object[] | string, more: object = {}) {
   const job = await t.make('POST /reference-data/imports', { body: await order(list_key, rows, more) })
-  await t.ran(job)
+  await t.runToEnd(job)
   return importAt(job)
 }
 async function refusal(list_key: string, rows: readonly object[], more: object) {
@@ -213,7 +213,7 @@ describe('a delta import', () => {
     const body = await order(list_key, [party(3, 77)], against(1))
     const send = { token: await t.token(), body, headers: { 'idempotency-key': 'delta-once' } }
     const first = await w.call('POST /reference-data/imports', send)
-    await t.ran(first.json)
+    await t.runToEnd(first.json)
     const again = await w.call('POST /reference-data/imports', send)
     expect([again.status, again.json.resource]).toEqual([202, first.json.resource])
     const other = await w.call('POST /reference-data/imports', { token: await t.token(), body })
@@ -230,7 +230,7 @@ describe('a delta import', () => {
       create function app.break_delta() returns trigger language plpgsql security definer as $$
         begin if nextval('app.break_delta') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end $$;
       create trigger break_delta after insert on app.dataset_tree for each statement execute function app.break_delta()`)
-    expect(await t.ran(job)).toMatchObject({ state: 'succeeded', attempts: 2 })
+    expect(await t.runToEnd(job)).toMatchObject({ state: 'succeeded', attempts: 2 })
     await administer('drop function app.break_delta() cascade')
     expect(await importAt(job)).toMatchObject({ state: 'published', version: 2, delta: { changed: 1, removed: 1 } })
   })
@@ -354,7 +354,7 @@ describe('a delta is refused', () => {
       await t.make('POST /reference-data/imports', { body: orders[0] }),
       await t.make('POST /reference-data/imports', { body: orders[1] }),
     ]
-    const ends = [await t.ran(first), await t.ran(second)].map(({ state, problem }) => [
+    const ends = [await t.runToEnd(first), await t.runToEnd(second)].map(({ state, problem }) => [
       state,
       (problem as { code: string; head_version: number } | null)?.code,
       (problem as { head_version: number } | null)?.head_version,

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { hasPython, verifyInPython } from '../../../test/support/python-verifier.ts'
 import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { openArchive } from '../../registry/formats/archive.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -50,7 +50,7 @@ async function importInto(list_key: string, adapter_key: string, bytes: string |
   const headers = { 'content-type': 'application/octet-stream' }
   const { upload_id } = await t.make('POST /uploads?file_name=list', { payload: bytes as string, headers })
   const job = await t.make('POST /reference-data/imports', { body: { list_key, upload_id, adapter_key, ...more } })
-  await t.ran(job)
+  await t.runToEnd(job)
   return t.make(`GET ${(job.resource as string).replace('/api', '')}`)
 }
 
@@ -237,7 +237,7 @@ describe('an export', () => {
 
   test('of a list too large to hold has the overlay laid over it', async () => {
     const list = await SharedList.create(w, 'free', [{ country: 'AA', rating: 'low' }])
-    await list.retype({ note: { type: 'string', maxLength: 10_000 } })
+    await list.publishTypeVersion({ note: { type: 'string', maxLength: 10_000 } })
     const codes = Array.from({ length: 400 }, (_, n) => String.fromCharCode(65 + Math.floor(n / 20), 65 + (n % 20)))
     await list.publish(codes.map((country): Rating => ({ country, rating: 'low', note: 'n'.repeat(3000) })))
     const changes = [
@@ -248,7 +248,7 @@ describe('an export', () => {
     ]
     await t.make(`PUT /reference-data/datasets/${list.list_key}/overlay`, { body: { entries: changes, reason: 'x' } })
     const job = await t.make('POST /reference-data/exports', { body: { list_keys: [list.list_key] } })
-    await t.ran(job)
+    await t.runToEnd(job)
     const path = (job.resource as string).replace('/api', '')
     const { manifest } = await t.make(`GET ${path}`)
     expect(manifest.lists).toMatchObject([{ overlay_version: 1, entry_count: 401 }])

@@ -1,6 +1,6 @@
 /** What undoes or weakens an approved change of a list is approved as well, and an emergency is reviewed by somebody else. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 
 interface Caller {
@@ -8,7 +8,7 @@ interface Caller {
   readonly token: string
 }
 
-let w: World
+let w: TestApp
 let tenant_id: string
 let editor: Caller
 let officer: Caller
@@ -35,7 +35,7 @@ const emergency = { break_glass: { reason: 'customers are blocked' } }
 const reviews = async (by: Caller) => (await ok(by, 'GET /break-glass-reviews/inbox')).items
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
 })
 afterAll(() => w.close())
 

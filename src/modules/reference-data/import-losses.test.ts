@@ -1,14 +1,14 @@
 /** An import that would lose data without losing entries is stopped, told and overridable; one that only reorders is not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { collectBytes } from '../../../test/support/byte-sources.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
-import { bytesOfAll } from '../../registry/formats/test-sources.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -26,7 +26,7 @@ async function upload(bytes: Uint8Array, file_name: string): Promise<string> {
 async function importInto(list_key: string, adapter_key: string, bytes: Uint8Array, more: object = {}, name = 'list') {
   const body = { list_key, upload_id: await upload(bytes, name), adapter_key, ...more }
   const job = await t.make('POST /reference-data/imports', { body })
-  await t.ran(job)
+  await t.runToEnd(job)
   return t.make(`GET ${(job.resource as string).replace('/api', '')}`)
 }
 
@@ -45,7 +45,7 @@ function zipOf(files: Readonly<Record<string, string>>): Promise<Buffer> {
   const zip = new yazl.ZipFile()
   for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name)
   zip.end()
-  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+  return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 const withoutAliases = () => {
   const { 'alt.csv': _, ...rest } = set

@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { insertType } from './types/queries.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -52,7 +52,7 @@ async function upload(bytes: string | Buffer, file_name = 'list.txt'): Promise<s
 async function importInto(list_key: string, adapter_key: string, bytes: string | Buffer, more: object = {}) {
   const body = { list_key, upload_id: await upload(bytes), adapter_key, ...more }
   const job = await t.make('POST /reference-data/imports', { body })
-  await t.ran(job)
+  await t.runToEnd(job)
   return t.make(`GET ${(job.resource as string).replace('/api', '')}`)
 }
 const ndjson = (entries: object[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
@@ -186,7 +186,7 @@ describe('an import', () => {
     expect([refused.status, refused.json.code]).toEqual([409, 'head_moved'])
     const accepted = await t.make('POST /reference-data/imports', { body: { ...order, expected_head: 1 } })
     await t.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data: many(2) } })
-    expect(await t.ran(accepted)).toMatchObject({ state: 'failed', problem: { code: 'head_moved' } })
+    expect(await t.runToEnd(accepted)).toMatchObject({ state: 'failed', problem: { code: 'head_moved' } })
   })
 
   test('drops or hashes personal members before anything is stored', async () => {
@@ -365,7 +365,7 @@ describe('an export', () => {
       await t.make(`POST /reference-data/datasets/${key}/activations`, { body: { version: 1, reason: 'x' } })
     }
     const job = await t.make('POST /reference-data/exports', { body: { list_keys: keys } })
-    await t.ran(job)
+    await t.runToEnd(job)
     const path = (job.resource as string).replace('/api', '')
     const { manifest } = await t.make(`GET ${path}`)
     expect(

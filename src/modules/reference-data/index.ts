@@ -2,32 +2,32 @@
  * Door of the reference-data router: types, lists, versions, imports, activations, resolution, overlays, exports, seeds.
  * Other modules resolve lists and look values up through here.
  */
-import { alias, type Module, type Route } from '../../kernel/route.ts'
+import { aliasRoute, type Module, type Route } from '../../kernel/route.ts'
 import { activationRoutes } from './activations/routes.ts'
 import {
   Activation,
-  ActivationOrder,
-  PinOrder,
+  ActivationRequest,
+  PinRequest,
   ReasonBody,
   RevokeQuery,
-  RollbackOrder,
-  SubmissionOrder,
+  RollbackRequest,
+  SubmissionRequest,
   Timeline,
   TimelineQuery,
 } from './activations/schema.ts'
-import { plantCanary } from './canary.ts'
+import { insertCanaryRows } from './canary.ts'
 import { datasetRoutes } from './datasets/routes.ts'
 import { Dataset } from './datasets/schema.ts'
-import { differenceSummary } from './differences/jobs.ts'
 import { differenceRoutes } from './differences/routes.ts'
-import { datasetExport } from './exports/jobs.ts'
+import { differenceSummaryJob } from './differences/summary-job.ts'
+import { datasetExportJob } from './exports/export-job.ts'
 import { exportRoutes } from './exports/routes.ts'
-import { datasetImport } from './imports/jobs.ts'
+import { datasetImportJob } from './imports/import-job.ts'
 import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
 import { resolveRoutes } from './resolve/routes.ts'
-import { Label, OfOrigin, Origin, OriginQuery, Sha256, VersionNumber } from './schema.ts'
-import { datasetIndex } from './search/jobs.ts'
+import { Label, OptionalOrigin, Origin, OriginQuery, Sha256, VersionNumber } from './schema.ts'
+import { datasetIndexJob } from './search/index-job.ts'
 import { seedRoutes } from './seeds/routes.ts'
 import { typeRoutes } from './types/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
@@ -35,31 +35,32 @@ import { DifferencePage, DifferenceQuery, VersionQuery, VersionView } from './ve
 
 // What the operator's tool does to shared lists, it does through these.
 export {
-  activate,
-  cancel,
-  expectNotGoverning,
+  activateVersion,
+  assertNotInForce,
+  cancelActivation,
   findBreakGlassReason,
-  findScheduledRule,
-  IN_FORCE,
+  findRollbackApprovalRule,
+  IN_FORCE_REVIEW,
   type InForceChange,
-  pin,
+  pinVersion,
   rollBack,
-  unpin,
-} from './activations/actions.ts'
+  unpinVersion,
+} from './activations/activate.ts'
 export {
   type ActivationRow,
-  findInForce,
+  findActivationInForce,
   listActivations,
-  listPending,
+  listScheduledActivations,
   lockActivations,
 } from './activations/queries.ts'
-export { timelineOf } from './activations/rules.ts'
+export { buildTimeline } from './activations/timeline.ts'
+export { changesGovernedSettings, getOrigin, type Origin, toViewEtag } from './datasets/origin.ts'
 export {
+  type DatasetFamily,
   type DatasetRow,
   type DatasetViewRow,
-  type Family,
   findDataset,
-  findDatasetToChange,
+  findDatasetForWrite,
   findDatasetView,
   findSharedDataset,
   insertDataset,
@@ -68,67 +69,67 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
-export { changesLimits, etagOfView, type Origin, originOf } from './datasets/rules.ts'
 export { resolveDelta } from './deltas/actions.ts'
 export type { DeltaRequest } from './deltas/request.ts'
-export { countAll } from './differences/actions.ts'
+export { countDifferences } from './differences/summary.ts'
 export {
-  countsOf,
+  findTypeMismatch,
   importRows,
-  misfitOf,
   readSource,
-  stagedContentOf,
-} from './imports/actions.ts'
-export { optionsFor } from './imports/options.ts'
+  toImportCounts,
+  toStagedContent,
+} from './imports/import-source.ts'
+export { withDefaultColumns } from './imports/options.ts'
+export { findReceipt, type PinnedVersion, type ReceiptRow } from './resolve/queries.ts'
 export {
-  keepReceipt,
-  keepReceiptOfNow,
+  buildManifest,
+  createCurrentReceipt,
+  createReceipt,
   type Manifest,
-  manifestOf,
-  writtenManifest,
-} from './receipts/actions.ts'
+  toPins,
+} from './resolve/receipts.ts'
 export {
   type Clocks,
   type ContentPointer,
+  findPointersInForce,
   type ListPointer,
-  listsInForce,
-  lookUp,
-  lookUpHashed,
-  type Pointer,
+  loadBaseType,
+  loadList,
+  lookUpEntries,
+  lookUpHashedEntries,
+  MAX_CACHED_LIST_BYTES,
   readOverlay,
-  repin,
-  resolve,
+  resolvePins,
+  resolveVersions,
   resolveWithLists,
-  shown as shownPointer,
-  typeOf as baseTypeAt,
-  WHOLE_LIST_BYTES,
-  wholeList,
-} from './resolve/actions.ts'
-export { findReceipt, type Pinned, type ReceiptRow } from './resolve/queries.ts'
-export { indexVersion, isIndexed } from './search/index-version.ts'
+  toResolvedListView,
+  type VersionPointer,
+} from './resolve/resolver.ts'
+export { indexVersion, needsIndex } from './search/index-version.ts'
+export { insertOperatorEvent } from './seeds/queries.ts'
 export {
   type RegistrySeeds,
-  readFolder,
+  readJsonFolder,
   readRegistrySeeds,
   type SeedList,
   type SeedVersion,
   seedRegistry,
-} from './seeds/actions.ts'
-export { insertOperatorEvent } from './seeds/queries.ts'
-export { buildTree, createProver } from './trees/actions.ts'
-export { definitionOf } from './types/actions.ts'
+} from './seeds/seed-registry.ts'
+export { buildTree, createProver } from './trees/stored-tree.ts'
+export { toTypeDefinition } from './types/dataset-type.ts'
 export { findSharedType, findType, findTypeVersion, listTypes, type TypeRow } from './types/queries.ts'
+export { parseDifference, parseEntry } from './versions/entries.ts'
+export type { Gate } from './versions/guards.ts'
 export {
-  differencePage,
-  expectHead,
-  expectOwn,
-  expectVersion,
+  assertHeadVersion,
+  assertWritable,
+  getDifferencePage,
+  getVersion,
   type Publication,
   publishStaged,
-  shownVersion,
   stageRows,
-} from './versions/actions.ts'
-export { entryOf, sidesOf } from './versions/entries.ts'
+  toVersionView,
+} from './versions/publish.ts'
 export {
   findVersion,
   listDifferences,
@@ -137,25 +138,24 @@ export {
   updateVersionState,
   type VersionRow,
 } from './versions/queries.ts'
-export type { Gate } from './versions/rules.ts'
 
 /** Shapes that other definitions kept in the registry are shown in. */
-export const wire = {
+export const registrySchemas = {
   Activation,
-  ActivationOrder,
+  ActivationOrder: ActivationRequest,
   Dataset,
   DifferencePage,
   DifferenceQuery,
   Label,
-  OfOrigin,
+  OfOrigin: OptionalOrigin,
   Origin,
   OriginQuery,
-  PinOrder,
+  PinOrder: PinRequest,
   ReasonBody,
   RevokeQuery,
-  RollbackOrder,
+  RollbackOrder: RollbackRequest,
   Sha256,
-  SubmissionOrder,
+  SubmissionOrder: SubmissionRequest,
   Timeline,
   TimelineQuery,
   VersionNumber,
@@ -185,16 +185,16 @@ export const referenceData: Module = {
   routes: [
     ...routes,
     // The specification gives these paths without a prefix: either reading works.
-    alias(routeAt('GET /reference-data/datasets'), 'GET /datasets', 'listDatasetsAtRoot'),
-    alias(routeAt('GET /reference-data/types'), 'GET /types', 'listDatasetTypesAtRoot'),
-    alias(routeAt('GET /reference-data/adapters'), 'GET /adapters', 'listAdaptersAtRoot'),
+    aliasRoute(routeAt('GET /reference-data/datasets'), 'GET /datasets', 'listDatasetsAtRoot'),
+    aliasRoute(routeAt('GET /reference-data/types'), 'GET /types', 'listDatasetTypesAtRoot'),
+    aliasRoute(routeAt('GET /reference-data/adapters'), 'GET /adapters', 'listAdaptersAtRoot'),
   ],
-  jobs: [datasetImport, datasetIndex, datasetExport, differenceSummary],
+  jobs: [datasetImportJob, datasetIndexJob, datasetExportJob, differenceSummaryJob],
   constraints: {
     dataset_list_key_key: ['duplicate', 'A list with this key exists already.'],
     dataset_version_label_key: ['duplicate', 'A version with this label exists already.'],
     dataset_type_pkey: ['duplicate', 'A type with this key exists already.'],
   },
   canary_table: 'dataset',
-  canary: plantCanary,
+  canary: insertCanaryRows,
 }

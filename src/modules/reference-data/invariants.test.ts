@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SHARED_LIST } from '../../../test/support/registry-fixtures.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import type { ActivationRow } from './activations/queries.ts'
-import { plantCanary } from './canary.ts'
+import { insertCanaryRows } from './canary.ts'
 
 const SYSTEM = '00000000-0000-0000-0000-000000000000'
 const OPEN = 9007199254740991
@@ -23,7 +23,7 @@ interface Ground {
   readonly shared_dataset: string
   readonly second_dataset: string
 }
-let w: World
+let w: TestApp
 let g: Ground
 
 const scopeOf = (tenant_id: string) => ({ tenant_id, actor: 'operator:test' })
@@ -34,12 +34,12 @@ const idOf = async (tenant_id: string, sql: string): Promise<string> =>
 
 async function plantedTenant(): Promise<string> {
   const tenant_id = await w.makeTenant()
-  await inside(tenant_id, plantCanary)
+  await inside(tenant_id, insertCanaryRows)
   return tenant_id
 }
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   const [tenant, other_tenant] = [await plantedTenant(), await plantedTenant()]
   const own = `tenant_id = app.tenant_id() and list_key = 'canary'`
   const ofShared = `select dataset_id as id from app.dataset where tenant_id = '${SYSTEM}' and list_key = '${SHARED_LIST}'`

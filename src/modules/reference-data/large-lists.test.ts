@@ -2,16 +2,16 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { entryHash, keyHash } from '../../registry/content/hashes.ts'
 import { verifyProof } from '../../registry/content/merkle.ts'
-import { holdsWords, queryWords } from '../../registry/search/words.ts'
+import { matchesWords, parseQueryWords } from '../../registry/search/search-words.ts'
 import { type DatasetRow, findDataset } from './datasets/queries.ts'
 import { buildSearchIndex } from './search/build-index.ts'
-import { createProver } from './trees/actions.ts'
+import { createProver } from './trees/stored-tree.ts'
 import { findType, type TypeRow } from './types/queries.ts'
-import { publishStaged, stageRows } from './versions/actions.ts'
+import { publishStaged, stageRows } from './versions/publish.ts'
 import type { VersionRow } from './versions/queries.ts'
 
 const LIST = 'long-list'
@@ -29,10 +29,10 @@ const party = (n: number, score = n % 10): Party => ({
   score,
 })
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   await t.make('POST /reference-data/types', {
     body: {
@@ -65,7 +65,7 @@ async function importVersion(entries: readonly Party[]) {
   const { upload_id } = await t.make('POST /uploads?file_name=list', { payload, headers })
   const body = { list_key: LIST, upload_id, adapter_key: 'ndjson' }
   const job = await t.make('POST /reference-data/imports', { body })
-  await t.ran(job)
+  await t.runToEnd(job)
 }
 
 const proofOf = (version: number, key: string) => t.make(`GET ${AT}/versions/${version}/proof?key=${key}`)
@@ -247,7 +247,7 @@ describe('a search in a long list', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Party)
     return entries
-      .filter((entry) => holdsWords(entry, queryWords(q)) && entry.id.startsWith(key_prefix))
+      .filter((entry) => matchesWords(entry, parseQueryWords(q)) && entry.id.startsWith(key_prefix))
       .map(({ id }) => id)
   }
 })
@@ -269,7 +269,7 @@ describe('a difference of many keys', () => {
       { from: '1', to: '3' },
       { from: '3', to: '2' },
     ]) {
-      await t.ran(await t.make(`POST ${AT}/diff-summaries`, { body }))
+      await t.runToEnd(await t.make(`POST ${AT}/diff-summaries`, { body }))
     }
     const counted = await difference('from=3&to=2')
     expect(counted.summary).toEqual({

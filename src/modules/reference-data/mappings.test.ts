@@ -7,12 +7,12 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectRoot } from '../../../test/support/database.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -29,7 +29,7 @@ async function upload(text: string): Promise<string> {
 }
 async function importInto(list_key: string, adapter_key: string, upload_id: string, options: object = {}) {
   const job = await t.make('POST /reference-data/imports', { body: { list_key, upload_id, adapter_key, options } })
-  await t.ran(job)
+  await t.runToEnd(job)
   return t.make(`GET ${(job.resource as string).replace('/api', '')}`)
 }
 const entriesOf = async (list_key: string) =>

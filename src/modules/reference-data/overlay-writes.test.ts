@@ -1,17 +1,17 @@
 /** How an overlay is written: in few calls to the database, entry by entry, and told as it is read afterwards. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type FaultyProcess, faultyProcess } from '../../../test/support/faulty-database.ts'
+import { type FaultyProcess, startFaultyProcess } from '../../../test/support/faulty-database.ts'
 import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let watched: FaultyProcess
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
-  watched = await faultyProcess(w)
+  watched = await startFaultyProcess(w)
 })
 afterAll(async () => {
   await watched.close()
@@ -78,9 +78,9 @@ test('a list that nothing else reads takes at most 15 calls to the database', as
   for (const entries of [[stricter], [noted], [added], [stricter, noted]]) {
     watched.plan.arm(undefined, 0, ['operator:standing', 'operator:issuer'])
     const { status } = await watched.call(`PUT ${path(list)}`, { token, body: { entries, reason: 'house view' } })
-    watched.plan.rest()
+    watched.plan.disarm()
     expect(status).toBe(200)
-    calls.push(watched.plan.calls)
+    calls.push(watched.plan.callCount)
   }
   expect(Math.min(...calls)).toBeLessThanOrEqual(15)
 })

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -241,7 +241,7 @@ describe('an entry that would no longer fit the type', () => {
     const list = await shared('tighten_only')
     const italy = { country: 'IT', rating: 'low', note: 'long enough to be too long' }
     expect((await put(list, [{ key: 'IT', op: 'put', value: italy }])).status).toBe(200)
-    await list.retype({ note: { type: 'string', maxLength: 10 } })
+    await list.publishTypeVersion({ note: { type: 'string', maxLength: 10 } })
     await list.publish(base)
     expect(await entryOf(list, 'IT')).toBeNull()
     expect(await conflicts(list)).toEqual([['IT', 'invalid']])

@@ -2,17 +2,17 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { threadsDir } from '../../../test/support/threads.ts'
-import { type World, world } from '../../../test/support/world.ts'
 import { ThreadAdmission, type WorkKind } from '../../kernel/thread-admission.ts'
 import { importInThread } from '../../registry/import/import-runner.ts'
 import { type PreviewRequest, previewSource } from './imports/preview.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
   // Left to themselves the previews below would run for minutes: only their clients end them.
-  w = await world({ heavy_threads: 4, preview_max_rows: 1_000_000_000, preview_time_limit_ms: 600_000 })
+  w = await startTestApp({ heavy_threads: 4, preview_max_rows: 1_000_000_000, preview_time_limit_ms: 600_000 })
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())

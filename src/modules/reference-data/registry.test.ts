@@ -1,13 +1,13 @@
 /** The story of a list: type, versions, difference, activation, rollback, resolution on two clocks. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
-let w: World
+let w: TestApp
 let tenant_id: string
 let maker: string
 let checker: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   tenant_id = await w.makeTenant()
   maker = await w.token({ tenant_id, roles: ['policy_editor'] })
   checker = await w.token({ tenant_id, roles: ['compliance_officer'] })

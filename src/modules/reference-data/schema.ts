@@ -18,17 +18,17 @@ export const ListKeyParams = closed({ list_key: ListKey })
 
 /** Always a number in answers; a request may name a version by its label as well. */
 export const VersionNumber = integer(1, Number.MAX_SAFE_INTEGER)
-const named = {
+const versionName = {
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
   maxLength: 100,
   description: 'A version number, or a label.',
   examples: ['1'],
 }
-export const VersionParams = closed({ list_key: ListKey, version: Type.String(named) })
+export const VersionParams = closed({ list_key: ListKey, version: Type.String(versionName) })
 /** In a query, where a client may well have a number at hand; it arrives as text in either case. */
 export const VersionName = Type.Unsafe<string>({
   type: ['string', 'integer'],
-  ...named,
+  ...versionName,
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
 })
@@ -44,14 +44,14 @@ export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, ma
 export const Origin = oneOf(['own', 'shared'], {
   description: 'own: of this tenant. shared: published by the operator.',
 })
-export const OfOrigin = Type.Optional(
+export const OptionalOrigin = Type.Optional(
   oneOf(['own', 'shared'], {
     description:
       'Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the ' +
       'shared one.',
   }),
 )
-export const OriginQuery = closed({ origin: OfOrigin })
+export const OriginQuery = closed({ origin: OptionalOrigin })
 export const Reason = text(2000, { description: 'Why; kept with the record.' })
 
 /** One entry of a list, as its type describes it. */
@@ -61,7 +61,7 @@ export const EntryValue = Type.Unsafe<Record<string, unknown>>({
 })
 
 /** JSON text may not hold U+0000 anywhere, since it cannot be stored. */
-export const FreeJson = (description: string) => Type.Unsafe<unknown>({ description })
+export const AnyJson = (description: string) => Type.Unsafe<unknown>({ description })
 
 export const Difference = closed(
   {
@@ -87,7 +87,7 @@ export const Gate = closed(
   { title: 'Gate' },
 )
 
-export const Located = closed({
+export const LocationView = closed({
   row: Count,
   line: Type.Optional(Count),
   column: Type.Optional(Type.String()),
@@ -100,7 +100,7 @@ export const Reject = closed(
   {
     code: text(100),
     pointer: Type.String({ description: 'The member of the entry concerned; empty for the whole row.' }),
-    at: Located,
+    at: LocationView,
     excerpt: nullable(Type.String({ maxLength: 500 })),
     message: text(2000),
   },
@@ -111,7 +111,7 @@ export const Warning = closed(
   {
     code: text(100),
     message: text(2000),
-    at: Type.Optional(Located),
+    at: Type.Optional(LocationView),
     count: Type.Optional(Count),
     closes_guard: Type.Optional(
       Type.Literal(true, { description: 'The source looks incomplete: a guard closes unless it is overridden.' }),
@@ -127,7 +127,7 @@ export const Clocks = {
   known_at: Type.Optional(Timestamp({ description: 'As it was known at this instant; as known now when absent.' })),
 }
 
-export const Resolved = closed(
+export const ResolvedList = closed(
   {
     list_key: ListKey,
     via: oneOf(['tenant-own', 'tenant-pin', 'shared'], { description: 'Why this version.' }),
@@ -156,4 +156,4 @@ export const Resolved = closed(
   { title: 'ResolvedList' },
 )
 
-export const resolvedLists = listOf(Resolved, 200)
+export const resolvedLists = listOf(ResolvedList, 200)

@@ -1,17 +1,17 @@
 /** Resolving, binding and deciding: one statement, never a torn set, the same again from a receipt, large lists by key. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { smallMatrix, smallRule } from '../../../test/support/definition-fixtures.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { keepReceipt } from '../reference-data/index.ts'
-import { decideWith, manifestOf, pointersOf, resolutionOf, resolveDecision } from './index.ts'
+import { createReceipt } from '../reference-data/index.ts'
+import { decideWith, getResolution, getResolutionPins, restoreResolution, toPointers } from './index.ts'
 
-let w: World
+let w: TestApp
 let token: string
 let tenant_id: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   tenant_id = await w.tenant()
   token = await w.token()
   const schema = {
@@ -74,7 +74,7 @@ async function publish(key: string): Promise<void> {
   await make(`POST /risk-matrices/${key}/activations`, { version, reason: 'test' })
 }
 const scoreOf = async (tx: Tx, key: string, code = 'a') => {
-  const decision = await decideWith(w.kernel, tx, await resolveDecision(w.kernel, tx, { family: 'matrix', key }), {
+  const decision = await decideWith(w.kernel, tx, await getResolution(w.kernel, tx, { family: 'matrix', key }), {
     code,
   })
   return decision.ok && decision.outcome.family === 'matrix' ? decision.outcome.score_bps : decision
@@ -107,7 +107,7 @@ describe('resolving', () => {
     expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
     await make(`POST /risk-matrices/${key}/versions`, { definition: reading(second) })
     await publish(key)
-    const { lists, definition } = await read((tx) => resolveDecision(w.kernel, tx, { family: 'matrix', key }))
+    const { lists, definition } = await read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key }))
     expect([definition.version, [...lists.keys()]]).toEqual([2, [second, 'risk-bands']])
     expect(await read((tx) => scoreOf(tx, key))).toBe(2000)
   })
@@ -115,18 +115,18 @@ describe('resolving', () => {
   test('while nothing moves the lists are the very same, and are others as soon as one of them moves', async () => {
     const list_key = await newList(points(1000))
     const key = await newMatrix(reading(list_key))
-    const resolved = () => read((tx) => resolveDecision(w.kernel, tx, { family: 'matrix', key }))
+    const resolved = () => read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key }))
     await resolved()
     const [first, second] = [await resolved(), await resolved()]
     expect(second.lists).toBe(first.lists)
-    expect(manifestOf(second)).toBe(manifestOf(first))
+    expect(getResolutionPins(second)).toBe(getResolutionPins(first))
     expect(second.definition.now).not.toBe(first.definition.now)
     expect([...second.lists.values()].filter((list) => 'now' in list)).toEqual([])
-    expect(new Set(pointersOf(second).map(({ now }) => now))).toEqual(new Set([second.definition.now]))
+    expect(new Set(toPointers(second).map(({ now }) => now))).toEqual(new Set([second.definition.now]))
     await putInForce(list_key, points(2000))
     const third = await resolved()
     expect([first, third].map(({ lists }) => lists.get(list_key)?.version)).toEqual([1, 2])
-    expect(manifestOf(third)).not.toEqual(manifestOf(first))
+    expect(getResolutionPins(third)).not.toEqual(getResolutionPins(first))
   })
 
   test('a list that comes into force by the clock is read from then on, though nothing is written then', async () => {
@@ -161,7 +161,7 @@ describe('resolving', () => {
     ]
     await putInForce(list_key, points(3000))
     const at = (clocks: object) =>
-      write((tx) => resolveDecision(w.kernel, tx, { family: 'matrix', key, ...clocks })).then(
+      write((tx) => getResolution(w.kernel, tx, { family: 'matrix', key, ...clocks })).then(
         ({ lists }) => lists.get(list_key)?.version,
       )
     expect([await at({}), await at({ valid_at: now }), await at({ known_at: now })]).toEqual([2, 1, 1])
@@ -169,7 +169,7 @@ describe('resolving', () => {
 
   test('what does not exist, is not in force, or reads a list that is not', async () => {
     const codeOf = async (key: string) =>
-      read((tx) => resolveDecision(w.kernel, tx, { family: 'matrix', key })).then(
+      read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key })).then(
         () => 'resolved',
         (error) => (error instanceof Problem ? [error.code, error.extra.members] : error),
       )
@@ -194,9 +194,9 @@ describe('a receipt', () => {
     const list_key = await newList(points(1000))
     const key = await newMatrix(reading(list_key))
     const { receipt, before } = await write(async (tx) => {
-      const resolution = await resolveDecision(w.kernel, tx, { family: 'matrix', key })
+      const resolution = await getResolution(w.kernel, tx, { family: 'matrix', key })
       return {
-        receipt: await keepReceipt(tx, 'test', pointersOf(resolution), {}),
+        receipt: await createReceipt(tx, 'test', toPointers(resolution), {}),
         before: await decideWith(w.kernel, tx, resolution, { code: 'a' }),
       }
     })
@@ -206,8 +206,8 @@ describe('a receipt', () => {
     const manifest = JSON.parse(receipt.manifest)
     expect(manifest).toContainEqual(expect.objectContaining({ family: 'matrix', list_key: key, version: 1 }))
     const [again, pinned] = await read(async (tx) => {
-      const resolution = await resolutionOf(w.kernel, tx, manifest)
-      return [await decideWith(w.kernel, tx, resolution, { code: 'a' }), manifestOf(resolution)]
+      const resolution = await restoreResolution(w.kernel, tx, manifest)
+      return [await decideWith(w.kernel, tx, resolution, { code: 'a' }), getResolutionPins(resolution)]
     })
     expect(again).toEqual(before)
     expect(pinned).toEqual(manifest)
@@ -218,7 +218,7 @@ describe('a receipt', () => {
   test('whose content is no longer what was pinned is not used', async () => {
     const key = await newMatrix(reading(await newList()))
     const manifest = await read(async (tx) =>
-      manifestOf(await resolveDecision(w.kernel, tx, { family: 'matrix', key })),
+      getResolutionPins(await getResolution(w.kernel, tx, { family: 'matrix', key })),
     )
     for (const place of manifest.keys()) {
       const forged = manifest.map((pin, index) =>
@@ -226,10 +226,14 @@ describe('a receipt', () => {
           ? { ...pin, content_hash: pin.content_hash.replace(/^./, (c) => (c === '0' ? '1' : '0')) }
           : pin,
       )
-      await expect(read((tx) => resolutionOf(w.kernel, tx, forged))).rejects.toMatchObject({ code: 'content_corrupt' })
+      await expect(read((tx) => restoreResolution(w.kernel, tx, forged))).rejects.toMatchObject({
+        code: 'content_corrupt',
+      })
     }
     const foreign = manifest.map((pin) => ({ ...pin, dataset_tenant_id: '00000000-0000-7000-8000-000000000001' }))
-    await expect(read((tx) => resolutionOf(w.kernel, tx, foreign))).rejects.toMatchObject({ code: 'content_corrupt' })
+    await expect(read((tx) => restoreResolution(w.kernel, tx, foreign))).rejects.toMatchObject({
+      code: 'content_corrupt',
+    })
   })
 })
 
@@ -262,7 +266,7 @@ describe('a list too large to be held', () => {
       ...rule,
       inputs: [{ name: 'code', title: 'Code', type: 'string' }],
       table: {
-        ...rule.table,
+        ...rule.goRulesGraph,
         columns: ['code'],
         rows: [{ key: 'listed', when: [`in list(${list_key})`], then: ['high'] }],
       },

@@ -1,6 +1,6 @@
 /** One row in each table of definitions, for a tenant: what isolation is shown on. */
 import type { Tx } from '../../kernel/database/tx.ts'
-import { fail, found } from '../../kernel/problem.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { entryHash } from '../../registry/content/hashes.ts'
 import { findSharedType, insertDataset, publishStaged, stageRows } from '../reference-data/index.ts'
@@ -8,9 +8,9 @@ import { insertCase } from './cases/queries.ts'
 import { insertDraft, insertReferences, upsertProfile } from './definitions/queries.ts'
 import { matrixKind } from './schema.ts'
 
-export async function plantCanary(tx: Tx): Promise<void> {
+export async function insertCanaryRows(tx: Tx): Promise<void> {
   const type = (await findSharedType(tx, matrixKind.type_key)) ?? fail('internal')
-  const dataset = found(
+  const dataset = assertFound(
     await insertDataset(tx, {
       dataset_id: uuidv7(),
       family: 'matrix',

@@ -3,57 +3,57 @@
  * parts, and whoever decides resolves and binds definitions through here.
  */
 import type { Module } from '../../kernel/route.ts'
-import { IN_FORCE } from '../reference-data/index.ts'
-import { plantCanary } from './canary.ts'
-import { reviewInForce } from './gates/actions.ts'
-import { routesOf } from './routes.ts'
+import { IN_FORCE_REVIEW } from '../reference-data/index.ts'
+import { reviewInForce } from './activation-gates.ts'
+import { insertCanaryRows } from './canary.ts'
+import { createAllRoutes } from './routes.ts'
 import { matrixKind } from './schema.ts'
 
-export { AUDIENCES, actionFilterFor } from './audience/actions.ts'
-export { type ActionFilter, actionsIn, filterActions, filterExplanation } from './audience/rules.ts'
+export { type ActionFilter, collectActions, filterActions, filterExplanation } from './audience/action-filter.ts'
+export { AUDIENCE_LIST, getActionFilter } from './audience/audience-list.ts'
 export {
   type Bindable,
-  bindTo,
-  compiledOf,
+  bindDefinition,
   decideWith,
-  type Found,
-  findDecision,
+  type FoundResolution,
+  findResolution,
+  getCompiled,
+  getResolution,
+  getResolutionManifest,
+  getResolutionPins,
   isFindings,
-  manifestOf,
-  pointersOf,
   type Resolution,
-  resolutionOf,
-  resolveDecision,
-  type Wanted,
-  writtenManifestOf,
-} from './binding/actions.ts'
+  type ResolutionQuery,
+  restoreResolution,
+  toPointers,
+} from './binding/bind-definition.ts'
+export { readDefinitionSeeds, seedDefinitions } from './definition-seeds.ts'
 export {
   createDefinition,
-  expectDefinition,
-  expectWritten,
-  judge,
-  keyOf,
-  pointerTo,
-  type Written,
-} from './definitions/actions.ts'
-export { listReaders } from './definitions/queries.ts'
-export { examine } from './proofs/actions.ts'
-export { routesOf } from './routes.ts'
-export { type DefinitionKind, Findings, FindingView, matrixKind, schemasOf } from './schema.ts'
-export { readDefinitionSeeds, seedDefinitions } from './seeds/actions.ts'
-export { expectSound } from './versions/actions.ts'
+  getDefinition,
+  getDefinitionKey,
+  getVersionOrDraft,
+  toContentPointer,
+  type VersionOrDraft,
+  validateDefinition,
+} from './definitions/definition.ts'
+export { listReferencingDefinitions } from './definitions/queries.ts'
+export { checkDefinition } from './proofs.ts'
+export { createAllRoutes } from './routes.ts'
+export { createDefinitionSchemas, type DefinitionKind, Findings, FindingView, matrixKind } from './schema.ts'
+export { assertNoErrors } from './versions/publish.ts'
 
 export const riskMatrices: Module = {
   name: 'risk-matrices',
   segments: ['risk-matrices'],
   tier: 'domain',
   summary: 'Risk matrices: factors, bands and triggers, proved complete before they are published and put in force.',
-  routes: routesOf(matrixKind),
+  routes: createAllRoutes(matrixKind),
   jobs: [],
   constraints: {
     definition_case_name_key: ['duplicate', 'A golden case with this name exists already.'],
   },
   canary_table: 'definition_case',
-  canary: plantCanary,
-  reviews: { [IN_FORCE]: reviewInForce },
+  canary: insertCanaryRows,
+  reviews: { [IN_FORCE_REVIEW]: reviewInForce },
 }

@@ -3,15 +3,15 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectRoot } from '../../../test/support/database.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
-import { activate, readRegistrySeeds, seedRegistry } from '../reference-data/index.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { activateVersion, readRegistrySeeds, seedRegistry } from '../reference-data/index.ts'
 import { readDefinitionSeeds, seedDefinitions } from './index.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let token: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token()
   const schema = {
@@ -256,7 +256,9 @@ describe('an installation seeded before', () => {
       'gates_closed',
       'field_missing',
     ])
-    await w.steward.write(SYSTEM, (tx) => activate(tx, { list_key: 'old-thresholds', version: 2, reason: 'upgrade' }))
+    await w.steward.write(SYSTEM, (tx) =>
+      activateVersion(tx, { list_key: 'old-thresholds', version: 2, reason: 'upgrade' }),
+    )
     expect(await dormant('5000.00')).toEqual(before)
     for (const rule of rules) expect((await pin(rule)).status).toBe(201)
     expect((await dormant('5000.00')).at(-1)).toContain('Amount ≥ 5,000.00 (old-thresholds v2, dormant-account|retail)')

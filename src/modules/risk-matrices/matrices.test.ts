@@ -1,12 +1,12 @@
 /** Definitions from their first draft to a version in force and back, through the API, on the seeded lists. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { smallMatrix, smallRule, unprovableRule } from '../../../test/support/definition-fixtures.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
-let w: World
+let w: TestApp
 let token: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   token = await w.token()
 })
 afterAll(() => w.close())

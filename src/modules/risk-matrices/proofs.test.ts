@@ -1,15 +1,15 @@
 /** Proofs that take time are made in a thread, while no transaction is open, and hold for exactly what they were made of. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createControlledAnalysis } from '../../../test/support/controlled-analysis.ts'
 import { smallMatrix } from '../../../test/support/definition-fixtures.ts'
-import { heldAnalysis } from '../../../test/support/held-analysis.ts'
 import { SharedList } from '../../../test/support/shared-list.ts'
-import { type Reply, type World, world } from '../../../test/support/world.ts'
+import { type Reply, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 
-const analysis = heldAnalysis()
-let w: World
+const analysis = createControlledAnalysis()
+let w: TestApp
 let token: string
 beforeAll(async () => {
-  w = await world({ scripts_dir: analysis.scripts_dir })
+  w = await startTestApp({ scripts_dir: analysis.scripts_dir })
   token = await w.token()
   const schema = {
     type: 'object',
@@ -125,7 +125,7 @@ describe('while a proof is made', () => {
     const list_key = await newList()
     const path = await newMatrix(wide(list_key), 'draft')
     const { reply } = await held(await prepare(path, list_key))
-    await expect.poll(() => w.runtime.database.gate.inside).toBe(0)
+    await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
     expect(await openElsewhere()).toEqual({ open: 0 })
     expect((await call(`GET ${path}/versions`)).status).toBe(200)
     analysis.order('go')
@@ -137,7 +137,7 @@ describe('while a proof is made', () => {
     await newMatrix(wide(list_key), 'active')
     await addVersion(list_key, [...both, { code: 'c', points: 1 }])
     const { reply } = await held(() => activateList(list_key, 2))
-    await expect.poll(() => w.runtime.database.gate.inside).toBe(0)
+    await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
     // Nor a lock: somebody else's change goes through meanwhile.
     expect((await activateList(await newList(), 1)).status).toBe(201)
     analysis.order('go')
@@ -159,7 +159,7 @@ describe('while a proof is made', () => {
     expect([asked.status, analysis.begun()]).toEqual([202, begun])
     await list.publish(shared)
     const { reply } = await held(() => own(`POST /change-requests/${asked.json.cr_id}/approve`, {}, checker))
-    await expect.poll(() => w.runtime.database.gate.inside).toBe(0)
+    await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
     analysis.order('go')
     expect((await reply).json.state).toBe('approved')
     expect((await w.call('GET /risk-matrices/eyes', { token: maker })).json.active.version).toBe(1)

@@ -1,17 +1,17 @@
 /** All routes of one family of definitions: matrices and rules differ in their names only. */
 import type { Route } from '../../kernel/route.ts'
-import { activationRoutes } from './activations/routes.ts'
-import { caseRoutes } from './cases/routes.ts'
-import { definitionRoutes } from './definitions/routes.ts'
-import { type DefinitionKind, schemasOf } from './schema.ts'
-import { versionRoutes } from './versions/routes.ts'
+import { createActivationRoutes } from './activation-routes.ts'
+import { createCaseRoutes } from './cases/routes.ts'
+import { createDefinitionRoutes } from './definitions/routes.ts'
+import { createDefinitionSchemas, type DefinitionKind } from './schema.ts'
+import { createVersionRoutes } from './versions/routes.ts'
 
-export function routesOf(kind: DefinitionKind): Route[] {
-  const schemas = schemasOf(kind)
+export function createAllRoutes(kind: DefinitionKind): Route[] {
+  const schemas = createDefinitionSchemas(kind)
   return [
-    ...definitionRoutes(kind, schemas),
-    ...versionRoutes(kind, schemas),
-    ...caseRoutes(kind, schemas),
-    ...activationRoutes(kind, schemas),
+    ...createDefinitionRoutes(kind, schemas),
+    ...createVersionRoutes(kind, schemas),
+    ...createCaseRoutes(kind, schemas),
+    ...createActivationRoutes(kind, schemas),
   ]
 }

@@ -1,5 +1,5 @@
 /** Wire contract of definitions, the same for matrices and rules but for their names. */
-import type { Family } from '../../decision/model.ts'
+import type { DefinitionFamily } from '../../decision/model.ts'
 import {
   Count,
   closed,
@@ -18,11 +18,11 @@ import {
   Type,
   text,
 } from '../../kernel/schema.ts'
-import { wire } from '../reference-data/index.ts'
+import { registrySchemas } from '../reference-data/index.ts'
 
 /** What tells the routers of the two families apart. */
 export interface DefinitionKind {
-  readonly family: Family
+  readonly family: DefinitionFamily
   readonly segment: 'risk-matrices' | 'rules'
   /** The path parameter, and the member of answers that names the definition. */
   readonly param: 'matrix_key' | 'rule_key'
@@ -71,10 +71,10 @@ export const ListVersion = closed(
   {
     list_key: Slug(),
     via: oneOf(['tenant-own', 'tenant-pin', 'shared']),
-    version: wire.VersionNumber,
-    content_hash: wire.Sha256,
-    overlay_version: nullable(wire.VersionNumber),
-    overlay_hash: nullable(wire.Sha256),
+    version: registrySchemas.VersionNumber,
+    content_hash: registrySchemas.Sha256,
+    overlay_version: nullable(registrySchemas.VersionNumber),
+    overlay_hash: nullable(registrySchemas.Sha256),
   },
   { title: 'ListVersion' },
 )
@@ -129,14 +129,14 @@ export const DraftText = closed({
 })
 export const NewDraft = closed({
   definition: Type.Optional(Definition('What to begin with.')),
-  from_version: Type.Optional(wire.VersionNumber),
+  from_version: Type.Optional(registrySchemas.VersionNumber),
 })
-export const PublishOrder = closed({
-  label: Type.Optional(wire.Label),
+export const PublishRequest = closed({
+  label: Type.Optional(registrySchemas.Label),
   note: Type.Optional(text(2000, { description: 'What changed and why.' })),
   expected_revision: ExpectedRevision,
 })
-export const Verdict = closed(
+export const ValidationResult = closed(
   {
     valid: Type.Boolean({ description: 'No finding is an error: it could be published.' }),
     findings: Findings,
@@ -144,7 +144,7 @@ export const Verdict = closed(
   },
   { title: 'DefinitionVerdict' },
 )
-export const SimulationOrder = closed({
+export const SimulationRequest = closed({
   inputs: Inputs,
   valid_at: Type.Optional(Timestamp({ description: 'With the lists that govern this instant; now when absent.' })),
 })
@@ -155,7 +155,7 @@ const decision = {
   findings: Findings,
 }
 export const Simulation = closed({ ...decision, lists: listOf(ListVersion, 1000) }, { title: 'Simulation' })
-export const TestOrder = closed({
+export const TestRequest = closed({
   cases: Type.Optional(
     listOf(closed({ name: Type.Optional(text(200)), inputs: Inputs, expected: Type.Optional(Expected) }), 200, {
       description: 'Run these instead of the golden cases.',
@@ -181,17 +181,17 @@ export const TestReport = closed(
   },
   { title: 'TestReport' },
 )
-export const ReasonBody = wire.ReasonBody
+export const ReasonBody = registrySchemas.ReasonBody
 
 /** A list of the registry's answers, with the definition's own name instead of the list's. */
-function renamed(kind: DefinitionKind, schema: { properties: Record<string, TSchema> }, title: string) {
+function withDefinitionKey(kind: DefinitionKind, schema: { properties: Record<string, TSchema> }, title: string) {
   // Matrices and rules are written, not imported: they have no deltas.
   const { list_key: _, list_origin, delta_base_version: _d, ...rest } = schema.properties
   const names = { [kind.param]: Slug(), ...(list_origin && { [`${kind.word}_origin`]: list_origin }) }
   return closed({ ...names, ...rest }, { title: `${kind.noun}${title}` })
 }
 
-export function schemasOf(kind: DefinitionKind) {
+export function createDefinitionSchemas(kind: DefinitionKind) {
   const Key = Slug({ description: `Name of the ${kind.word}.`, examples: [kind.example] })
   const {
     list_key: _k,
@@ -210,7 +210,7 @@ export function schemasOf(kind: DefinitionKind) {
     created_at,
     created_by,
     updated_at,
-  } = wire.Dataset.properties
+  } = registrySchemas.Dataset.properties
   const view = {
     [kind.param]: Key,
     origin,
@@ -224,7 +224,7 @@ export function schemasOf(kind: DefinitionKind) {
     draft: nullable(
       closed({
         revision: Revision,
-        based_on: nullable(wire.VersionNumber),
+        based_on: nullable(registrySchemas.VersionNumber),
         updated_at: Timestamp(),
         updated_by: text(200),
       }),
@@ -236,8 +236,8 @@ export function schemasOf(kind: DefinitionKind) {
     updated_at,
     revision: Revision,
   }
-  const version = renamed(kind, wire.VersionView, 'Version')
-  const Activation = renamed(kind, wire.Activation, 'Activation')
+  const version = withDefinitionKey(kind, registrySchemas.VersionView, 'Version')
+  const Activation = withDefinitionKey(kind, registrySchemas.Activation, 'Activation')
   const Item = closed(view, { title: `${kind.noun}Item` })
   return {
     KeyParams: closed({ [kind.param]: Key }),
@@ -265,7 +265,7 @@ export function schemasOf(kind: DefinitionKind) {
     ),
     Query: closed({
       ...pageQuery,
-      origin: Type.Optional(wire.Origin),
+      origin: Type.Optional(registrySchemas.Origin),
       state: Type.Optional(oneOf(['live', 'archived'])),
       key_prefix: Type.Optional(Slug({ description: 'Only those whose key begins so.' })),
       typology: Type.Optional(text(100, { description: 'Only those that cover it.' })),
@@ -279,18 +279,18 @@ export function schemasOf(kind: DefinitionKind) {
     }),
     Change: closed({ ...optional(changeable), expected_revision: ExpectedRevision }),
     VersionPage: pageOf(version),
-    VersionQuery: wire.VersionQuery,
+    VersionQuery: registrySchemas.VersionQuery,
     Version: version,
     VersionWithText: closed(
       {
         [kind.param]: Slug(),
         origin,
         state: oneOf(['draft', 'published', 'deprecated', 'withdrawn']),
-        version: nullable(wire.VersionNumber),
-        label: nullable(wire.Label),
-        content_hash: nullable(wire.Sha256),
+        version: nullable(registrySchemas.VersionNumber),
+        label: nullable(registrySchemas.Label),
+        content_hash: nullable(registrySchemas.Sha256),
         note: nullable(text(2000)),
-        based_on: nullable(wire.VersionNumber),
+        based_on: nullable(registrySchemas.VersionNumber),
         definition: Definition(`The ${kind.word} as it is written.`),
         reading: listOf(Type.String(), 10_000, { description: 'What it says, in plain words.' }),
         proof: nullable(Facts('What it was proved against when it was published.')),
@@ -301,16 +301,19 @@ export function schemasOf(kind: DefinitionKind) {
       },
       { title: `${kind.noun}Text` },
     ),
-    DifferenceQuery: wire.DifferenceQuery,
-    DifferencePage: renamed(kind, wire.DifferencePage, 'Difference'),
+    DifferenceQuery: registrySchemas.DifferenceQuery,
+    DifferencePage: withDefinitionKey(kind, registrySchemas.DifferencePage, 'Difference'),
     Activation,
-    Timeline: closed({ ...wire.Timeline.properties, items: Type.Array(Activation) }, { title: `${kind.noun}Timeline` }),
+    Timeline: closed(
+      { ...registrySchemas.Timeline.properties, items: Type.Array(Activation) },
+      { title: `${kind.noun}Timeline` },
+    ),
     Rollback: closed({ activation: Activation, revoked: listOf(Activation, 1000) }, { title: `${kind.noun}Rollback` }),
     Dependencies: closed(
       {
         [kind.param]: Slug(),
         origin,
-        version: nullable(wire.VersionNumber),
+        version: nullable(registrySchemas.VersionNumber),
         items: listOf(
           closed({
             list_key: Slug(),
@@ -328,4 +331,4 @@ export function schemasOf(kind: DefinitionKind) {
     ),
   }
 }
-export type DefinitionSchemas = ReturnType<typeof schemasOf>
+export type DefinitionSchemas = ReturnType<typeof createDefinitionSchemas>

@@ -1,13 +1,13 @@
 /** Where the operator changes what tenants read: what holds a tenant's own change back, and what is shown where nothing can. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { both, GatedPolicies, reading } from '../../../test/support/gated-policies.ts'
+import { buildPointsMatrix, PolicyFixture, pointsEntries } from '../../../test/support/policy-fixture.ts'
 import { SharedList } from '../../../test/support/shared-list.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import { seedDefinitions } from './index.ts'
 
-let g: GatedPolicies
+let g: PolicyFixture
 beforeAll(async () => {
-  g = await GatedPolicies.create()
+  g = await PolicyFixture.create()
 })
 afterAll(() => g.w.close())
 
@@ -21,9 +21,9 @@ describe('a shared list that the operator changes', () => {
     const list = await SharedList.create(g.w, 'free', shared)
     const own = await g.newList()
     const twoLists = {
-      ...reading(list.list_key, 'score', ['DE', 'FR']),
+      ...buildPointsMatrix(list.list_key, 'score', ['DE', 'FR']),
       factors: [
-        ...reading(list.list_key, 'score', ['DE', 'FR']).factors,
+        ...buildPointsMatrix(list.list_key, 'score', ['DE', 'FR']).factors,
         {
           key: 'own',
           title: 'Own',
@@ -45,7 +45,7 @@ describe('a shared list that the operator changes', () => {
     ])
     await g.addVersion(
       own,
-      both.map((entry) => ({ ...entry, points: 4000 })),
+      pointsEntries.map((entry) => ({ ...entry, points: 4000 })),
     )
     expect((await g.activateList(own, 2)).status).toBe(201)
   })
@@ -53,7 +53,7 @@ describe('a shared list that the operator changes', () => {
   test('may be pinned where that holds', async () => {
     const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
     await list.publish(shared)
-    await g.newMatrix(reading(list.list_key, 'score', ['DE', 'FR']))
+    await g.newMatrix(buildPointsMatrix(list.list_key, 'score', ['DE', 'FR']))
     const pin = (version: number) =>
       g.call(`POST /reference-data/datasets/${list.list_key}/pin`, { version, reason: 'ours' })
     expect((await pin(1)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
@@ -66,7 +66,7 @@ describe('a shared list that the operator changes', () => {
     const lay = (entries: object[]) => g.call(`PUT ${path}`, { entries, reason: 'house view' })
     const added = { key: 'FR', op: 'put', value: shared[1] }
     expect((await lay([added])).status).toBe(200)
-    await g.newMatrix(reading(list.list_key, 'score', ['DE', 'FR']))
+    await g.newMatrix(buildPointsMatrix(list.list_key, 'score', ['DE', 'FR']))
     expect((await lay([added, { key: 'DE', op: 'remove' }])).json.gates).toMatchObject([{ gate: 'referenced-by' }])
     expect((await g.call(`DELETE ${path}`)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
     expect((await lay([{ ...added, value: { ...shared[1], score: 90 } }])).status).toBe(200)
@@ -97,7 +97,7 @@ describe('a shared matrix', () => {
 
   test('is pinned to a version, and followed again', async () => {
     const list = await SharedList.create(g.w, 'free', shared)
-    const [one, two] = [['DE'], ['DE', 'FR']].map((values) => reading(list.list_key, 'score', values)) as [
+    const [one, two] = [['DE'], ['DE', 'FR']].map((values) => buildPointsMatrix(list.list_key, 'score', values)) as [
       object,
       object,
     ]
@@ -112,7 +112,7 @@ describe('a shared matrix', () => {
     expect([decided.status, decided.json.code]).toEqual([409, 'inputs_refused'])
     expect((await g.call(`POST ${path}/unpin`, { reason: 'reviewed' })).status).toBe(201)
     expect(await active(path)).toMatchObject({ version: 2, via: 'shared' })
-    const own = await g.newMatrix(reading(await g.newList()))
+    const own = await g.newMatrix(buildPointsMatrix(await g.newList()))
     for (const [order, body] of [
       [`POST ${path}/pin`, { version: 9, reason: 'none' }],
       [`POST /risk-matrices/${own}/activations`, { version: 9, reason: 'none' }],
@@ -133,7 +133,7 @@ describe('a shared matrix', () => {
 
   test('is not pinned to a version that does not hold, nor followed again where the shared one does not', async () => {
     const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
-    const [one, two] = [['DE'], ['DE', 'FR']].map((values) => reading(list.list_key, 'score', values)) as [
+    const [one, two] = [['DE'], ['DE', 'FR']].map((values) => buildPointsMatrix(list.list_key, 'score', values)) as [
       object,
       object,
     ]

@@ -1,6 +1,6 @@
 /** Door of the rules router: the same definitions as matrices, with hit or no hit instead of a score. */
 import type { Module } from '../../kernel/route.ts'
-import { routesOf } from '../risk-matrices/index.ts'
+import { createAllRoutes } from '../risk-matrices/index.ts'
 import { performanceRoutes } from './performance/routes.ts'
 import { ruleRoutes } from './routes.ts'
 import { ruleKind } from './schema.ts'
@@ -12,7 +12,7 @@ export const rules: Module = {
   segments: ['rules'],
   tier: 'domain',
   summary: 'Rules: decision tables that say hit or no hit, versioned, proved and put in force like matrices.',
-  routes: [...ruleRoutes, ...routesOf(ruleKind), ...performanceRoutes],
+  routes: [...ruleRoutes, ...createAllRoutes(ruleKind), ...performanceRoutes],
   jobs: [],
   canary: async () => {},
 }

@@ -1,7 +1,7 @@
 /** SQL of what only rules have: the typologies they are tagged with. */
 import type { Tx } from '../../kernel/database/tx.ts'
 
-export interface CoverRow {
+export interface TypologyRuleRow {
   readonly typology: string
   readonly rule_key: string
   readonly title: string
@@ -11,8 +11,8 @@ export interface CoverRow {
 }
 
 /** Each typology with each live rule that covers it, in order. A shared rule that does not decide gives way to the tenant's own. */
-export const listCovers = (tx: Tx, count: number) =>
-  tx.query<CoverRow>(
+export const listTypologyRules = (tx: Tx, count: number) =>
+  tx.query<TypologyRuleRow>(
     `select t.typology, d.list_key as rule_key, d.title, case when d.tenant_id = $1 then 'own' else 'shared' end as origin, r.version
        from app.dataset d
        join app.definition_profile p on p.tenant_id = d.tenant_id and p.dataset_id = d.dataset_id

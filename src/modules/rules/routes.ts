@@ -2,14 +2,14 @@
 import { importDmn } from '../../decision/import/dmn.ts'
 import { importGoRules } from '../../decision/import/gorules.ts'
 import { everyone } from '../../kernel/auth/roles.ts'
-import { askEach } from '../../kernel/database/beforehand.ts'
+import { mapWithPrecompute } from '../../kernel/database/precompute.ts'
 import { fail } from '../../kernel/problem.ts'
 import { type Route, tenantRoute } from '../../kernel/route.ts'
 import { listDatasets } from '../reference-data/index.ts'
-import { createDefinition, judge } from '../risk-matrices/index.ts'
-import { typologiesOf } from './actions.ts'
-import { hit_policies, keyFor, tests, words } from './rules.ts'
-import { ImportOrder, ImportReply, RuleFunctions, ruleKind, Typologies } from './schema.ts'
+import { createDefinition, validateDefinition } from '../risk-matrices/index.ts'
+import { conditionForms, createRuleKey, hitPolicies, placeholders } from './rule-functions.ts'
+import { ImportReply, ImportRequest, RuleFunctions, ruleKind, Typologies } from './schema.ts'
+import { listTypologies } from './typologies.ts'
 
 const MAX_LISTS = 200
 const anyList = { origin: null, state: 'live', type_key: null, key_prefix: null }
@@ -24,7 +24,12 @@ export const ruleRoutes: readonly Route[] = [
   }).handle(async ({ tx }) => {
     const lists = await listDatasets(tx, anyList, null, MAX_LISTS)
     const distinct = new Map(lists.map(({ list_key, title }) => [list_key, { list_key, title }]))
-    return { tests: tests as never, hit_policies, words, lists: [...distinct.values()] }
+    return {
+      tests: conditionForms as never,
+      hit_policies: hitPolicies,
+      words: placeholders,
+      lists: [...distinct.values()],
+    }
   }),
 
   tenantRoute('GET /rules/typologies', {
@@ -33,7 +38,7 @@ export const ruleRoutes: readonly Route[] = [
     roles: everyone,
     tx: 'one',
     reply: [200, Typologies],
-  }).handle(async ({ tx }) => typologiesOf(tx)),
+  }).handle(async ({ tx }) => listTypologies(tx)),
 
   tenantRoute('POST /rules/import', {
     id: 'importRules',
@@ -46,7 +51,7 @@ export const ruleRoutes: readonly Route[] = [
       'many it reads. Nothing is published.',
     roles: ['policy_editor'],
     tx: 'self',
-    body: ImportOrder,
+    body: ImportRequest,
     reply: [201, ImportReply],
     limit: 'heavy',
     problems: ['source_invalid', 'duplicate', 'list_key_reserved'],
@@ -58,14 +63,16 @@ export const ruleRoutes: readonly Route[] = [
     }
     return settle(JSON.stringify(body), async (tx) => {
       const taken = new Set<string>()
-      const keys = new Map(definitions.map(({ name, place }) => [place, keyFor(name, body.key_prefix ?? '', taken)]))
+      const keys = new Map(
+        definitions.map(({ name, place }) => [place, createRuleKey(name, body.key_prefix ?? '', taken)]),
+      )
       const keyOf = (place: string | null): string | null => (place === null ? null : (keys.get(place) ?? null))
-      const items = await askEach(definitions, async ({ name, place, definition, reads, only_if }) => {
+      const items = await mapWithPrecompute(definitions, async ({ name, place, definition, reads, only_if }) => {
         const rule_key = keyOf(place) as string
         const text = definition as unknown as Record<string, unknown>
         const title = name.trim().slice(0, 200) || rule_key
         const dataset = await createDefinition(kernel, tx, ruleKind, rule_key, { title, definition: text })
-        const judged = await judge(kernel, tx, { dataset, text })
+        const judged = await validateDefinition(kernel, tx, { dataset, text })
         return {
           rule_key,
           name,
@@ -75,7 +82,7 @@ export const ruleRoutes: readonly Route[] = [
           findings: judged.findings as never,
         }
       })
-      audit.configuration(null, { format: body.format, rules: items.map(({ rule_key }) => rule_key) })
+      audit.recordDiff(null, { format: body.format, rules: items.map(({ rule_key }) => rule_key) })
       return { items, findings: findings as never }
     })
   }),

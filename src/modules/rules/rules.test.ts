@@ -1,26 +1,26 @@
 /** What only rules have: the words of their tests, and tables taken over from DMN and GoRules. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { seed } from '../../app/seed.ts'
-import { columnOf } from '../../decision/engine-1/unary.ts'
-import { isFault, parseTest } from '../../decision/engine-1/unary-parser.ts'
-import { keyFor, tests } from './rules.ts'
+import { toColumn } from '../../decision/engine-1/unary.ts'
+import { isTestFault, parseTest } from '../../decision/engine-1/unary-parser.ts'
+import { conditionForms, createRuleKey } from './rule-functions.ts'
 
-let w: World
+let w: TestApp
 let token: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   token = await w.token()
 })
 afterAll(() => w.close())
 const call = (at: string, body?: unknown) => w.call(at, { token, ...(body !== undefined && { body }) })
 
-test.each(tests)(
+test.each(conditionForms)(
   '$form: the example is read by the engine for one of the types it names',
   ({ example, input_types }) => {
     const read = input_types.filter((type) => {
       const values = type === 'enum' ? { values: ['retail', 'corporate', 'DE'] } : {}
-      return !isFault(parseTest(example, columnOf({ name: 'x', title: 'X', type, ...values })))
+      return !isTestFault(parseTest(example, toColumn({ name: 'x', title: 'X', type, ...values })))
     })
     expect(read).not.toEqual([])
   },
@@ -28,7 +28,7 @@ test.each(tests)(
 
 test('keys are made of names, and kept apart', () => {
   const taken = new Set<string>()
-  const keys = ['Fee class', 'Fee  Class!', 'Gebühr', '漢字', ''].map((name) => keyFor(name, 'p-', taken))
+  const keys = ['Fee class', 'Fee  Class!', 'Gebühr', '漢字', ''].map((name) => createRuleKey(name, 'p-', taken))
   expect(keys).toEqual(['p-fee-class', 'p-fee-class-2', 'p-gebu-hr', 'p-rule', 'p-rule-2'])
 })
 

@@ -36,7 +36,7 @@ export const RuleFunctions = closed(
   { title: 'RuleFunctions' },
 )
 
-export const MAX_COVERS = 10_000
+export const MAX_TYPOLOGY_RULES = 10_000
 export const Typologies = closed(
   {
     items: listOf(
@@ -50,24 +50,24 @@ export const Typologies = closed(
             origin: oneOf(['own', 'shared']),
             version: nullable(Type.Integer({ description: 'In force now; null: none.' })),
           }),
-          MAX_COVERS,
+          MAX_TYPOLOGY_RULES,
         ),
       }),
-      MAX_COVERS,
+      MAX_TYPOLOGY_RULES,
     ),
-    complete: Type.Boolean({ description: `False where there are more than ${MAX_COVERS} tags altogether.` }),
+    complete: Type.Boolean({ description: `False where there are more than ${MAX_TYPOLOGY_RULES} tags altogether.` }),
   },
   { title: 'Typologies' },
 )
 
-export const ImportOrder = closed({
+export const ImportRequest = closed({
   format: oneOf(['dmn', 'gorules'], { description: 'DMN 1.x XML, or a GoRules JSON decision graph.' }),
   text: text(1_000_000, { description: 'The file.' }),
   key_prefix: Type.Optional(
     Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$', maxLength: 40, description: 'Put before each key.' }),
   ),
 })
-const giver = {
+const linkedOutput = {
   rule_key: nullable(Slug({ description: 'The rule that gives it; null where that node was left out.' })),
   node: Type.String({ description: 'As the file calls it.' }),
   output: Type.String({ description: 'The title of the output.' }),
@@ -79,10 +79,10 @@ export const ImportReply = closed(
         rule_key: Slug(),
         name: Type.String({ description: 'As the file calls it.' }),
         place: Type.String({ description: 'Where in the file it stands.' }),
-        reads: listOf(closed({ input: Type.String({ description: 'Of this rule.' }), ...giver }), 1000, {
+        reads: listOf(closed({ input: Type.String({ description: 'Of this rule.' }), ...linkedOutput }), 1000, {
           description: 'Inputs that other nodes of the file give: decide on those first and hand their outputs on.',
         }),
-        only_if: listOf(closed({ ...giver, value: Type.String() }), 100, {
+        only_if: listOf(closed({ ...linkedOutput, value: Type.String() }), 100, {
           description: 'Branches of a switch: the rule applies only where the output has one of these values.',
         }),
         findings: Findings,

@@ -3,14 +3,14 @@ import { hash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type JobWorld, jobWorld, until } from '../../../test/support/job-world.ts'
+import { type JobTestApp, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
 import { HOUSEKEEPING } from '../tenant/index.ts'
 
-let w: JobWorld
+let w: JobTestApp
 let t: ExampleTenant
 let superuser: pg.Client
 beforeAll(async () => {
-  w = await jobWorld()
+  w = await startJobTestApp()
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
 })
@@ -225,7 +225,7 @@ describe('interrupted', () => {
     await gate(act)
     const job = await order(ndjson(many(2500)))
     w.startRunner()
-    await until('the first attempt is over', async () => {
+    await waitUntil('the first attempt is over', async () => {
       const { state, attempts } = await w.look(t.tenant_id, job.job_id)
       return state === 'queued' && attempts === 1
     })
@@ -244,7 +244,7 @@ describe('interrupted', () => {
     await superuser.query(`select pg_advisory_lock(${GATE})`)
     const job = await order(ndjson(many(2500)))
     w.startRunner(1, { heartbeat_ms: 60_000 })
-    await until('the first worker stands at the gate', async () => (await waiting()) === 1)
+    await waitUntil('the first worker stands at the gate', async () => (await waiting()) === 1)
     await t.write((tx) =>
       tx.run(`update app.job set lease_until = now() - interval '1 s' where tenant_id = $1 and job_id = $2`, [
         t.tenant_id,
@@ -252,9 +252,9 @@ describe('interrupted', () => {
       ]),
     )
     w.startRunner()
-    await until('the job was taken back', async () => (await w.look(t.tenant_id, job.job_id)).state === 'queued')
+    await waitUntil('the job was taken back', async () => (await w.look(t.tenant_id, job.job_id)).state === 'queued')
     await w.hurry(t.tenant_id, job.job_id)
-    await until('another worker has it', async () => (await w.look(t.tenant_id, job.job_id)).attempts === 2)
+    await waitUntil('another worker has it', async () => (await w.look(t.tenant_id, job.job_id)).attempts === 2)
     await superuser.query(`select pg_advisory_unlock(${GATE})`)
     expect(await w.ended(t.tenant_id, job.job_id)).toMatchObject({ state: 'succeeded' })
     expect((await bulkOf(job)).counts).toEqual(whole)
@@ -267,7 +267,7 @@ describe('interrupted', () => {
     await superuser.query(`select pg_advisory_lock(${GATE})`)
     const job = await order(ndjson(many(2500)))
     w.startRunner()
-    await until('the worker stands at the gate', async () => (await waiting()) === 1)
+    await waitUntil('the worker stands at the gate', async () => (await waiting()) === 1)
     // Waits for the step, which holds the job's row only at its end.
     await t.make(`POST /jobs/${job.job_id}/cancel`)
     await superuser.query(`select pg_advisory_unlock(${GATE})`)

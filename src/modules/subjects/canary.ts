@@ -1,12 +1,12 @@
 /** One row in each table of subjects, for a tenant: what isolation is shown on. */
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { insertBulk, insertBulkRejects, takeKeys } from './bulk/queries.ts'
-import { NOTHING } from './bulk/rules.ts'
+import { NO_COUNTS } from './bulk/file-rows.ts'
+import { claimExternalIds, insertBulk, insertBulkRejects } from './bulk/queries.ts'
 import { insertOverride, insertRatings } from './ratings/queries.ts'
-import { upsertSubjects } from './records/actions.ts'
+import { upsertSubjects } from './records/upsert-subjects.ts'
 
-export async function plantCanary(tx: Tx): Promise<void> {
+export async function insertCanaryRows(tx: Tx): Promise<void> {
   const canary = { subject_type: 'other', external_id: 'canary', name: 'canary', segment: 'canary' }
   await upsertSubjects(tx, [canary])
   const [changed] = await upsertSubjects(tx, [{ ...canary, attributes: { note: 'canary' } }])
@@ -33,9 +33,9 @@ export async function plantCanary(tx: Tx): Promise<void> {
     format: 'ndjson',
     options: {},
     source: { file_name: 'canary', size_bytes: 0 },
-    counts: NOTHING,
+    counts: NO_COUNTS,
   })
-  await takeKeys(tx, bulk_id, new Map([['canary', 1]]))
+  await claimExternalIds(tx, bulk_id, new Map([['canary', 1]]))
   await insertBulkRejects(tx, bulk_id, 1, [
     { code: 'canary', pointer: '', at: { row: 1 }, excerpt: 'canary', message: 'canary' },
   ])

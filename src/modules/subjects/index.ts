@@ -3,20 +3,20 @@
  * about subjects finds them and leaves ratings through here.
  */
 import type { Module } from '../../kernel/route.ts'
-import { subjectBulk } from './bulk/jobs.ts'
+import { subjectBulkJob } from './bulk/bulk-job.ts'
 import { bulkRoutes } from './bulk/routes.ts'
-import { plantCanary } from './canary.ts'
+import { insertCanaryRows } from './canary.ts'
 import { ratingRoutes } from './ratings/routes.ts'
 import { recordRoutes } from './records/routes.ts'
 
-export { headOfRisk, overrideRating } from './ratings/actions.ts'
 export { deferRating, insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
+export { getRiskHead, overrideRating } from './ratings/risk.ts'
 export { Override, Rating } from './ratings/schema.ts'
 export {
   countSubjects,
   findSubject,
   listSubjectsAfter,
-  listSubjectsNamed,
+  listSubjectsByIds,
   lockSubject,
   type RatedSubjectRow,
   type SubjectFilter,
@@ -30,8 +30,8 @@ export const subjects: Module = {
   tier: 'domain',
   summary: 'Persons, companies and other parties: the customers and counterparties that are rated.',
   routes: [...recordRoutes, ...bulkRoutes, ...ratingRoutes],
-  jobs: [subjectBulk],
+  jobs: [subjectBulkJob],
   constraints: { subject_external_id_key: ['duplicate', 'Another subject has this external id.'] },
   canary_table: 'subject',
-  canary: plantCanary,
+  canary: insertCanaryRows,
 }

@@ -1,10 +1,10 @@
 /** The promises about subjects, kept by the database itself: plain SQL of a tenant that tries to break each of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
-import { plantCanary } from './canary.ts'
+import { insertCanaryRows } from './canary.ts'
 
-let w: World
+let w: TestApp
 let tenant: string
 let subject: string
 let foreign: string
@@ -13,12 +13,12 @@ const inside = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
   w.runtime.database.write({ tenant_id, actor: 'operator:test' }, body)
 async function planted(): Promise<[tenant_id: string, subject_id: string]> {
   const tenant_id = await w.makeTenant()
-  await inside(tenant_id, plantCanary)
+  await inside(tenant_id, insertCanaryRows)
   const row = await inside(tenant_id, (tx) => tx.find<{ id: string }>('select subject_id as id from app.subject'))
   return [tenant_id, row?.id as string]
 }
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   ;[tenant, subject] = await planted()
   foreign = (await planted())[1]
 })

@@ -1,7 +1,7 @@
 /** Searching ten thousand subjects of one tenant among others: every question is answered from indexes and reads little. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { insertOverride, insertRatings, listRatings } from './ratings/queries.ts'
@@ -19,7 +19,7 @@ import {
 
 const SUBJECTS = 10_000
 const STEP = 1000
-let w: World
+let w: TestApp
 let tenant: string
 let ids: string[]
 
@@ -66,7 +66,7 @@ async function fill(tenant_id: string, count: number): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   tenant = await w.makeTenant()
   ids = await fill(tenant, SUBJECTS)
   for (let n = 0; n < 3; n++) await fill(await w.makeTenant(), STEP)

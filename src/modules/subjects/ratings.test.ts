@@ -2,18 +2,18 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { newSubject, rate } from '../../../test/support/subject-fixtures.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { insertRating, newSubject } from '../../../test/support/subject-fixtures.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { roles as allRoles } from '../../kernel/auth/roles.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { insertRatings, listSubjectsAfter, type NewRating } from './index.ts'
 
 const DAY_MS = 86_400_000
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let token: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token()
 })
@@ -55,9 +55,9 @@ describe('the rating in force', () => {
 
   test('is the latest by validity; one for an earlier time is kept and changes nothing', async () => {
     const subject_id = await newSubject(t)
-    await rate(t, subject_id, 'low')
-    await rate(t, subject_id, 'medium')
-    await rate(t, subject_id, 'prohibited', { valid_at: '2020-01-01T00:00:00Z' })
+    await insertRating(t, subject_id, 'low')
+    await insertRating(t, subject_id, 'medium')
+    await insertRating(t, subject_id, 'prohibited', { valid_at: '2020-01-01T00:00:00Z' })
     expect(await riskOf(subject_id)).toMatchObject({
       band: 'medium',
       source: 'rating',
@@ -99,11 +99,11 @@ describe('the rating in force', () => {
 describe('an override', () => {
   test('stands before the rating until it is ended, and a newer rating waits behind it', async () => {
     const subject_id = await newSubject(t)
-    await rate(t, subject_id, 'low')
+    await insertRating(t, subject_id, 'low')
     const made = await override(subject_id)
     expect(made.status).toBe(201)
     expect(made.json).toMatchObject({ cause: 'override', band: 'high', reason: 'adverse media', actor: t.caller })
-    await rate(t, subject_id, 'medium')
+    await insertRating(t, subject_id, 'medium')
     expect(await riskOf(subject_id)).toMatchObject({
       band: 'high',
       source: 'override',
@@ -127,7 +127,7 @@ describe('an override', () => {
 
   test('ends by itself on the clock of the database', async () => {
     const subject_id = await newSubject(t)
-    await rate(t, subject_id, 'low')
+    await insertRating(t, subject_id, 'low')
     await override(subject_id)
     expect(await bandOf(subject_id)).toBe('high')
     await rewind(subject_id)
@@ -158,23 +158,23 @@ describe('an override', () => {
 
   test('of just under 400 days, or in a band only the matrix knows, is taken', async () => {
     const subject_id = await newSubject(t)
-    await rate(t, subject_id, 'house-band')
+    await insertRating(t, subject_id, 'house-band')
     expect((await override(subject_id, { band: 'house-band' })).status).toBe(201)
     expect((await override(subject_id, { expires_at: inDays(399.9) })).status).toBe(201)
   })
 
   test('waits for a second person where the policy says so, and is void when the rating has moved', async () => {
     const rules = [{ action: 'risk-override', approvers: 1, role: 'compliance_officer' }]
-    await t.govern(rules)
+    await t.setApprovalRules(rules)
     try {
       const subject_id = await newSubject(t)
-      await rate(t, subject_id, 'low')
+      await insertRating(t, subject_id, 'low')
       const approver = await t.token(allRoles, t.author)
       const approve = (cr_id: string) => w.call(`POST /change-requests/${cr_id}/approve`, { token: approver, body: {} })
       const proposed = await override(subject_id)
       expect(proposed.status).toBe(202)
       expect((await riskOf(subject_id)).band).toBe('low')
-      await rate(t, subject_id, 'medium')
+      await insertRating(t, subject_id, 'medium')
       expect((await approve(proposed.json.cr_id)).json.code).toBe('approval_void')
       const again = await override(subject_id)
       expect((await approve(again.json.cr_id)).status).toBe(200)
@@ -184,7 +184,7 @@ describe('an override', () => {
       expect((await approve(ending.json.cr_id)).status).toBe(200)
       expect((await riskOf(subject_id)).band).toBe('medium')
     } finally {
-      await t.govern([])
+      await t.setApprovalRules([])
     }
   })
 })

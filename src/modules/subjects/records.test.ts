@@ -1,14 +1,14 @@
 /** Records of subjects: found, made once, changed with their past kept, ended, and read as they were. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 let token: string
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token()
 })

@@ -4,8 +4,8 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import { insertCanaryAnswer, insertCanaryProcess, insertUpload, insertUploadChunk } from './queries.ts'
 import { systemRoutes } from './routes.ts'
 
-export { completeBytes, readUpload, useUpload, writeBytes } from './actions.ts'
 export { findUpload, type UploadRow } from './queries.ts'
+export { claimUpload, completeBytes, readUpload, writeBytes } from './uploads.ts'
 
 export const system: Module = {
   name: 'system',

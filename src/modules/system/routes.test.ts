@@ -1,13 +1,13 @@
 /** The contract of the running API and what the caller can do. Uploads have a file of their own. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { roles } from '../../kernel/auth/roles.ts'
 
-let w: World
+let w: TestApp
 let token: string
 
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   token = await w.token({ roles: ['analyst'] })
 })
 afterAll(() => w.close())

@@ -1,9 +1,8 @@
 /** Probes, the contract of the running API, uploads, and what the caller can do. */
 import { everyone, roles } from '../../kernel/auth/roles.ts'
-import { docsContentSecurityPolicy, docsPage } from '../../kernel/docs-page.ts'
+import { docsContentSecurityPolicy, renderDocsPage } from '../../kernel/docs-page.ts'
 import { fail, type ProblemCode, problems } from '../../kernel/problem.ts'
-import { publicRoute, streamed, tenantRoute } from '../../kernel/route.ts'
-import { storeUpload } from './actions.ts'
+import { publicRoute, streamReply, tenantRoute } from '../../kernel/route.ts'
 import { findUpload } from './queries.ts'
 import {
   AnyDocument,
@@ -20,6 +19,7 @@ import {
   UploadQuery,
   Version,
 } from './schema.ts'
+import { storeUpload } from './uploads.ts'
 
 const started_ms = performance.now()
 const uploaders = ['analyst', 'policy_editor', 'service', 'tenant_admin', 'compliance_officer'] as const
@@ -48,7 +48,7 @@ export const systemRoutes = [
     summary: 'Readiness: database, schema, walls, seed, tool protocol',
     description: 'Answers 503 with the same body while a check fails or the process is shutting down.',
     reply: [200, ReadinessView],
-    otherwise: { status: 503, when: (reply) => reply.status !== 'ready' },
+    alternateStatus: { status: 503, when: (reply) => reply.status !== 'ready' },
     headers: (reply) => (reply.status === 'ready' ? ({} as Record<string, string>) : { 'retry-after': '1' }),
     also_at_root: true,
     unlimited: true,
@@ -64,10 +64,10 @@ export const systemRoutes = [
     id: 'getDocs',
     summary: 'Interactive documentation page',
     description: 'Self-contained; the front end embeds it at /api-docs.',
-    reply: [200, streamed('text/html; charset=utf-8', 'An HTML page.')],
+    reply: [200, streamReply('text/html; charset=utf-8', 'An HTML page.')],
     headers: () => ({ 'content-security-policy': docsContentSecurityPolicy }),
   }).handle(async () => {
-    const page = docsPage({
+    const page = renderDocsPage({
       openapiUrl: '/api/openapi.json',
       scriptUrl: '/api/docs/scalar.js',
       bootUrl: '/api/docs/boot.js',
@@ -173,7 +173,7 @@ export const systemRoutes = [
     tx: 'self',
     reply: [200, LimitsView],
   }).handle(async ({ actor, kernel }) => {
-    const standing = (await kernel.standings.get(actor.tenant_id)) ?? fail('token_invalid')
-    return { buckets: kernel.limits.describe(actor.tenant_id, actor.principal, standing) }
+    const standing = (await kernel.tenantStatusCache.get(actor.tenant_id)) ?? fail('token_invalid')
+    return { buckets: kernel.limits.describeBuckets(actor.tenant_id, actor.principal, standing) }
   }),
 ]

@@ -3,21 +3,21 @@ import net from 'node:net'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { until } from '../../../test/support/job-world.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import { waitUntil } from '../../../test/support/job-test-app.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
-import { storeUpload } from './actions.ts'
-import { readUpload, useUpload } from './index.ts'
+import { claimUpload, readUpload } from './index.ts'
+import { storeUpload } from './uploads.ts'
 
 const MIB = 1024 * 1024
 const MAX_BYTES = 3 * MIB + 1000
 
-let w: World
+let w: TestApp
 let origin: string
 let tenant: string
 let token: string
 beforeAll(async () => {
-  w = await world({ upload_max_bytes: MAX_BYTES })
+  w = await startTestApp({ upload_max_bytes: MAX_BYTES })
   origin = await w.listen()
 })
 beforeEach(async () => {
@@ -184,10 +184,10 @@ describe('an upload that does not come to its end', () => {
     const socket = beginByHand(framing)
     socket.write(before)
     socket.write(sample(2 * MIB + 5))
-    await until('two pieces are stored', async () => (await left()).chunks.length === 2)
+    await waitUntil('two pieces are stored', async () => (await left()).chunks.length === 2)
     expect((await left()).uploads).toEqual(['receiving'])
     breakOff(socket)
-    await until('nothing is left', async () => (await left()).uploads.length === 0)
+    await waitUntil('nothing is left', async () => (await left()).uploads.length === 0)
     expect(await left()).toEqual(nothing)
     socket.destroy()
   })
@@ -202,7 +202,7 @@ describe('an upload that does not come to its end', () => {
       return row?.upload_id ?? ''
     })
     expect((await w.call(`GET /uploads/${upload_id}`, { token })).json).toMatchObject({ state: 'receiving' })
-    await expect(inTenant((tx) => useUpload(tx, upload_id))).rejects.toMatchObject({ code: 'upload_incomplete' })
+    await expect(inTenant((tx) => claimUpload(tx, upload_id))).rejects.toMatchObject({ code: 'upload_incomplete' })
     await expect(bytesOf(upload_id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
@@ -261,10 +261,10 @@ describe('repeating with an Idempotency-Key', () => {
 describe('using', () => {
   test('an upload keeps it for thirty days', async () => {
     const { upload_id } = (await send(sample(10))).json
-    const used = await inTenant((tx) => useUpload(tx, upload_id))
+    const used = await inTenant((tx) => claimUpload(tx, upload_id))
     const life_d = (Date.parse(used.expires_at) - Date.parse(used.used_at as string)) / 86_400_000
     expect(Math.round(life_d)).toBe(30)
-    expect((await inTenant((tx) => useUpload(tx, upload_id))).used_at).toBe(used.used_at)
+    expect((await inTenant((tx) => claimUpload(tx, upload_id))).used_at).toBe(used.used_at)
   })
 
   test("another tenant's upload is not possible", async () => {
@@ -272,7 +272,7 @@ describe('using', () => {
     tenant = await w.makeTenant()
     token = await w.token({ tenant_id: tenant })
     expect((await w.call(`GET /uploads/${upload_id}`, { token })).status).toBe(404)
-    await expect(inTenant((tx) => useUpload(tx, upload_id))).rejects.toMatchObject({ code: 'not_found' })
+    await expect(inTenant((tx) => claimUpload(tx, upload_id))).rejects.toMatchObject({ code: 'not_found' })
     await expect(bytesOf(upload_id)).rejects.toMatchObject({ code: 'not_found' })
   })
 

@@ -2,11 +2,11 @@
 import { insertSchedule } from '../../kernel/job/queries.ts'
 import type { Module } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { HOUSEKEEPING, housekeeping } from './jobs.ts'
+import { HOUSEKEEPING, housekeepingJob } from './jobs.ts'
 import { insertApprovalPolicy, insertLimit, insertRetentionPolicy } from './queries.ts'
 import { tenantRoutes } from './routes.ts'
 
-export { CANARY_TENANT, listUnmetRules } from './actions.ts'
+export { CANARY_TENANT, listUnmetRules } from './isolation-check.ts'
 export { HOUSEKEEPING } from './jobs.ts'
 export {
   type ApprovalRuleRow,
@@ -22,7 +22,7 @@ export const tenant: Module = {
   tier: 'foundation',
   summary: 'Tenant-wide settings: profile, approval policy, retention, and the proof of isolation.',
   routes: tenantRoutes,
-  jobs: [housekeeping],
+  jobs: [housekeepingJob],
   constraints: {
     retention_policy_classes_ck: ['conflict', 'The policy names a record class that nothing acts on.'],
   },

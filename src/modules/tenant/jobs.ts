@@ -1,9 +1,9 @@
 /** Housekeeping: once an hour per tenant, removes what its retention policy no longer keeps. */
 import { defineJob } from '../../kernel/job/kind.ts'
-import { insertRecurring } from '../../kernel/job/recurring.ts'
+import { insertRecurringSchedules } from '../../kernel/job/recurring.ts'
 import { closed } from '../../kernel/schema.ts'
 import { findRetentionPolicy, removeExpiredAnswers, removeExpiredRevocations, removeExpiredUploads } from './queries.ts'
-import { recordClasses } from './retention/actions.ts'
+import { recordClasses } from './retention.ts'
 
 export const HOUSEKEEPING = 'housekeeping'
 
@@ -11,7 +11,7 @@ export const HOUSEKEEPING = 'housekeeping'
 const BATCH_RECORDS = 5000
 const MAX_BATCHES = 200
 
-export const housekeeping = defineJob({
+export const housekeepingJob = defineJob({
   kind: HOUSEKEEPING,
   every_s: 3600,
   summary: 'Removes expired answers, uploads and revocations, and old records of each class in the retention policy.',
@@ -39,7 +39,7 @@ export const housekeeping = defineJob({
     }
     await finish(async (tx) => {
       // A tenant may be older than work that came with an upgrade.
-      await insertRecurring(tx, [...kernel.jobs.kinds.values()])
+      await insertRecurringSchedules(tx, [...kernel.jobs.kinds.values()])
       return {
         answers: await removeExpiredAnswers(tx),
         uploads: await removeExpiredUploads(tx),

@@ -170,7 +170,7 @@ export const removeOldBulkRejects = (tx: Tx, keep_days: number, limit: number) =
 
 // Isolation probes --------------------------------------------------------------------------------------------------
 
-export const listWalls = (tx: Tx) =>
+export const listIsolatedTables = (tx: Tx) =>
   tx.query<{ table_name: string; kind: string }>(
     `select table_name, kind from app.wall_register where kind <> 'system' order by table_name`,
   )
@@ -210,5 +210,5 @@ export const probeWithoutTenant = async (tx: Tx, table: string, tenant_id: strin
   return probeSelect(tx, table, tenant_id)
 }
 
-export const savepoint = (tx: Tx) => tx.run('savepoint probe')
-export const undo = (tx: Tx) => tx.run('rollback to savepoint probe')
+export const createSavepoint = (tx: Tx) => tx.run('savepoint probe')
+export const rollBackToSavepoint = (tx: Tx) => tx.run('rollback to savepoint probe')

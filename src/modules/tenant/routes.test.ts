@@ -1,17 +1,17 @@
 /** Settings of a tenant, and the proof that it is alone. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type JobWorld, jobWorld } from '../../../test/support/job-world.ts'
+import { type JobTestApp, startJobTestApp } from '../../../test/support/job-test-app.ts'
 import { modules } from '../../app/modules.ts'
 import { CANARY_TENANT, HOUSEKEEPING } from './index.ts'
 import { removeOldImportRejects } from './queries.ts'
-import { recordClasses } from './retention/actions.ts'
+import { recordClasses } from './retention.ts'
 
-let w: JobWorld
+let w: JobTestApp
 let tenant_id: string
 let token: string
 
 beforeAll(async () => {
-  w = await jobWorld()
+  w = await startJobTestApp()
 })
 afterAll(() => w.close())
 beforeEach(async () => {

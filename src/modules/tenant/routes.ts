@@ -2,13 +2,13 @@
 import { everyone } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { fail, found } from '../../kernel/problem.ts'
-import { failMissing } from '../../kernel/request/approvers.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
+import { failMissingApprovers } from '../../kernel/request/approvers.ts'
 import { findStrictestRule } from '../../kernel/request/queries.ts'
-import { expectRevision } from '../../kernel/revision.ts'
+import { assertRevision } from '../../kernel/revision.ts'
 import { tenantRoute } from '../../kernel/route.ts'
-import { needsApproval, ROLES } from '../access/index.ts'
-import { checkIsolation, listUnmetRules } from './actions.ts'
+import { needsApproval, ROLES_ACTION } from '../access/index.ts'
+import { checkIsolation, listUnmetRules } from './isolation-check.ts'
 import {
   findApprovalPolicy,
   findRetentionPolicy,
@@ -21,8 +21,7 @@ import {
   updateRetentionPolicy,
   updateTenant,
 } from './queries.ts'
-import { findRetentionFault } from './retention/actions.ts'
-import { governedActions, impactFault, isChanged, repeatedName, unknownZone } from './rules.ts'
+import { findRetentionFault } from './retention.ts'
 import {
   ApprovalPolicy,
   ApprovalPolicyChange,
@@ -32,8 +31,15 @@ import {
   Tenant,
   TenantChange,
 } from './schema.ts'
+import {
+  findDuplicateName,
+  findImpactFault,
+  governedActions,
+  isRuleChanged,
+  isUnknownTimeZone,
+} from './settings-checks.ts'
 
-const withActions = (policy: PolicyRow, kernel: Kernel) =>
+const toPolicyView = (policy: PolicyRow, kernel: Kernel) =>
   ({ ...policy, actions: governedActions(kernel.routes) }) as never
 
 export const tenantRoutes = [
@@ -45,7 +51,7 @@ export const tenantRoutes = [
     reply: [200, Tenant],
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx }) => found(await findTenant(tx))),
+  }).handle(async ({ tx }) => assertFound(await findTenant(tx))),
 
   tenantRoute('PATCH /tenant', {
     id: 'updateTenant',
@@ -58,14 +64,14 @@ export const tenantRoutes = [
     governed: { action: 'tenant-profile', head: async (tx) => String((await findTenant(tx))?.revision ?? 0) },
     problems: ['not_found', 'conflict'],
   }).handle(async (input) => {
-    const tenant = found(await lockTenant(input.tx))
-    expectRevision(tenant.revision, input)
+    const tenant = assertFound(await lockTenant(input.tx))
+    assertRevision(tenant.revision, input)
     const { expected_revision: _, ...change } = input.body
-    if (change.time_zone !== undefined && unknownZone(change.time_zone)) {
+    if (change.time_zone !== undefined && isUnknownTimeZone(change.time_zone)) {
       fail('conflict', 'time_zone is not a zone of the IANA time zone database, such as Europe/Berlin.')
     }
-    const changed = found(await updateTenant(input.tx, { ...tenant, ...change }))
-    input.audit.configuration(tenant, changed)
+    const changed = assertFound(await updateTenant(input.tx, { ...tenant, ...change }))
+    input.audit.recordDiff(tenant, changed)
     return changed
   }),
 
@@ -77,7 +83,7 @@ export const tenantRoutes = [
     reply: [200, ApprovalPolicy],
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx, kernel }) => withActions(found(await findApprovalPolicy(tx)), kernel)),
+  }).handle(async ({ tx, kernel }) => toPolicyView(assertFound(await findApprovalPolicy(tx)), kernel)),
 
   tenantRoute('PUT /tenant/approval-policy', {
     id: 'updateApprovalPolicy',
@@ -95,7 +101,7 @@ export const tenantRoutes = [
       action: 'approval-policy',
       head: async (tx: Tx) => String((await findApprovalPolicy(tx))?.revision ?? 0),
       // A policy that one person could empty would protect nothing.
-      otherwise: async (tx: Tx) => {
+      findDefaultRule: async (tx: Tx) => {
         const rule = await findStrictestRule(tx)
         return rule && (await needsApproval(tx, rule)) ? rule : undefined
       },
@@ -103,25 +109,26 @@ export const tenantRoutes = [
     problems: ['not_found', 'conflict'],
   }).handle(async (input) => {
     const { tx, body, kernel } = input
-    const policy = found(await lockApprovalPolicy(tx))
-    expectRevision(policy.revision, input)
-    const repeated = repeatedName(body.rules.map((rule) => rule.action))
+    const policy = assertFound(await lockApprovalPolicy(tx))
+    assertRevision(policy.revision, input)
+    const repeated = findDuplicateName(body.rules.map((rule) => rule.action))
     if (repeated) fail('conflict', `The action ${repeated} is named twice.`)
     const unknown = body.rules.find((rule) => !governedActions(kernel.routes).includes(rule.action))
     if (unknown)
       fail('conflict', `There is no governed action ${unknown.action}. GET this policy to see those that exist.`)
-    const fault = impactFault(
+    const fault = findImpactFault(
       body.rules,
       kernel.modules.flatMap(({ measures = [] }) => measures),
     )
     if (fault) fail('conflict', fault)
     const unmet = await listUnmetRules(tx, kernel.routes, body.rules)
-    const missing = unmet.filter(({ action }) => isChanged(policy.rules, body.rules, action))
-    if (missing.length > 0) failMissing(missing, 'Invite them first, or ask for fewer approvers.')
-    const is_set_up = !unmet.some(({ action }) => action === ROLES) && body.rules.some(({ approvers }) => approvers > 0)
-    const changed = found(await updateApprovalPolicy(tx, body.rules, is_set_up))
-    input.audit.configuration(policy, changed)
-    return withActions(changed, kernel)
+    const missing = unmet.filter(({ action }) => isRuleChanged(policy.rules, body.rules, action))
+    if (missing.length > 0) failMissingApprovers(missing, 'Invite them first, or ask for fewer approvers.')
+    const is_set_up =
+      !unmet.some(({ action }) => action === ROLES_ACTION) && body.rules.some(({ approvers }) => approvers > 0)
+    const changed = assertFound(await updateApprovalPolicy(tx, body.rules, is_set_up))
+    input.audit.recordDiff(policy, changed)
+    return toPolicyView(changed, kernel)
   }),
 
   tenantRoute('GET /tenant/retention-policy', {
@@ -132,7 +139,7 @@ export const tenantRoutes = [
     reply: [200, RetentionPolicy],
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx }) => found(await findRetentionPolicy(tx))),
+  }).handle(async ({ tx }) => assertFound(await findRetentionPolicy(tx))),
 
   tenantRoute('PUT /tenant/retention-policy', {
     id: 'updateRetentionPolicy',
@@ -153,14 +160,14 @@ export const tenantRoutes = [
     problems: ['not_found', 'conflict'],
   }).handle(async (input) => {
     const { tx, body } = input
-    const policy = found(await lockRetentionPolicy(tx))
-    expectRevision(policy.revision, input)
-    const repeated = repeatedName(body.classes.map(({ record_class }) => record_class))
+    const policy = assertFound(await lockRetentionPolicy(tx))
+    assertRevision(policy.revision, input)
+    const repeated = findDuplicateName(body.classes.map(({ record_class }) => record_class))
     if (repeated) fail('conflict', `The record class ${repeated} is named twice.`)
     const fault = findRetentionFault(body.classes)
     if (fault) fail('conflict', fault)
-    const changed = found(await updateRetentionPolicy(tx, body.classes))
-    input.audit.configuration(policy, changed)
+    const changed = assertFound(await updateRetentionPolicy(tx, body.classes))
+    input.audit.recordDiff(policy, changed)
     return changed
   }),
 

@@ -1,13 +1,13 @@
 /** What holds for every adapter, read from the list of them. */
 import { describe, expect, test } from 'vitest'
-import { faultsOf } from '../../kernel/http/validation.ts'
+import { EndlessSource, toSource } from '../../../test/support/byte-sources.ts'
+import { findSchemaErrors } from '../../kernel/http/validation.ts'
 import { SourceFault } from '../adapter.ts'
-import { Endless, sourceOf } from '../formats/test-sources.ts'
-import { compileType } from '../types/compile.ts'
-import { checkDefinition } from '../types/definition.ts'
+import { compileType } from '../types/compile-type.ts'
+import { checkDefinition } from '../types/type-definition.ts'
 import { adapters, entryTypes } from './index.ts'
 import { MAX_BATCH_ENTRIES } from './pending.ts'
-import { readAll } from './test-reading.ts'
+import { readWithAdapter } from './test-reading.ts'
 
 const all = [...adapters.values()]
 const sampleOf = (key: string) => {
@@ -65,11 +65,11 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
 
   test('reads its sample, whole and cut to bits, into entries of its type', async () => {
     const { options } = adapter.sample
-    const whole = await readAll(key, sourceOf(sampleOf(key), 100_000), options)
+    const whole = await readWithAdapter(key, toSource(sampleOf(key), 100_000), options)
     expect(whole.rejects).toEqual([])
     expect(whole.warnings).toEqual([])
     expect(whole.entries.length).toBeGreaterThan(0)
-    expect((await readAll(key, sourceOf(sampleOf(key), 1), options)).read).toEqual(whole.read)
+    expect((await readWithAdapter(key, toSource(sampleOf(key), 1), options)).read).toEqual(whole.read)
     if (adapter.target_type === null) return
     const type = entryTypes.get(adapter.target_type)
     if (!type) throw new Error(`no type ${adapter.target_type}`)
@@ -78,19 +78,22 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
   })
 
   test('has closed options, all of them optional', () => {
-    expect(faultsOf('body', adapter.options, {})).toEqual([])
-    expect(faultsOf('body', adapter.options, adapter.sample.options ?? {})).toEqual([])
-    expect(faultsOf('body', adapter.options, { no_such_option: 1 })).not.toEqual([])
+    expect(findSchemaErrors('body', adapter.options, {})).toEqual([])
+    expect(findSchemaErrors('body', adapter.options, adapter.sample.options ?? {})).toEqual([])
+    expect(findSchemaErrors('body', adapter.options, { no_such_option: 1 })).not.toEqual([])
   })
 
   test('refuses an empty source', async () => {
-    await expect(readAll(key, sourceOf(''))).rejects.toMatchObject({ name: 'SourceFault', code: 'empty_source' })
+    await expect(readWithAdapter(key, toSource(''))).rejects.toMatchObject({
+      name: 'SourceFault',
+      code: 'empty_source',
+    })
   })
 
   test('refuses a source of another kind', async () => {
     const other =
       key === 'csv' || key === 'tsv' ? Buffer.from('a\0b') : Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj', 'latin1')
-    const refused = await readAll(key, sourceOf(other)).then(
+    const refused = await readWithAdapter(key, toSource(other)).then(
       ({ entries, rejects }) => ({ entries, rejected: rejects.length > 0 }),
       (error: unknown) => error,
     )
@@ -98,7 +101,7 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
   })
 
   test('closes the source when its consumer stops or it fails', async () => {
-    const source = new Endless(sampleOf(key), sampleOf(key))
+    const source = new EndlessSource(sampleOf(key), sampleOf(key))
     const reading = adapter.read(source, { ...adapter.sample.options, max_expanded_bytes: 100_000 })
     await reading.next().catch(() => {})
     await reading.return()
@@ -108,7 +111,7 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
 
 test('batches are small', async () => {
   const many = `code,name\n${'NA,Namibia\n'.repeat(20_000)}`
-  const { batches, entries } = await readAll('csv', sourceOf(many, 1_000_000))
+  const { batches, entries } = await readWithAdapter('csv', toSource(many, 1_000_000))
   expect(entries).toHaveLength(20_000)
   expect(Math.max(...batches.map((batch) => batch.entries.length))).toBe(MAX_BATCH_ENTRIES)
 })

@@ -1,27 +1,27 @@
 /** Code lists and legal entities: the oddities of their layouts. Nothing here is a copy of a published list. */
 import { describe, expect, test } from 'vitest'
-import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
-import { compileType, type Prepared } from '../types/compile.ts'
+import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
 import { leiFault } from './lei.ts'
 import { replaceNotANumber } from './not-a-number.ts'
-import { adapterOf, readAll } from './test-reading.ts'
+import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const read = (key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) =>
-  readAll(key, sourceOf(content, 11), options)
-const faults = ({ rejects }: Awaited<ReturnType<typeof readAll>>) =>
+  readWithAdapter(key, toSource(content, 11), options)
+const faults = ({ rejects }: Awaited<ReturnType<typeof readWithAdapter>>) =>
   rejects.map(({ code, pointer, at }) => [code, pointer, at.line])
 
 /** Hashes by key, so that what means nothing changes none. */
 async function hashesOf(key: string, content: string) {
-  const type = compileType(entryTypes.get(adapterOf(key).target_type as string) as never)
+  const type = compileType(entryTypes.get(getAdapter(key).target_type as string) as never)
   const { entries } = await read(key, content)
-  return entries.map((entry) => type.prepare(entry) as Prepared).map(({ key: id, hash }) => [id, hash])
+  return entries.map((entry) => type.prepare(entry) as PreparedEntry).map(({ key: id, hash }) => [id, hash])
 }
 
 describe('ISO 20275', () => {
-  const sample = adapterOf('iso-20275').sample.text
+  const sample = getAdapter('iso-20275').sample.text
   const [header, reserved, ...rows] = sample.trimEnd().split('\n') as [string, string, ...string[]]
   const csv = (...lines: string[]) => `${[header, ...lines].join('\n')}\n`
 
@@ -69,7 +69,7 @@ describe('ISO 20275', () => {
 })
 
 test('MCC: codes a workbook kept as numbers get their zeros back; rows without code or text are rejected', async () => {
-  const book = await bytesOfAll(
+  const book = await collectBytes(
     writeXlsx(
       [
         ['mcc', 'description'],
@@ -158,7 +158,7 @@ describe('NACE', () => {
       },
       expect.objectContaining({ code: '01', parent: 'A', level: 2, excludes: 'landscaping', rules: 'see 81.30' }),
     ])
-    const sample = await read('nace', adapterOf('nace').sample.text)
+    const sample = await read('nace', getAdapter('nace').sample.text)
     expect(sample.entries.map(({ code, parent, edition, isic }) => [code, parent, edition, isic])).toEqual([
       ['A', undefined, '2', 'A'],
       ['01', 'A', '2', '01'],
@@ -326,7 +326,7 @@ describe('GLEIF', () => {
         yield rows
       }
     }
-    const reading = adapterOf('gleif-lei').read(endless(), {})
+    const reading = getAdapter('gleif-lei').read(endless(), {})
     for (let batch = 0; batch < 20; batch++) expect((await reading.next()).value?.entries).toHaveLength(500)
     // So far as it was read, and a little ahead.
     expect(given).toBeLessThan(20 * 3 + 20)

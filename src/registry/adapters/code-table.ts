@@ -6,9 +6,9 @@ import { integer, Type, text } from '../../kernel/schema.ts'
 import type { Batch, Source } from '../adapter.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
-import { LOOKED_AT_BYTES, looksLike } from '../formats/looks-like.ts'
+import { DETECTION_BYTES, detectFormat } from '../formats/format-detection.ts'
 import { readXlsx } from '../formats/xlsx.ts'
-import type { Pending } from './pending.ts'
+import type { BatchBuilder } from './pending.ts'
 import { readSheetTable } from './sheet-table.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable, type TableRow } from './table.ts'
@@ -49,13 +49,13 @@ type UseRows = (rows: AsyncGenerator<TableRow[]>) => AsyncGenerator<Batch, void,
 export async function* readCodeTable(
   source: Source,
   options: CodeTableOptions,
-  out: Pending,
+  out: BatchBuilder,
   begin: Begin,
   use: UseRows,
 ): AsyncGenerator<Batch, void, undefined> {
-  const { head, bytes, close } = await peek(source, LOOKED_AT_BYTES)
+  const { head, bytes, close } = await peek(source, DETECTION_BYTES)
   try {
-    const seen = looksLike(head.subarray(0, LOOKED_AT_BYTES))
+    const seen = detectFormat(head.subarray(0, DETECTION_BYTES))
     if (seen?.family === 'workbook') {
       yield* readXlsx(bytes, options, (sheet) => use(readSheetTable(sheet, options, out, begin)))
     } else {
@@ -72,8 +72,8 @@ function refuseOther({ name, advice }: { readonly name: string; readonly advice?
   refuseSource('another_format', `The file looks like ${name}; a table in text or an .xlsx workbook is read.${more}`)
 }
 
-async function* readText(source: Source, options: CodeTableOptions, out: Pending, begin: Begin, use: UseRows) {
-  const unpacked = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), LOOKED_AT_BYTES)
+async function* readText(source: Source, options: CodeTableOptions, out: BatchBuilder, begin: Begin, use: UseRows) {
+  const unpacked = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), DETECTION_BYTES)
   try {
     const delimiter = options.delimiter ?? delimiterOf(unpacked.head.toString('latin1'), options.skip_rows ?? 0)
     const table = { header: true, delimiter, skip_lines: options.skip_rows } as const
@@ -91,7 +91,7 @@ function delimiterOf(text: string, skip_lines: number): string {
 }
 
 /** Reports columns that are neither read nor known to say nothing more. */
-export function reportUnread(header: readonly string[], known: readonly string[], out: Pending): void {
+export function reportUnread(header: readonly string[], known: readonly string[], out: BatchBuilder): void {
   const names = header.filter((name) => name !== '' && !known.includes(name))
   if (names.length === 0) return
   const listed = names.slice(0, 20).map((name) => `"${name}"`)

@@ -1,13 +1,13 @@
 /** A number somebody gives a country, such as a corruption index. What it means is the publisher's; it is not converted. */
 import { closed, type Static, Type } from '../../kernel/schema.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const CountryScore = closed({
-  country: words(200, { description: 'Code or name, as published.' }),
-  name: Type.Optional(words(200)),
+  country: textSchema(200, { description: 'Code or name, as published.' }),
+  name: Type.Optional(textSchema(200)),
   score: Type.Number({ minimum: -1_000_000, maximum: 1_000_000 }),
-  source: Type.Optional(words(200)),
-  edition: Type.Optional(words(50, { description: 'Year or issue of the index.' })),
+  source: Type.Optional(textSchema(200)),
+  edition: Type.Optional(textSchema(50, { description: 'Year or issue of the index.' })),
 })
 export type CountryScore = Static<typeof CountryScore>
 

@@ -3,7 +3,7 @@ import { closed, listOf, oneOf, type Static, Type, text } from '../../kernel/sch
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import { type Mapping, mapColumns } from './mapping.ts'
 import type { ColumnMapping } from './mapping-options.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'
 
@@ -26,7 +26,7 @@ const Options = closed({
 type Options = Static<typeof Options>
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   let mapping: Mapping<readonly string[]> | undefined
   let without = 0
   const begin = (header: readonly string[]) => {

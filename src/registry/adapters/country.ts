@@ -1,6 +1,6 @@
 /** A country or territory of ISO 3166-1. */
 import { closed, type Static, Type } from '../../kernel/schema.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const Country = closed({
   alpha_2: Type.String({ pattern: '^[A-Z]{2}$' }),
@@ -8,12 +8,12 @@ export const Country = closed({
   numeric: Type.Optional(
     Type.String({ pattern: '^[0-9]{3}$', description: 'Three digits; a text, since 004 is not 4.' }),
   ),
-  name: words(200),
-  official_name: Type.Optional(words(500)),
-  region: Type.Optional(words(200)),
-  sub_region: Type.Optional(words(200)),
-  currency: Type.Optional(words(50, { description: 'ISO 4217 code, several separated by commas.' })),
-  capital: Type.Optional(words(200)),
+  name: textSchema(200),
+  official_name: Type.Optional(textSchema(500)),
+  region: Type.Optional(textSchema(200)),
+  sub_region: Type.Optional(textSchema(200)),
+  currency: Type.Optional(textSchema(50, { description: 'ISO 4217 code, several separated by commas.' })),
+  capital: Type.Optional(textSchema(200)),
 })
 export type Country = Static<typeof Country>
 

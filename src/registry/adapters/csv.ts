@@ -2,9 +2,9 @@
 import { closed, integer, listOf, type Static, Type } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { mapColumns, unreadColumns } from './mapping.ts'
-import { mappingFaults } from './mapping-check.ts'
+import { findMappingFaults } from './mapping-check.ts'
 import { ColumnMapping, columnElements, mappingOptions } from './mapping-options.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'
@@ -40,7 +40,7 @@ const optionsOf = (delimiter: string) =>
 type Options = Static<ReturnType<typeof optionsOf>>
 
 async function* read(source: Source, options: Options, delimiter: string): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   let records: MappedRecords<readonly string[]> | undefined
   const rows = readTable(
     readDetected(source, options, out),
@@ -86,7 +86,7 @@ export const csv: Adapter = {
   media_types: ['text/csv', 'application/gzip', 'application/zip'],
   file_extensions: ['csv', 'txt', 'csv.gz', 'zip'],
   options: optionsOf(','),
-  checkOptions: mappingFaults,
+  checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: 'code,name\nNA,Namibia\nNO,"Norway"\n' },
   read: (source, options) => read(source, options as Options, ','),

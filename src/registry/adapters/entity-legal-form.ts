@@ -1,21 +1,21 @@
 /** A legal form of ISO 20275 with its names in the languages of its country. */
 import { CalendarDate, closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 const LegalFormName = closed({
-  name: words(5000, { description: 'In its own language and script.' }),
-  language: Type.Optional(words(3, { pattern: '^[a-z]{2,3}$', description: 'ISO 639 code.' })),
-  language_name: Type.Optional(words(100)),
-  transliterated: Type.Optional(words(5000, { description: 'In Latin letters.' })),
-  abbreviations: listOf(words(500), 100),
-  transliterated_abbreviations: listOf(words(500), 100),
+  name: textSchema(5000, { description: 'In its own language and script.' }),
+  language: Type.Optional(textSchema(3, { pattern: '^[a-z]{2,3}$', description: 'ISO 639 code.' })),
+  language_name: Type.Optional(textSchema(100)),
+  transliterated: Type.Optional(textSchema(5000, { description: 'In Latin letters.' })),
+  abbreviations: listOf(textSchema(500), 100),
+  transliterated_abbreviations: listOf(textSchema(500), 100),
 })
 
 const Modification = closed({
-  language: Type.Optional(words(3, { pattern: '^[a-z]{2,3}$', description: 'The language whose row says so.' })),
-  what: Type.Optional(words(500)),
+  language: Type.Optional(textSchema(3, { pattern: '^[a-z]{2,3}$', description: 'The language whose row says so.' })),
+  what: Type.Optional(textSchema(500)),
   modified_on: Type.Optional(CalendarDate()),
-  reason: Type.Optional(words(5000)),
+  reason: Type.Optional(textSchema(5000)),
 })
 
 export const EntityLegalForm = closed({
@@ -24,10 +24,10 @@ export const EntityLegalForm = closed({
     description: 'ELF code. 8888 and 9999 are reserved and have no name.',
   }),
   country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2.' })),
-  country_name: Type.Optional(words(200)),
-  jurisdiction: Type.Optional(words(200)),
+  country_name: Type.Optional(textSchema(200)),
+  jurisdiction: Type.Optional(textSchema(200)),
   subdivision: Type.Optional(
-    words(10, { description: 'ISO 3166-2, where the form belongs to a part of the country.' }),
+    textSchema(10, { description: 'ISO 3166-2, where the form belongs to a part of the country.' }),
   ),
   names: listOf(LegalFormName, 100),
   created_on: Type.Optional(CalendarDate()),

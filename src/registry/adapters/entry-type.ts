@@ -1,6 +1,6 @@
 /** How the types of shipped adapters are written down: a definition the registry can publish as it is. */
 import { Type } from '../../kernel/schema.ts'
-import type { TypeDefinition } from '../types/definition.ts'
+import type { TypeDefinition } from '../types/type-definition.ts'
 
 export type EntryType = TypeDefinition
 
@@ -35,5 +35,5 @@ export function entryType({ titles, sets = [], collapsed = [], schema, ...rest }
 }
 
 /** Text of a published list. Without the pattern of request bodies: what cannot be stored is refused for every type alike. */
-export const words = (max: number, options: Record<string, unknown> = {}) =>
+export const textSchema = (max: number, options: Record<string, unknown> = {}) =>
   Type.String({ minLength: 1, maxLength: max, ...options })

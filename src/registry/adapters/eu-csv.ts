@@ -7,8 +7,8 @@ import type { Adapter, Batch, Source } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
 import { reject } from '../formats/fault.ts'
 import { parseDate } from './dates.ts'
-import { Gathering } from './parties.ts'
-import { Pending } from './pending.ts'
+import { PartyCollector } from './parties.ts'
+import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
@@ -16,8 +16,8 @@ import { Columns, readTable } from './table.ts'
 const Options = closed({ ...detectedEncodingOption, ...textOptions })
 
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
-  const parties = new Gathering()
+  const out = new BatchBuilder()
+  const parties = new PartyCollector()
   let columns: Columns | undefined
   const begin = (header: readonly string[]) => {
     const isOld = header.includes('Naal_wholename')
@@ -100,19 +100,19 @@ function readRow(field: Field, draft: PartyDraft): void {
     .remark(field('Entity_Remark', 'Entity_remark')?.replaceAll('\\n', '\n'))
     .born(birthDate(field('BirthDate_BirthDate', 'Birt_date', 'BirthDate_Year'), ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']))
     .list('birth_places', birthPlace(field))
-    .list('nationalities', known(field('Citizenship_CountryIso2Code', 'Citi_country')))
+    .list('nationalities', toKnownCountry(field('Citizenship_CountryIso2Code', 'Citi_country')))
   readAddress(field, draft)
   draft.identifier(
     field('Identification_TypeDescription', 'Identification_TypeCode') ?? 'document',
     field('Identification_Number', 'Iden_number'),
-    { country: known(field('Identification_CountryIso2Code', 'Iden_country')) },
+    { country: toKnownCountry(field('Identification_CountryIso2Code', 'Iden_country')) },
   )
 }
 
 function readAddress(field: Field, draft: PartyDraft): void {
   const city = field('Address_City', 'Addr_city')
   const postal_code = field('Address_ZipCode', 'Addr_zipcode')
-  const country = known(field('Address_CountryIso2Code', 'Addr_country'))
+  const country = toKnownCountry(field('Address_CountryIso2Code', 'Addr_country'))
   const parts = [
     field('Addr_number'),
     field('Address_Street', 'Addr_street'),
@@ -127,13 +127,13 @@ const birthPlace = (field: Field): string =>
   [
     field('BirthDate_Place', 'Birt_place'),
     field('BirthDate_City'),
-    known(field('BirthDate_CountryIso2Code', 'Birt_country')),
+    toKnownCountry(field('BirthDate_CountryIso2Code', 'Birt_country')),
   ]
     .filter(Boolean)
     .join(', ')
 
 /** The list writes 00 for a country that is not known. */
-const known = (country: string | undefined): string | undefined => (country === '00' ? undefined : country)
+const toKnownCountry = (country: string | undefined): string | undefined => (country === '00' ? undefined : country)
 
 const designated = (field: Field): string | undefined =>
   parseDate(field('Entity_DesignationDate') ?? '', ['YYYY-MM-DD', 'DD/MM/YYYY'])

@@ -1,8 +1,8 @@
 /** Every member of the EU's XML, schema 1.1, has a place in the entry, over an invented party. */
 import { describe, expect, test } from 'vitest'
-import { sourceOf } from '../formats/test-sources.ts'
+import { toSource } from '../../../test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readAll } from './test-reading.ts'
+import { readWithAdapter } from './test-reading.ts'
 
 const act =
   '<regulationSummary regulationType="amendment" publicationDate="2020-01-02" numberTitle="2020/9 (OJ L9)" publicationUrl="https://example.org/9"/>'
@@ -30,7 +30,7 @@ const text = `<export generationDate="2020-04-15T15:29:22.497+02:00" globalFileI
 </sanctionEntity></export>`
 
 const read = async (content: string) => {
-  const reading = await readAll('eu-consolidated-xml', sourceOf(content, 61))
+  const reading = await readWithAdapter('eu-consolidated-xml', toSource(content, 61))
   return { ...reading, party: reading.entries[0] as unknown as SanctionedParty }
 }
 

@@ -2,10 +2,10 @@
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
-import { attributeOf, childOf, childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
+import { getAttribute, getChild, getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'
 import { parseDate } from './dates.ts'
 import { addParty } from './parties.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
 import { type KnownMembers, UnreadMembers } from './unread-members.ts'
@@ -35,7 +35,7 @@ const knownMembers: KnownMembers = {
 }
 
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const unread = new UnreadMembers(knownMembers)
   const path = 'export/sanctionEntity'
   const onElement = (other: string, line: number, leads_to_records: boolean) => {
@@ -57,22 +57,22 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
 }
 
 function readParty(entity: XmlElement): PartyDraft | undefined {
-  const id = attributeOf(entity, 'logicalId')
+  const id = getAttribute(entity, 'logicalId')
   if (id === undefined) return undefined
-  const draft = new PartyDraft('eu-fsf', id, kindOf(childOf(entity, 'subjectType')))
-    .list('references', attributeOf(entity, 'euReferenceNumber'))
-    .list('references', attributeOf(entity, 'unitedNationId'))
+  const draft = new PartyDraft('eu-fsf', id, kindOf(getChild(entity, 'subjectType')))
+    .list('references', getAttribute(entity, 'euReferenceNumber'))
+    .list('references', getAttribute(entity, 'unitedNationId'))
     .set({
-      listed_on: parseDate(attributeOf(entity, 'designationDate') ?? '', ['YYYY-MM-DD']),
-      expires_on: parseDate(attributeOf(entity, 'delistingDate') ?? '', ['YYYY-MM-DD']),
+      listed_on: parseDate(getAttribute(entity, 'designationDate') ?? '', ['YYYY-MM-DD']),
+      expires_on: parseDate(getAttribute(entity, 'delistingDate') ?? '', ['YYYY-MM-DD']),
     })
-    .remark(attributeOf(entity, 'designationDetails'))
-  for (const regulation of childrenOf(entity, 'regulation')) readRegulation(regulation, draft)
-  for (const alias of inOrderOfNumbers(childrenOf(entity, 'nameAlias'))) readName(alias, draft)
-  for (const citizenship of childrenOf(entity, 'citizenship')) readCitizenship(citizenship, draft)
-  for (const birth of childrenOf(entity, 'birthdate')) readBirth(birth, draft)
-  for (const address of childrenOf(entity, 'address')) readAddress(address, draft)
-  for (const document of childrenOf(entity, 'identification')) readDocument(document, draft)
+    .remark(getAttribute(entity, 'designationDetails'))
+  for (const regulation of getChildren(entity, 'regulation')) readRegulation(regulation, draft)
+  for (const alias of inOrderOfNumbers(getChildren(entity, 'nameAlias'))) readName(alias, draft)
+  for (const citizenship of getChildren(entity, 'citizenship')) readCitizenship(citizenship, draft)
+  for (const birth of getChildren(entity, 'birthdate')) readBirth(birth, draft)
+  for (const address of getChildren(entity, 'address')) readAddress(address, draft)
+  for (const document of getChildren(entity, 'identification')) readDocument(document, draft)
   readNotes(entity, draft)
   // A remark about a document stands with the document.
   for (const part of entity.children) if (part.name !== 'identification') readNotes(part, draft)
@@ -81,63 +81,63 @@ function readParty(entity: XmlElement): PartyDraft | undefined {
 
 /** Remarks, other information and the legal act of an entity or of a part of it. */
 function readNotes(part: XmlElement, draft: PartyDraft): void {
-  for (const { text } of childrenOf(part, 'remark')) draft.remark(text)
-  for (const info of childrenOf(part, 'additionalInformation')) {
-    draft.remark(`${attributeOf(info, 'key')}: ${attributeOf(info, 'value')}`)
+  for (const { text } of getChildren(part, 'remark')) draft.remark(text)
+  for (const info of getChildren(part, 'additionalInformation')) {
+    draft.remark(`${getAttribute(info, 'key')}: ${getAttribute(info, 'value')}`)
   }
-  for (const act of childrenOf(part, 'regulationSummary')) readAct(act, draft)
+  for (const act of getChildren(part, 'regulationSummary')) readAct(act, draft)
 }
 
 function readAct(act: XmlElement, draft: PartyDraft): void {
-  draft.list('references', attributeOf(act, 'numberTitle')).list('references', attributeOf(act, 'publicationUrl'))
+  draft.list('references', getAttribute(act, 'numberTitle')).list('references', getAttribute(act, 'publicationUrl'))
 }
 
 function readRegulation(regulation: XmlElement, draft: PartyDraft): void {
   readAct(regulation, draft)
   draft
-    .list('programmes', attributeOf(regulation, 'programme'))
-    .list('references', textOf(regulation, 'publicationUrl'))
-  for (const act of childrenOf(regulation, 'corrigendum')) readAct(act, draft)
+    .list('programmes', getAttribute(regulation, 'programme'))
+    .list('references', getChildText(regulation, 'publicationUrl'))
+  for (const act of getChildren(regulation, 'corrigendum')) readAct(act, draft)
 }
 
 /** The first that was given a number comes first, in whatever order the file has them. */
 function inOrderOfNumbers(elements: readonly XmlElement[]): XmlElement[] {
-  const numberOf = (element: XmlElement) => Number(attributeOf(element, 'logicalId') ?? Number.MAX_SAFE_INTEGER)
+  const numberOf = (element: XmlElement) => Number(getAttribute(element, 'logicalId') ?? Number.MAX_SAFE_INTEGER)
   return [...elements].sort((a, b) => numberOf(a) - numberOf(b))
 }
 
 /** All names are equal on this list; the first strong one counts as primary. */
 function readName(alias: XmlElement, draft: PartyDraft): void {
-  const parts = ['firstName', 'middleName', 'lastName'].flatMap((part) => attributeOf(alias, part) ?? [])
-  const weak = attributeOf(alias, 'strong') === 'false'
-  const gender = attributeOf(alias, 'gender')
+  const parts = ['firstName', 'middleName', 'lastName'].flatMap((part) => getAttribute(alias, part) ?? [])
+  const weak = getAttribute(alias, 'strong') === 'false'
+  const gender = getAttribute(alias, 'gender')
   draft
-    .name(attributeOf(alias, 'wholeName') ?? parts.join(' '), weak ? 'weak-alias' : 'primary', {
-      language: attributeOf(alias, 'nameLanguage'),
+    .name(getAttribute(alias, 'wholeName') ?? parts.join(' '), weak ? 'weak-alias' : 'primary', {
+      language: getAttribute(alias, 'nameLanguage'),
     })
-    .list('titles', attributeOf(alias, 'title'))
-    .list('positions', attributeOf(alias, 'function'))
+    .list('titles', getAttribute(alias, 'title'))
+    .list('positions', getAttribute(alias, 'function'))
     .set({ gender: gender === '?' ? undefined : gender })
 }
 
 function readCitizenship(citizenship: XmlElement, draft: PartyDraft): void {
-  const place = [attributeOf(citizenship, 'region'), countryOf(citizenship)].filter(Boolean).join(', ')
-  draft.list('nationalities', countryOf(citizenship) ?? attributeOf(citizenship, 'region'))
+  const place = [getAttribute(citizenship, 'region'), countryOf(citizenship)].filter(Boolean).join(', ')
+  draft.list('nationalities', countryOf(citizenship) ?? getAttribute(citizenship, 'region'))
   const days = [
-    ['acquired', attributeOf(citizenship, 'acquisitionDate')],
-    ['lost', attributeOf(citizenship, 'disenfranchisementDate')],
+    ['acquired', getAttribute(citizenship, 'acquisitionDate')],
+    ['lost', getAttribute(citizenship, 'disenfranchisementDate')],
   ].flatMap(([word, day]) => (day ? [`${word} ${day}`] : []))
-  const region = attributeOf(citizenship, 'region')
+  const region = getAttribute(citizenship, 'region')
   if (days.length > 0 || (region && countryOf(citizenship))) {
     draft.remark(`Citizenship: ${[place, ...days].join(', ')}`)
   }
 }
 
 function readBirth(birth: XmlElement, draft: PartyDraft): void {
-  const calendar = attributeOf(birth, 'calendarType') ?? 'GREGORIAN'
-  const circa = attributeOf(birth, 'circa') === 'true' ? 'circa ' : ''
-  const given = attributeOf(birth, 'birthdate') ?? partialDate(birth)
-  const [from, to] = [attributeOf(birth, 'yearRangeFrom'), attributeOf(birth, 'yearRangeTo')]
+  const calendar = getAttribute(birth, 'calendarType') ?? 'GREGORIAN'
+  const circa = getAttribute(birth, 'circa') === 'true' ? 'circa ' : ''
+  const given = getAttribute(birth, 'birthdate') ?? partialDate(birth)
+  const [from, to] = [getAttribute(birth, 'yearRangeFrom'), getAttribute(birth, 'yearRangeTo')]
   const range = from && to ? `${from} to ${to}` : from ? `from ${from}` : to && `until ${to}`
   for (const text of [given, range]) {
     if (!text) continue
@@ -146,7 +146,7 @@ function readBirth(birth: XmlElement, draft: PartyDraft): void {
     else if (text === range && !(from && to)) draft.born(openRange(`${circa}${text}`, from, to, circa !== ''))
     else draft.born(birthDate(`${circa}${text}`, ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']))
   }
-  const place = ['place', 'city', 'zipCode', 'region'].map((part) => attributeOf(birth, part))
+  const place = ['place', 'city', 'zipCode', 'region'].map((part) => getAttribute(birth, part))
   draft.list('birth_places', [...place, countryOf(birth)].filter(Boolean).join(', '))
 }
 
@@ -159,7 +159,7 @@ function openRange(text: string, from: string | undefined, to: string | undefine
 
 /** As much of year, month and day as there is. */
 function partialDate(birth: XmlElement): string | undefined {
-  const [year, month, day] = ['year', 'monthOfYear', 'dayOfMonth'].map((part) => attributeOf(birth, part))
+  const [year, month, day] = ['year', 'monthOfYear', 'dayOfMonth'].map((part) => getAttribute(birth, part))
   if (!year && !month && !day) return undefined
   const two = (value: string | undefined) => value?.padStart(2, '0')
   if (!year || (day && !month)) {
@@ -169,13 +169,17 @@ function partialDate(birth: XmlElement): string | undefined {
 }
 
 function readAddress(address: XmlElement, draft: PartyDraft): void {
-  const city = attributeOf(address, 'city')
-  const postal_code = attributeOf(address, 'zipCode')
+  const city = getAttribute(address, 'city')
+  const postal_code = getAttribute(address, 'zipCode')
   const country = countryOf(address)
-  const street = ['street', 'poBox', 'place'].map((part) => attributeOf(address, part))
-  draft.address([...street, city, postal_code, attributeOf(address, 'region'), country], { city, postal_code, country })
-  for (const contact of childrenOf(address, 'contactInfo')) {
-    draft.identifier(attributeOf(contact, 'key'), attributeOf(contact, 'value'))
+  const street = ['street', 'poBox', 'place'].map((part) => getAttribute(address, part))
+  draft.address([...street, city, postal_code, getAttribute(address, 'region'), country], {
+    city,
+    postal_code,
+    country,
+  })
+  for (const contact of getChildren(address, 'contactInfo')) {
+    draft.identifier(getAttribute(contact, 'key'), getAttribute(contact, 'value'))
   }
 }
 
@@ -197,39 +201,40 @@ const details = {
 
 /** A document without a number is known by what else is said about it. */
 function readDocument(document: XmlElement, draft: PartyDraft): void {
-  const type = attributeOf(document, 'identificationTypeDescription') ?? attributeOf(document, 'identificationTypeCode')
-  const [number, latin] = [attributeOf(document, 'number'), attributeOf(document, 'latinNumber')]
+  const type =
+    getAttribute(document, 'identificationTypeDescription') ?? getAttribute(document, 'identificationTypeCode')
+  const [number, latin] = [getAttribute(document, 'number'), getAttribute(document, 'latinNumber')]
   const note = [
-    ...childrenOf(document, 'remark').map(({ text }) => text),
-    ...childrenOf(document, 'additionalInformation').map(
-      (info) => `${attributeOf(info, 'key')} ${attributeOf(info, 'value')}`,
+    ...getChildren(document, 'remark').map(({ text }) => text),
+    ...getChildren(document, 'additionalInformation').map(
+      (info) => `${getAttribute(info, 'key')} ${getAttribute(info, 'value')}`,
     ),
     number && latin && latin !== number && `in Latin script ${latin}`,
-    ...Object.entries(states).map(([name, words]) => attributeOf(document, name) === 'true' && words),
+    ...Object.entries(states).map(([name, words]) => getAttribute(document, name) === 'true' && words),
     ...Object.entries(details).map(
-      ([name, words]) => attributeOf(document, name) && `${words} ${attributeOf(document, name)}`,
+      ([name, words]) => getAttribute(document, name) && `${words} ${getAttribute(document, name)}`,
     ),
   ]
     .filter(Boolean)
     .join(', ')
   const value = number ?? latin
   draft.identifier(type, value ?? note, { country: countryOf(document), note: value ? note : undefined })
-  for (const act of childrenOf(document, 'regulationSummary')) readAct(act, draft)
+  for (const act of getChildren(document, 'regulationSummary')) readAct(act, draft)
 }
 
 /** The list writes 00 and UNKNOWN for a country that is not known. */
 function countryOf(element: XmlElement): string | undefined {
-  const code = attributeOf(element, 'countryIso2Code')
+  const code = getAttribute(element, 'countryIso2Code')
   if (code !== undefined && code !== '00') return code
-  const description = attributeOf(element, 'countryDescription')
+  const description = getAttribute(element, 'countryDescription')
   return description === 'UNKNOWN' ? undefined : description
 }
 
 function kindOf(type: XmlElement | undefined) {
-  const code = type && attributeOf(type, 'code')
+  const code = type && getAttribute(type, 'code')
   if (code === 'person') return 'person'
   if (code === 'enterprise') return 'organisation'
-  const class_code = type && attributeOf(type, 'classificationCode')
+  const class_code = type && getAttribute(type, 'classificationCode')
   return class_code === 'P' ? 'person' : class_code === 'E' ? 'organisation' : 'other'
 }
 

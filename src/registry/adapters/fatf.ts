@@ -9,7 +9,7 @@ import { MAX_RECORD_CHARS, refuseSource, reject } from '../formats/fault.ts'
 import { parseRecord, RecordFault } from '../formats/json-record.ts'
 import { parseDate } from './dates.ts'
 import type { JurisdictionListing } from './jurisdiction-list.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { readDetected, readPrescribed, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
@@ -29,7 +29,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
 }
 
 async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const data = (await parseDocument(source, out))['data']
   let row = 0
   for (const name of ['call_for_action', 'increased_monitoring'] as const) {
@@ -54,7 +54,7 @@ async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefi
 }
 
 /** The lists are short; a document that is not is another one. */
-async function parseDocument(source: Source, out: Pending): Promise<Record<string, unknown>> {
+async function parseDocument(source: Source, out: BatchBuilder): Promise<Record<string, unknown>> {
   let text = ''
   for await (const piece of readPrescribed(source, {}, out)) {
     text += piece
@@ -70,7 +70,7 @@ async function parseDocument(source: Source, out: Pending): Promise<Record<strin
 }
 
 async function* readRows(source: Source): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   let columns: Columns | undefined
   const begin = (header: readonly string[]) => {
     columns = new Columns(header, ['country', 'list'])
@@ -93,7 +93,7 @@ interface More {
 }
 
 function addListing(
-  out: Pending,
+  out: BatchBuilder,
   at: SourceLocation,
   list: string | undefined,
   country: string | undefined,

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { faultsOf } from '../../kernel/http/validation.ts'
-import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { findSchemaErrors } from '../../kernel/http/validation.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
-import { adapterOf, readAll } from './test-reading.ts'
+import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) {
-  expect(faultsOf('body', adapterOf(key).options, options)).toEqual([])
-  return readAll(key, sourceOf(content), options)
+  expect(findSchemaErrors('body', getAdapter(key).options, options)).toEqual([])
+  return readWithAdapter(key, toSource(content), options)
 }
 
 describe('csv', () => {
@@ -167,7 +167,7 @@ describe('json and ndjson', () => {
 })
 
 describe('xlsx', () => {
-  const book = (rows: (string | number | null)[][]) => bytesOfAll(writeXlsx(rows, 'Data'))
+  const book = (rows: (string | number | null)[][]) => collectBytes(writeXlsx(rows, 'Data'))
 
   test('a header, rows and their numbers', async () => {
     const bytes = await book([['Title'], [], ['code', 'score', null], ['NA', 4.5], ['NO']])

@@ -14,7 +14,7 @@ import {
   textsAt,
 } from './gleif-tree.ts'
 import { LeiChecks } from './lei-checks.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 
 const addressPaths = {
   type: 'type',
@@ -168,7 +168,7 @@ function recordOf(node: Node): Entry {
 }
 
 async function* read(source: Source, options: GleifOptions): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const checks = new LeiChecks(out)
   for await (const records of readGleif(source, layout, options, out)) {
     for (const { node, at } of records) {

@@ -6,9 +6,9 @@ import { integer, Type } from '../../kernel/schema.ts'
 import type { Source, SourceLocation } from '../adapter.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
-import { LOOKED_AT_BYTES, looksLike } from '../formats/looks-like.ts'
-import { readXml, textOf, type XmlElement } from '../formats/xml.ts'
-import type { Pending } from './pending.ts'
+import { DETECTION_BYTES, detectFormat } from '../formats/format-detection.ts'
+import { getChildText, readXml, type XmlElement } from '../formats/xml.ts'
+import type { BatchBuilder } from './pending.ts'
 import { detectedEncodingOption, noteEncoding, readDetected } from './source-text.ts'
 import { readTable } from './table.ts'
 
@@ -55,11 +55,11 @@ export async function* readGleif(
   source: Source,
   layout: GleifLayout,
   options: GleifOptions,
-  out: Pending,
+  out: BatchBuilder,
 ): AsyncGenerator<GleifRecord[], void, undefined> {
-  const { head, bytes, close } = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_BYTES), LOOKED_AT_BYTES)
+  const { head, bytes, close } = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_BYTES), DETECTION_BYTES)
   try {
-    const isXml = looksLike(head.subarray(0, LOOKED_AT_BYTES))?.family === 'xml'
+    const isXml = detectFormat(head.subarray(0, DETECTION_BYTES))?.family === 'xml'
     yield* isXml ? fromXml(bytes, layout, options, out) : fromCsv(bytes, layout, options, out)
   } finally {
     await close()
@@ -96,7 +96,7 @@ function putText(root: Node, steps: readonly Step[], text: string): void {
   node.text = text
 }
 
-async function* fromCsv(source: Source, layout: GleifLayout, options: GleifOptions, out: Pending) {
+async function* fromCsv(source: Source, layout: GleifLayout, options: GleifOptions, out: BatchBuilder) {
   let columns: readonly (readonly Step[])[] = []
   const begin = (header: readonly string[]) => {
     const missing = layout.needed.filter((name) => !header.includes(name))
@@ -123,7 +123,7 @@ async function* fromCsv(source: Source, layout: GleifLayout, options: GleifOptio
   }
 }
 
-async function* fromXml(source: Source, layout: GleifLayout, options: GleifOptions, out: Pending) {
+async function* fromXml(source: Source, layout: GleifLayout, options: GleifOptions, out: BatchBuilder) {
   const unread = new UnreadPaths(layout.known)
   let announced: string | undefined
   let row = 0
@@ -135,8 +135,8 @@ async function* fromXml(source: Source, layout: GleifLayout, options: GleifOptio
         records.push({ node: nodeOf(element, '', unread), at: { row: ++row, line, path } })
         continue
       }
-      announced = textOf(element, 'RecordCount')
-      const content = textOf(element, 'FileContent') ?? ''
+      announced = getChildText(element, 'RecordCount')
+      const content = getChildText(element, 'FileContent') ?? ''
       if (content.includes('DELTA')) out.warn('changes_only', `The file says that it holds changes only (${content}).`)
     }
     yield records
@@ -180,7 +180,7 @@ class UnreadPaths {
     return false
   }
 
-  report(what: string, out: Pending): void {
+  report(what: string, out: BatchBuilder): void {
     if (this.found.size === 0) return
     const names = [...this.found].slice(0, 20).map((name) => `"${name}"`)
     const more = this.found.size > names.length ? ', …' : ''

@@ -4,20 +4,20 @@
  */
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
 import type { SourceFault } from '../adapter.ts'
-import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
 import { adapters } from './index.ts'
-import { adapterOf, readAll } from './test-reading.ts'
+import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 function zipOf(files: Readonly<Record<string, Uint8Array | string>>): Promise<Buffer> {
   const zip = new yazl.ZipFile()
   for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content as string), name)
   zip.end()
-  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+  return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
 const outcomeOf = (key: string, content: Uint8Array, options: Record<string, unknown> = {}) =>
-  readAll(key, sourceOf(content, 64), options).then(
+  readWithAdapter(key, toSource(content, 64), options).then(
     ({ rejects }) => (rejects.length > 0 ? 'rejected' : 'guards'),
     (fault: SourceFault) => fault.code,
   )
@@ -81,7 +81,7 @@ test('every adapter is listed', () => {
 })
 
 describe.each(Object.keys(single))('%s, one file', (key) => {
-  const { encoding, text, options } = adapterOf(key).sample
+  const { encoding, text, options } = getAdapter(key).sample
   const bytes = Buffer.from(text, encoding)
   const whole = bytes.toString('latin1').replace(/\s+$/, '')
 
@@ -99,7 +99,7 @@ describe.each(Object.keys(single))('%s, one file', (key) => {
 
   test.skipIf(key === 'xlsx')('in a zip under any name; with another file beside it the zip is refused', async () => {
     const renamed = await zipOf({ 'folder/list (1).data': bytes })
-    expect((await readAll(key, sourceOf(renamed), options)).entries).not.toEqual([])
+    expect((await readWithAdapter(key, toSource(renamed), options)).entries).not.toEqual([])
     const beside = await zipOf({ 'list.csv': bytes, 'readme.txt': 'not a list' })
     expect(await outcomeOf(key, beside, options)).toBe('archive_members')
   })
@@ -111,14 +111,14 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
   const [parties] = names
   const stemOf = (name: string) => name.replace('.csv', '')
   const refusal = async (files: Readonly<Record<string, Uint8Array | string>>, options = {}) =>
-    readAll(key, sourceOf(await zipOf(files)), options).then(
+    readWithAdapter(key, toSource(await zipOf(files)), options).then(
       () => null,
       (fault: SourceFault) => fault,
     )
   const without = (name: string) => Object.fromEntries(Object.entries(set).filter(([other]) => other !== name))
 
   test('is read whole, and each file is reported with its encoding', async () => {
-    const { entries, rejects, warnings, files } = await readAll(key, sourceOf(await zipOf(set)))
+    const { entries, rejects, warnings, files } = await readWithAdapter(key, toSource(await zipOf(set)))
     expect([entries.length, rejects, warnings]).toEqual([2, [], []])
     expect(entries[0]).toMatchObject({ names: [{}, { name: 'DOE, Joe' }], addresses: [{ city: 'Oran' }] })
     const read = { state: 'read', encoding: 'utf-8', encoding_from: 'content' }
@@ -131,7 +131,7 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     expect(fault?.message).toContain(`The archive lacks ${name}`)
     if (name === parties) return
     const absent_files = [stemOf(name)]
-    const allowed = await readAll(key, sourceOf(await zipOf(without(name))), { absent_files })
+    const allowed = await readWithAdapter(key, toSource(await zipOf(without(name))), { absent_files })
     expect(allowed.entries).toHaveLength(2)
     expect(allowed.files).toContainEqual({ file: name, state: 'absent' })
     // Said to be absent and there: one of the two is a mistake.
@@ -156,7 +156,9 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     const cut = { ...set, [name]: `${first}\r\n` }
     expect(await refusal(cut)).toMatchObject({ code: 'truncated', at: { file: name, line: 2 } })
     // Said to be complete without its mark, it is read, and what is left over of the other files is counted.
-    const { warnings } = await readAll(key, sourceOf(await zipOf(cut)), { files_without_end_mark: [stemOf(name)] })
+    const { warnings } = await readWithAdapter(key, toSource(await zipOf(cut)), {
+      files_without_end_mark: [stemOf(name)],
+    })
     const orphaned =
       name === parties ? names.slice(1).map((file) => ({ code: 'rows_orphaned', count: 1, at: { file, line: 2 } })) : []
     expect(warnings).toMatchObject(orphaned)
@@ -177,20 +179,23 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
   })
 
   test('files that belong to no set are reported', async () => {
-    const { files, warnings } = await readAll(key, sourceOf(await zipOf({ ...set, 'spec.txt': 'x', 'sdn.ff': 'x' })))
+    const { files, warnings } = await readWithAdapter(
+      key,
+      toSource(await zipOf({ ...set, 'spec.txt': 'x', 'sdn.ff': 'x' })),
+    )
     expect(files.filter(({ state }) => state === 'unread').map(({ file }) => file)).toEqual(['spec.txt', 'sdn.ff'])
     expect(warnings).toMatchObject([{ code: 'files_unread', at: { file: 'spec.txt' } }])
   })
 
   test('the parties alone are read only when the other files are said to be absent', async () => {
     const alone = Buffer.from(set[parties] as string)
-    await expect(readAll(key, sourceOf(alone))).rejects.toMatchObject({ code: 'archive_members' })
+    await expect(readWithAdapter(key, toSource(alone))).rejects.toMatchObject({ code: 'archive_members' })
     const absent_files = names.slice(1).map(stemOf)
-    await expect(readAll(key, sourceOf(alone), { absent_files: absent_files.slice(1) })).rejects.toMatchObject({
+    await expect(readWithAdapter(key, toSource(alone), { absent_files: absent_files.slice(1) })).rejects.toMatchObject({
       code: 'archive_members',
       at: { file: names[1] },
     })
-    expect((await readAll(key, sourceOf(alone), { absent_files })).entries).toHaveLength(2)
+    expect((await readWithAdapter(key, toSource(alone), { absent_files })).entries).toHaveLength(2)
   })
 
   test('the other list is refused, by its names and by its programmes', async () => {
@@ -209,21 +214,22 @@ test.each([
   ['ofac-sdn-advanced-xml', 'ofac-consolidated-advanced-xml', 'CONS_ADVANCED.XML'],
   ['ofac-consolidated-advanced-xml', 'ofac-sdn-advanced-xml', 'SDN_ADVANCED (1).XML'],
 ])('%s refuses the list of %s', async (key, other, file_name) => {
-  const own = Buffer.from(adapterOf(key).sample.text)
-  const foreign = Buffer.from(adapterOf(other).sample.text)
-  await expect(readAll(key, sourceOf(foreign))).rejects.toMatchObject({ code: 'layout_unknown' })
-  await expect(readAll(key, sourceOf(own), {}, file_name)).rejects.toMatchObject({
+  const own = Buffer.from(getAdapter(key).sample.text)
+  const foreign = Buffer.from(getAdapter(other).sample.text)
+  await expect(readWithAdapter(key, toSource(foreign))).rejects.toMatchObject({ code: 'layout_unknown' })
+  await expect(readWithAdapter(key, toSource(own), {}, file_name)).rejects.toMatchObject({
     code: 'layout_unknown',
     at: { file: file_name },
   })
 })
 
 describe('a section of OFAC in advanced XML', () => {
-  const { text } = adapterOf('ofac-sdn-advanced-xml').sample
+  const { text } = getAdapter('ofac-sdn-advanced-xml').sample
   const optional = ['Locations', 'IDRegDocuments', 'ProfileRelationships', 'SanctionsEntries']
   const all = [...optional, 'ReferenceValueSets', 'DistinctParties']
   const without = (section: string) => text.replace(new RegExp(`<${section}>.*</${section}>|<${section}/>`, 's'), '')
-  const readText = (content: string, options = {}) => readAll('ofac-sdn-advanced-xml', sourceOf(content, 100), options)
+  const readText = (content: string, options = {}) =>
+    readWithAdapter('ofac-sdn-advanced-xml', toSource(content, 100), options)
 
   test.each(all)('%s missing or renamed', async (section) => {
     expect(without(section)).not.toBe(text)
@@ -258,7 +264,7 @@ describe('a section of OFAC in advanced XML', () => {
 })
 
 describe('a column of the Consolidated Screening List', () => {
-  const { text } = adapterOf('us-csl-csv').sample
+  const { text } = getAdapter('us-csl-csv').sample
   const header = text.split('\n')[0] as string
   const names = header.split(',')
 
@@ -266,33 +272,35 @@ describe('a column of the Consolidated Screening List', () => {
     const renamed = names.map((other) => (other === name ? `${name}_2` : other)).join(',')
     const content = text.replace(header, renamed)
     const refused = { code: 'layout_unknown', message: expect.stringContaining(`"${name}"`) }
-    await expect(readAll('us-csl-csv', sourceOf(content))).rejects.toMatchObject(refused)
+    await expect(readWithAdapter('us-csl-csv', toSource(content))).rejects.toMatchObject(refused)
     if (name === 'source' || name === 'name') return
     const options = { absent_columns: [name] }
-    const { entries, warnings } = await readAll('us-csl-csv', sourceOf(content), options)
+    const { entries, warnings } = await readWithAdapter('us-csl-csv', toSource(content), options)
     expect(entries).toHaveLength(1)
     expect(warnings).toMatchObject([{ code: 'columns_unread', message: expect.stringContaining(`"${name}_2"`) }])
-    await expect(readAll('us-csl-csv', sourceOf(text), options)).rejects.toMatchObject({ code: 'layout_unknown' })
+    await expect(readWithAdapter('us-csl-csv', toSource(text), options)).rejects.toMatchObject({
+      code: 'layout_unknown',
+    })
   })
 
   test.each(names.filter((name) => name !== 'source' && name !== 'name'))('%s renamed in JSON', async (name) => {
-    const json = adapterOf('us-csl-json').sample.text.replace(`"${name}":`, `"${name}_2":`)
-    const { warnings } = await readAll('us-csl-json', sourceOf(json))
+    const json = getAdapter('us-csl-json').sample.text.replace(`"${name}":`, `"${name}_2":`)
+    const { warnings } = await readWithAdapter('us-csl-json', toSource(json))
     expect(warnings).toMatchObject([
       { code: 'members_missing', closes_guard: true, message: expect.stringContaining(`"${name}"`) },
       { code: 'members_unread', message: expect.stringContaining(`"${name}_2"`) },
     ])
-    const allowed = await readAll('us-csl-json', sourceOf(json), { absent_members: [name] })
+    const allowed = await readWithAdapter('us-csl-json', toSource(json), { absent_members: [name] })
     expect(allowed.warnings.map(({ code }) => code)).toEqual(['members_unread'])
   })
 })
 
 describe('OpenSanctions', () => {
-  const lines = adapterOf('opensanctions-ftm').sample.text.trim().split('\n')
+  const lines = getAdapter('opensanctions-ftm').sample.text.trim().split('\n')
 
   test.each([0, 1])('without line %i, what refers to it is counted', async (missing) => {
     const content = `${lines.filter((_, index) => index !== missing).join('\n')}\n`
-    const { warnings, entries } = await readAll('opensanctions-ftm', sourceOf(content))
+    const { warnings, entries } = await readWithAdapter('opensanctions-ftm', toSource(content))
     // A party without a sanction may be one: the guards tell what it lost.
     expect([entries.length, warnings.map(({ code }) => code)]).toEqual(missing ? [1, []] : [0, ['rows_orphaned']])
   })

@@ -1,26 +1,26 @@
 /** A code of an industry classification, with its place in the hierarchy. */
 import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const IndustryCode = closed({
   scheme: oneOf(['naics', 'nace']),
-  code: words(10, { description: 'As published: 111110, 31-33, A, 01.11 …' }),
-  edition: Type.Optional(words(20, { description: 'Edition of the classification: 2017, 2, 2.1 …' })),
-  title: words(1000),
+  code: textSchema(10, { description: 'As published: 111110, 31-33, A, 01.11 …' }),
+  edition: Type.Optional(textSchema(20, { description: 'Edition of the classification: 2017, 2, 2.1 …' })),
+  title: textSchema(1000),
   level: Type.Integer({
     minimum: 1,
     maximum: 6,
     description: '1 is the widest: a sector of NAICS, a section of NACE.',
   }),
-  parent: Type.Optional(words(10, { description: 'The code one level up.' })),
-  description: Type.Optional(words(50_000)),
-  includes: Type.Optional(words(50_000)),
-  also_includes: Type.Optional(words(50_000)),
-  excludes: Type.Optional(words(50_000)),
-  rules: Type.Optional(words(50_000, { description: 'Rulings on how to classify.' })),
-  isic: Type.Optional(words(200, { description: 'The code of ISIC it corresponds to.' })),
-  index_items: listOf(words(2000), 10_000, { description: 'Activities that belong to it.' }),
-  cross_references: listOf(closed({ code: words(200), text: words(20_000) }), 1000, {
+  parent: Type.Optional(textSchema(10, { description: 'The code one level up.' })),
+  description: Type.Optional(textSchema(50_000)),
+  includes: Type.Optional(textSchema(50_000)),
+  also_includes: Type.Optional(textSchema(50_000)),
+  excludes: Type.Optional(textSchema(50_000)),
+  rules: Type.Optional(textSchema(50_000, { description: 'Rulings on how to classify.' })),
+  isic: Type.Optional(textSchema(200, { description: 'The code of ISIC it corresponds to.' })),
+  index_items: listOf(textSchema(2000), 10_000, { description: 'Activities that belong to it.' }),
+  cross_references: listOf(closed({ code: textSchema(200), text: textSchema(20_000) }), 1000, {
     description: 'What belongs elsewhere, and where.',
   }),
 })

@@ -2,7 +2,7 @@
 import type { Batch, Entry, SourceLocation } from '../adapter.ts'
 import { refuseSource } from '../formats/fault.ts'
 import type { IndustryCode } from './industry-code.ts'
-import type { Pending } from './pending.ts'
+import type { BatchBuilder } from './pending.ts'
 
 /** Ten times the largest classification. */
 const MAX_CODES = 50_000
@@ -11,9 +11,9 @@ type Code = { -readonly [K in keyof IndustryCode]: IndustryCode[K] }
 
 export class IndustryList {
   private readonly codes: { readonly entry: Code; readonly at: SourceLocation }[] = []
-  private readonly out: Pending
+  private readonly out: BatchBuilder
 
-  constructor(out: Pending) {
+  constructor(out: BatchBuilder) {
     this.out = out
   }
 

@@ -8,8 +8,8 @@ import { refuseSource, reject } from '../formats/fault.ts'
 import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
 import { parseDate } from './dates.ts'
 import type { EntityLegalForm } from './entity-legal-form.ts'
-import { Pending } from './pending.ts'
-import { squeeze } from './sanctioned-party.ts'
+import { BatchBuilder } from './pending.ts'
+import { collapseSpaces } from './sanctioned-party.ts'
 import { Columns, type TableRow } from './table.ts'
 
 const Options = closed(codeTableOptions)
@@ -53,10 +53,10 @@ const repeated = ['country', 'country_name', 'jurisdiction', 'subdivision', 'cre
 class Forms {
   readonly found = new Map<string, Known>()
   repeated_rows = 0
-  private readonly out: Pending
+  private readonly out: BatchBuilder
   private columns: Columns | undefined
 
-  constructor(out: Pending) {
+  constructor(out: BatchBuilder) {
     this.out = out
   }
 
@@ -66,7 +66,7 @@ class Forms {
   }
 
   add({ fields, at }: TableRow): void {
-    const field: Field = (name) => squeeze(this.columns?.get(fields, columnNames[name])) || undefined
+    const field: Field = (name) => collapseSpaces(this.columns?.get(fields, columnNames[name])) || undefined
     const fault = rowFault(field)
     const code = field('code') as string
     const row = { ...common(field), status: statuses[field('status') ?? ''] as Form['status'] }
@@ -178,7 +178,7 @@ function modificationOf(field: Field): Form['modifications'][number] | undefined
 }
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const forms = new Forms(out)
   yield* readCodeTable(
     source,

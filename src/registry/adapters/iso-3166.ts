@@ -6,7 +6,7 @@ import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import type { Country } from './country.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable, type TableRow } from './table.ts'
 
@@ -26,7 +26,7 @@ const found = {
 } as const
 
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   let columns: Columns | undefined
   const begin = (header: readonly string[]) => {
     if (!found.alpha_2.some((name) => header.includes(name))) {
@@ -43,7 +43,7 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
   yield* out.rest()
 }
 
-function readCountry({ fields, at }: TableRow, columns: Columns, out: Pending): void {
+function readCountry({ fields, at }: TableRow, columns: Columns, out: BatchBuilder): void {
   const entry: Partial<Record<keyof Country, string>> = {}
   for (const [member, names] of Object.entries(found)) {
     const value = columns.get(fields, ...names)

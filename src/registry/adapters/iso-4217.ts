@@ -6,10 +6,10 @@ import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
-import { readXml, textOf } from '../formats/xml.ts'
+import { getChildText, readXml } from '../formats/xml.ts'
 import type { Currency } from './currency.ts'
-import { Pending } from './pending.ts'
-import { squeeze } from './sanctioned-party.ts'
+import { BatchBuilder } from './pending.ts'
+import { collapseSpaces } from './sanctioned-party.ts'
 import { detectedEncodingOption, noteEncoding, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
@@ -27,7 +27,7 @@ interface Row {
 }
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const opened = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), 64)
   try {
     const isXml = /^[\s\ufeff]*</.test(opened.head.toString('utf8'))
@@ -45,7 +45,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
   yield* out.rest()
 }
 
-async function* csvRows(source: Source, options: Options, out: Pending): AsyncGenerator<Row, void, undefined> {
+async function* csvRows(source: Source, options: Options, out: BatchBuilder): AsyncGenerator<Row, void, undefined> {
   let columns: Columns | undefined
   const begin = (header: readonly string[]) => {
     columns = new Columns(header, ['Entity', 'Currency', 'AlphabeticCode'])
@@ -66,19 +66,19 @@ async function* csvRows(source: Source, options: Options, out: Pending): AsyncGe
   }
 }
 
-async function* xmlRows(source: Source, out: Pending): AsyncGenerator<Row, void, undefined> {
+async function* xmlRows(source: Source, out: BatchBuilder): AsyncGenerator<Row, void, undefined> {
   let row = 0
   for await (const records of readXml(source, ['ISO_4217/CcyTbl/CcyNtry', 'ISO_4217/HstrcCcyTbl/HstrcCcyNtry'], {
     onEncoding: noteEncoding(out),
   })) {
     for (const { path, element, line } of records) {
       yield {
-        entity: textOf(element, 'CtryNm'),
-        name: textOf(element, 'CcyNm'),
-        code: textOf(element, 'Ccy'),
-        numeric: textOf(element, 'CcyNbr'),
-        minor_unit: textOf(element, 'CcyMnrUnts'),
-        withdrawn: textOf(element, 'WthdrwlDt'),
+        entity: getChildText(element, 'CtryNm'),
+        name: getChildText(element, 'CcyNm'),
+        code: getChildText(element, 'Ccy'),
+        numeric: getChildText(element, 'CcyNbr'),
+        minor_unit: getChildText(element, 'CcyMnrUnts'),
+        withdrawn: getChildText(element, 'WthdrwlDt'),
         at: { row: ++row, line, path },
       }
     }
@@ -88,8 +88,12 @@ async function* xmlRows(source: Source, out: Pending): AsyncGenerator<Row, void,
 /** Ten times the codes three letters of one alphabet have in use. */
 const MAX_CURRENCIES = 20_000
 
-function gather(row: Row, currencies: Map<string, { currency: Currency; at: SourceLocation }>, out: Pending): void {
-  const [entity, name] = [squeeze(row.entity) || 'unspecified', squeeze(row.name) || 'unspecified']
+function gather(
+  row: Row,
+  currencies: Map<string, { currency: Currency; at: SourceLocation }>,
+  out: BatchBuilder,
+): void {
+  const [entity, name] = [collapseSpaces(row.entity) || 'unspecified', collapseSpaces(row.name) || 'unspecified']
   if (row.code === undefined) {
     out.warn('row_without_code', `"${entity}" has no currency (${name}) and was passed over.`, row.at)
     return
@@ -105,7 +109,7 @@ function gather(row: Row, currencies: Map<string, { currency: Currency; at: Sour
   if (row.numeric !== undefined) currency.numeric ??= row.numeric.padStart(3, '0')
   if (/^\d+$/.test(row.minor_unit ?? '')) currency.minor_unit ??= Number(row.minor_unit)
   if (row.withdrawn !== undefined) {
-    currency.withdrawals.push({ entity, name, withdrawn: squeeze(row.withdrawn) })
+    currency.withdrawals.push({ entity, name, withdrawn: collapseSpaces(row.withdrawn) })
     return
   }
   // The name in use outweighs the one a withdrawn row gave first.

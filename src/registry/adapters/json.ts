@@ -1,15 +1,15 @@
 /** JSON documents and JSON lines, with an optional mapping of members: the adapters `json` and `ndjson`. */
 import { closed, listOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
-import { isObject } from '../content/pointer.ts'
+import { isObject } from '../content/json-pointer.ts'
 import { reject } from '../formats/fault.ts'
 import { readJsonItems } from '../formats/json.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
 import { mapMembers } from './mapping.ts'
-import { mappingFaults } from './mapping-check.ts'
+import { findMappingFaults } from './mapping-check.ts'
 import { MemberMapping, mappingOptions, memberElements } from './mapping-options.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
 import { encodingOption, readPrescribed, textOptions } from './source-text.ts'
 
@@ -47,11 +47,11 @@ type Shared = Static<typeof LinesOptions>
 
 /** Parsed values on their way to entries. */
 class Records {
-  private readonly out: Pending
+  private readonly out: BatchBuilder
   private readonly wrap: string | undefined
   private readonly records: MappedRecords<Entry>
 
-  constructor(options: Shared, out: Pending) {
+  constructor(options: Shared, out: BatchBuilder) {
     this.out = out
     this.wrap = options.scalar_member
     this.records = new MappedRecords(mapMembers(options.members, options), options, out)
@@ -63,7 +63,7 @@ class Records {
 
   add(value: unknown, source: string, at: SourceLocation): void {
     if (value instanceof RecordFault) {
-      this.out.reject(reject(value.code, value.placedAt(at.line ?? 1), at, source))
+      this.out.reject(reject(value.code, value.messageAt(at.line ?? 1), at, source))
     } else if (isObject(value)) this.records.add(value, at)
     else if (this.wrap !== undefined && !Array.isArray(value) && value !== null) {
       this.records.add({ [this.wrap]: value }, at)
@@ -79,7 +79,7 @@ async function* readDocument(
   source: Source,
   options: Static<typeof DocumentOptions>,
 ): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const records = new Records(options, out)
   const { pointer = '', key_member } = options
   let row = 0
@@ -109,7 +109,7 @@ function named(value: unknown, name: string, key_member: string | undefined): un
 }
 
 async function* readLines(source: Source, options: Shared): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const records = new Records(options, out)
   let row = 0
   for await (const lines of readNdjson(readPrescribed(source, options, out))) {
@@ -132,7 +132,7 @@ export const json: Adapter = {
   media_types: ['application/json', 'application/gzip', 'application/zip'],
   file_extensions: ['json', 'json.gz', 'zip'],
   options: DocumentOptions,
-  checkOptions: mappingFaults,
+  checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: '[{ "code": "NA", "name": "Namibia" }, { "code": "NO", "name": "Norway" }]\n' },
   read: (source, options) => readDocument(source, options as Static<typeof DocumentOptions>),
@@ -147,7 +147,7 @@ export const ndjson: Adapter = {
   media_types: ['application/x-ndjson', 'application/jsonl', 'application/gzip', 'application/zip'],
   file_extensions: ['ndjson', 'jsonl', 'ndjson.gz', 'zip'],
   options: LinesOptions,
-  checkOptions: mappingFaults,
+  checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: '{"code":"NA","name":"Namibia"}\n{"code":"NO","name":"Norway"}\n' },
   read: (source, options) => readLines(source, options as Shared),

@@ -1,13 +1,13 @@
 /** A jurisdiction named on a list of the FATF or a list like it. */
 import { CalendarDate, closed, oneOf, type Static, Type } from '../../kernel/schema.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const JurisdictionListing = closed({
-  source: words(100, { description: 'Who keeps the list, such as fatf.' }),
+  source: textSchema(100, { description: 'Who keeps the list, such as fatf.' }),
   country: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2.' }),
-  name: Type.Optional(words(200)),
+  name: Type.Optional(textSchema(200)),
   list: oneOf(['black', 'grey'], { description: 'black: call for action. grey: increased monitoring.' }),
-  measure: Type.Optional(words(500, { description: 'What the list calls for.' })),
+  measure: Type.Optional(textSchema(500, { description: 'What the list calls for.' })),
   listed_on: Type.Optional(CalendarDate()),
 })
 export type JurisdictionListing = Static<typeof JurisdictionListing>

@@ -2,14 +2,14 @@
 import type { SourceLocation } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { leiFault } from './lei.ts'
-import type { Pending } from './pending.ts'
+import type { BatchBuilder } from './pending.ts'
 
 export class LeiChecks {
-  private readonly out: Pending
+  private readonly out: BatchBuilder
   private wrong = 0
   private first: SourceLocation | undefined
 
-  constructor(out: Pending) {
+  constructor(out: BatchBuilder) {
     this.out = out
   }
 

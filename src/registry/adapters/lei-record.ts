@@ -1,12 +1,13 @@
 /** Who is who: the reference data of one legal entity identifier (level 1 of GLEIF). */
 import { closed, listOf, type Static, Type } from '../../kernel/schema.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 import { LEI_PATTERN } from './lei.ts'
 
-const optional = (max: number, description?: string) => Type.Optional(words(max, description ? { description } : {}))
+const optional = (max: number, description?: string) =>
+  Type.Optional(textSchema(max, description ? { description } : {}))
 
 export const LeiName = closed({
-  name: words(2000),
+  name: textSchema(2000),
   type: optional(
     100,
     'As published: TRADING_OR_OPERATING_NAME, PREVIOUS_LEGAL_NAME, AUTO_ASCII_TRANSLITERATED_LEGAL_NAME …',
@@ -16,7 +17,7 @@ export const LeiName = closed({
 export const LeiAddress = closed({
   type: optional(100, 'As published, of other addresses.'),
   language: optional(50),
-  lines: listOf(words(2000), 10, { description: 'The first line, then additional ones.' }),
+  lines: listOf(textSchema(2000), 10, { description: 'The first line, then additional ones.' }),
   number: optional(200),
   number_within_building: optional(200),
   mail_routing: optional(2000),
@@ -46,7 +47,7 @@ const LeiEvent = closed({
 
 export const LeiRecord = closed({
   lei: Type.String({ pattern: LEI_PATTERN, description: 'With check digits that are right.' }),
-  name: words(2000, { description: 'The legal name.' }),
+  name: textSchema(2000, { description: 'The legal name.' }),
   name_language: optional(50),
   other_names: listOf(LeiName, 50),
   legal_address: Type.Optional(LeiAddress),
@@ -59,13 +60,13 @@ export const LeiRecord = closed({
   legal_form: optional(20, 'ELF code (ISO 20275).'),
   other_legal_form: optional(2000),
   associated_entity: Type.Optional(OtherEntity),
-  status: words(50, { description: 'ACTIVE, INACTIVE …' }),
+  status: textSchema(50, { description: 'ACTIVE, INACTIVE …' }),
   created_on: optional(50),
   expired_on: optional(50),
   expiry_reason: optional(100),
   successors: listOf(OtherEntity, 50),
   events: listOf(LeiEvent, 50),
-  registration_status: words(50, { description: 'ISSUED, LAPSED, RETIRED …' }),
+  registration_status: textSchema(50, { description: 'ISSUED, LAPSED, RETIRED …' }),
   registered_on: optional(50, 'As published, a date and time.'),
   updated_on: optional(50),
   renewal_on: optional(50),

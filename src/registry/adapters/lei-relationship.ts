@@ -1,16 +1,17 @@
 /** Who owns whom: one relationship between two legal entities (level 2 of GLEIF). */
 import { closed, listOf, type Static, Type } from '../../kernel/schema.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
-const optional = (max: number, description?: string) => Type.Optional(words(max, description ? { description } : {}))
+const optional = (max: number, description?: string) =>
+  Type.Optional(textSchema(max, description ? { description } : {}))
 
 export const LeiRelationship = closed({
-  start: words(50, { description: 'LEI of the entity that is consolidated or managed: the child.' }),
+  start: textSchema(50, { description: 'LEI of the entity that is consolidated or managed: the child.' }),
   start_type: optional(50, 'What kind of identifier start is. Absent: LEI.'),
-  type: words(100, { description: 'As published, such as IS_DIRECTLY_CONSOLIDATED_BY: start … end.' }),
-  end: words(50, { description: 'LEI of the entity that consolidates or manages: the parent.' }),
+  type: textSchema(100, { description: 'As published, such as IS_DIRECTLY_CONSOLIDATED_BY: start … end.' }),
+  end: textSchema(50, { description: 'LEI of the entity that consolidates or manages: the parent.' }),
   end_type: optional(50, 'What kind of identifier end is. Absent: LEI.'),
-  status: words(50, { description: 'ACTIVE, INACTIVE or NULL.' }),
+  status: textSchema(50, { description: 'ACTIVE, INACTIVE or NULL.' }),
   periods: listOf(closed({ type: optional(100), from: optional(50), to: optional(50) }), 50, {
     description: 'Accounting, relationship and document filing periods, as published.',
   }),
@@ -20,7 +21,7 @@ export const LeiRelationship = closed({
   quantifiers: listOf(closed({ method: optional(100), amount: optional(50), units: optional(50) }), 50, {
     description: 'Such as a share; the amount as published.',
   }),
-  registration_status: words(50, { description: 'PUBLISHED, LAPSED, RETIRED …' }),
+  registration_status: textSchema(50, { description: 'PUBLISHED, LAPSED, RETIRED …' }),
   registered_on: optional(50),
   updated_on: optional(50),
   renewal_on: optional(50),

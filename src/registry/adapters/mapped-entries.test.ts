@@ -1,18 +1,18 @@
 /** Constants, defaults, splitting, elements and grouping: how a table or JSON of any make becomes entries of a type. */
 import { describe, expect, test } from 'vitest'
-import { faultsOf } from '../../kernel/http/validation.ts'
-import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { findSchemaErrors } from '../../kernel/http/validation.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import type { Mapping } from './mapping.ts'
-import { mappingFaults } from './mapping-check.ts'
-import { Pending } from './pending.ts'
+import { findMappingFaults } from './mapping-check.ts'
+import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
-import { adapterOf, readAll } from './test-reading.ts'
+import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown>) {
-  expect(faultsOf('body', adapterOf(key).options, structuredClone(options))).toEqual([])
-  expect(mappingFaults(options)).toEqual([])
-  return readAll(key, sourceOf(content), options)
+  expect(findSchemaErrors('body', getAdapter(key).options, structuredClone(options))).toEqual([])
+  expect(findMappingFaults(options)).toEqual([])
+  return readWithAdapter(key, toSource(content), options)
 }
 
 const columns = [
@@ -187,7 +187,7 @@ describe('several rows, one entry', () => {
   test('JSON records and workbooks are grouped too', async () => {
     const { entries } = await read('json', '[{"id":1,"t":["a"]},{"id":1,"t":["b","a"],"o":{"x":1}}]', { group_rows })
     expect(entries).toEqual([{ id: 1, t: ['a', 'b'], o: { x: 1 } }])
-    const book = await bytesOfAll(
+    const book = await collectBytes(
       writeXlsx(
         [
           ['id', 'name', 'aka', 'c'],
@@ -206,7 +206,7 @@ describe('several rows, one entry', () => {
     const note = 'x'.repeat(1_000_000)
     const mapping: Mapping<number> = { map: (n) => ({ id: n, note }), complete: () => [] }
     const addAll = (adjacent: boolean) => {
-      const out = new Pending()
+      const out = new BatchBuilder()
       const records = new MappedRecords(mapping, { group_rows: { by: ['/id'], adjacent } }, out)
       for (let n = 1; n <= 40; n++) records.add(n, { row: n })
       return out.take().entries.length
@@ -268,6 +268,8 @@ test.each([
     '/group_rows/by/0',
   ],
 ])('%s is a fault of the mapping, with its place', async (_, options, pointer) => {
-  expect(mappingFaults(options).map((fault) => fault.pointer)).toEqual([pointer])
-  await expect(readAll('csv', sourceOf('id,name,x,y\n'), options)).rejects.toMatchObject({ code: 'layout_unknown' })
+  expect(findMappingFaults(options).map((fault) => fault.pointer)).toEqual([pointer])
+  await expect(readWithAdapter('csv', toSource('id,name,x,y\n'), options)).rejects.toMatchObject({
+    code: 'layout_unknown',
+  })
 })

@@ -1,5 +1,5 @@
 /** What is wrong with a mapping before any source is read: targets that exclude each other, members that cannot be. */
-import { isObject, pointerOf } from '../content/pointer.ts'
+import { formatPointer, isObject } from '../content/json-pointer.ts'
 import { isAppending, pointerSteps } from './mapping-targets.ts'
 
 export interface OptionFault {
@@ -39,7 +39,7 @@ interface Write {
 }
 
 /** `options` fit their schema. */
-export function mappingFaults(options: object): OptionFault[] {
+export function findMappingFaults(options: object): OptionFault[] {
   const { columns, members, elements = [], constants = {}, group_rows } = options as MappingLike
   const list = columns ? 'columns' : 'members'
   const mappings = columns ?? members
@@ -70,7 +70,7 @@ const valueWrites = (mappings: readonly MappedValue[], at: string): Write[] =>
 /** The places constants fill: members of objects one by one, an array as a whole. */
 function constantWrites(constants: Readonly<Record<string, unknown>>, at: string, steps: string[] = []): Write[] {
   return Object.entries(constants).flatMap(([name, value]): Write[] => {
-    const [place, path] = [`${at}${pointerOf([name])}`, [...steps, name]]
+    const [place, path] = [`${at}${formatPointer([name])}`, [...steps, name]]
     if (isObject(value)) return constantWrites(value, place, path)
     return [{ at: place, steps: path, appends: false, is_array_constant: Array.isArray(value) }]
   })
@@ -88,17 +88,17 @@ function writeFaults(writes: readonly Write[]): OptionFault[] {
     }
     // The member that holds the rest of a row has no place of its own.
     if (steps.length === 0) continue
-    const place = pointerOf(steps)
+    const place = formatPointer(steps)
     const same = taken.get(place)
     const around = steps
       .slice(0, -1)
-      .map((_, count) => taken.get(pointerOf(steps.slice(0, count + 1))))
+      .map((_, count) => taken.get(formatPointer(steps.slice(0, count + 1))))
       .find((found) => found !== undefined)
     const other = (same && !canShare(same, write) ? same : undefined) ?? around ?? inner.get(place)
     if (other) faults.push({ pointer: at, detail: `writes to ${place}, and so does ${other.at}` })
     if (!same) taken.set(place, write)
     for (let count = 1; count < steps.length; count++) {
-      const outer = pointerOf(steps.slice(0, count))
+      const outer = formatPointer(steps.slice(0, count))
       if (!inner.has(outer)) inner.set(outer, write)
     }
   }
@@ -139,9 +139,9 @@ function elementFaults(element: MappedElement, at: string): OptionFault[] {
 /** `values` are absent where the mapping is that of the type. */
 function groupFaults(by: readonly string[], values: readonly Write[] | undefined, arrays: readonly Write[]) {
   return by.flatMap((pointer, index): OptionFault[] => {
-    const place = pointerOf(pointerSteps(pointer))
+    const place = formatPointer(pointerSteps(pointer))
     const refuse = (detail: string) => [{ pointer: `/group_rows/by/${index}`, detail }]
-    const writes = (list: readonly Write[]) => list.find(({ steps }) => pointerOf(steps) === place)
+    const writes = (list: readonly Write[]) => list.find(({ steps }) => formatPointer(steps) === place)
     const write = writes(values ?? []) ?? writes(arrays)
     if (write?.appends) return refuse(`names an array: ${write.at} appends to ${place}`)
     return values === undefined || write ? [] : refuse(`names ${place}, which nothing is mapped to`)

@@ -1,6 +1,6 @@
 /** Places in an entry that a mapping writes to, and how two entries become one. */
 import type { Entry } from '../adapter.ts'
-import { escapeStep, isObject, setMember } from '../content/pointer.ts'
+import { escapeStep, isObject, setMember } from '../content/json-pointer.ts'
 
 export const pointerSteps = (pointer: string): string[] =>
   pointer
@@ -22,7 +22,7 @@ export interface Target {
 /** Whether the last step appends, as in RFC 6902. A member of the entry itself may be called "-". */
 export const isAppending = (steps: readonly string[]): boolean => steps.length > 1 && steps.at(-1) === '-'
 
-export function targetOf(pointer: string): Target {
+export function parseTarget(pointer: string): Target {
   const given = pointerSteps(pointer)
   const is_appended = isAppending(given)
   const steps = is_appended ? given.slice(0, -1) : given
@@ -54,10 +54,10 @@ export function appendTo(entry: Entry, to: Target, values: readonly unknown[]): 
   return true
 }
 
-export function cloneOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(cloneOf)
+export function cloneValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(cloneValue)
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cloneOf(member)]))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cloneValue(member)]))
 }
 
 export interface Conflict {

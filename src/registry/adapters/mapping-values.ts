@@ -2,7 +2,7 @@
  * What a text is said to be: text, number, boolean, date or JSON. A text that does not read as that is refused with a reason; none
  * is bent to fit.
  */
-import { isObject } from '../content/pointer.ts'
+import { isObject } from '../content/json-pointer.ts'
 import { parseRecord, RecordFault } from '../formats/json-record.ts'
 import { parseDate } from './dates.ts'
 
@@ -35,7 +35,7 @@ export class Unreadable {
 export type Convert = (text: string) => unknown
 
 /** Gives the value, undefined for none, or an Unreadable. */
-export function converter(rules: ValueRules, shared: MappingRules): Convert {
+export function createConverter(rules: ValueRules, shared: MappingRules): Convert {
   // Only a text can mean the white space around it.
   const trim = (shared.trim ?? false) || (rules.kind ?? 'text') !== 'text'
   const nulls = new Set(rules.null_values ?? shared.null_values ?? [''])

@@ -4,12 +4,12 @@
  */
 
 import type { Entry, Reject, SourceLocation } from '../adapter.ts'
-import { setMember } from '../content/pointer.ts'
+import { setMember } from '../content/json-pointer.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import { mappingFaults } from './mapping-check.ts'
+import { findMappingFaults } from './mapping-check.ts'
 import type { ColumnMapping, ElementMapping, EntryRules, MemberMapping } from './mapping-options.ts'
-import { appendTo, cloneOf, mergeEntries, pointerSteps, type Target, targetOf } from './mapping-targets.ts'
-import { type Convert, converter, members, splitting, typed, Unreadable } from './mapping-values.ts'
+import { appendTo, cloneValue, mergeEntries, parseTarget, pointerSteps, type Target } from './mapping-targets.ts'
+import { type Convert, createConverter, members, splitting, typed, Unreadable } from './mapping-values.ts'
 
 /** One value of a record on its way into the entry. */
 interface Field<R> {
@@ -104,12 +104,12 @@ function put<R>(entry: Entry, { to, is_split }: Field<R>, value: unknown): void 
 }
 
 function putDefault<R>(entry: Entry, field: Field<R>): void {
-  const value = cloneOf(field.fallback)
+  const value = cloneValue(field.fallback)
   put(entry, field, field.is_split && !Array.isArray(value) ? [value] : value)
 }
 
 function addConstants(entry: Entry, constants: Readonly<Record<string, unknown>>, at: SourceLocation): Reject[] {
-  const conflicts = mergeEntries(entry, cloneOf(constants) as Entry)
+  const conflicts = mergeEntries(entry, cloneValue(constants) as Entry)
   return conflicts.map(({ pointer }) =>
     reject('value_ambiguous', `The record has another ${pointer} than the constants.`, at, null, pointer),
   )
@@ -118,7 +118,7 @@ function addConstants(entry: Entry, constants: Readonly<Record<string, unknown>>
 /** The elements a record gives; none when all its values are empty. */
 function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   const rejects: Reject[] = []
-  let parts: Entry[] = [cloneOf(plan.constants) as Entry]
+  let parts: Entry[] = [cloneValue(plan.constants) as Entry]
   let has_value = false
   const missing: Field<R>[] = []
   for (const field of plan.fields) {
@@ -135,13 +135,13 @@ function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   if (!has_value) return { elements: [], rejects }
   for (const field of missing) {
     if (field.required) rejects.push(refusal(undefined, field, field.given(record), at, plan.to.pointer))
-    else if (field.fallback !== undefined) for (const part of parts) put(part, field, cloneOf(field.fallback))
+    else if (field.fallback !== undefined) for (const part of parts) put(part, field, cloneValue(field.fallback))
   }
   return { elements: parts, rejects }
 }
 
 function withPart<R>(element: Entry, field: Field<R>, value: unknown): Entry {
-  const copy = cloneOf(element) as Entry
+  const copy = cloneValue(element) as Entry
   put(copy, { ...field, is_split: false }, value)
   return copy
 }
@@ -157,7 +157,7 @@ function refusal<R>(value: unknown, field: Field<R>, given: unknown, at: SourceL
 
 /** A mapping that contradicts itself is refused before it is ordered; here for those who did not ask. */
 function expectMapping(rules: object): void {
-  const [fault] = mappingFaults(rules)
+  const [fault] = findMappingFaults(rules)
   if (fault) refuseSource('layout_unknown', `The mapping cannot be used: ${fault.pointer} ${fault.detail}.`)
 }
 
@@ -176,12 +176,12 @@ export function mapColumns(
     const index = columnIndex(header, mapping)
     if (index < 0 && mapping.default === undefined) return null
     // Cells are texts.
-    const read = toRead(mapping.pointer === '' ? members : converter(mapping, rules))
+    const read = toRead(mapping.pointer === '' ? members : createConverter(mapping, rules))
     return {
       name: header[index] ?? String(mapping.column),
       given: (cells) => cells[index] ?? '',
       read: mapping.split === undefined ? read : splitting(read, mapping.split),
-      to: targetOf(mapping.pointer),
+      to: parseTarget(mapping.pointer),
       required: mapping.required ?? false,
       fallback: mapping.default,
       is_split: mapping.split !== undefined,
@@ -190,7 +190,7 @@ export function mapColumns(
   const fieldsOf = (mappings: readonly ColumnMapping[]) => mappings.map(fieldOf).filter((field) => field !== null)
   const elements = (rules.elements ?? []).map(
     (element): ElementPlan<Cells> => ({
-      to: targetOf(`${element.pointer}/-`),
+      to: parseTarget(`${element.pointer}/-`),
       fields: fieldsOf(element.columns ?? []),
       constants: { ...element.constants },
     }),
@@ -248,14 +248,14 @@ export function mapMembers(
   expectMapping({ ...rules, members: mappings })
   const fieldOf = (mapping: MemberMapping): Field<Entry> => {
     const { from, pointer, required = false, kind, split } = mapping
-    const [steps, convert] = [pointerSteps(from), converter(mapping, rules)]
+    const [steps, convert] = [pointerSteps(from), createConverter(mapping, rules)]
     const readOne = (given: unknown) =>
       typeof given === 'string' ? convert(given) : kind === undefined ? given : typed(given, kind)
     return {
       name: from,
       given: (record) => steps.reduce<unknown>(stepInto, record) ?? undefined,
       read: split === undefined ? readOne : splitting(readOne, split),
-      to: targetOf(pointer),
+      to: parseTarget(pointer),
       required,
       fallback: mapping.default,
       is_split: split !== undefined,
@@ -263,7 +263,7 @@ export function mapMembers(
   }
   const elements = (rules.elements ?? []).map(
     (element): ElementPlan<Entry> => ({
-      to: targetOf(`${element.pointer}/-`),
+      to: parseTarget(`${element.pointer}/-`),
       fields: (element.members ?? []).map(fieldOf),
       constants: { ...element.constants },
     }),

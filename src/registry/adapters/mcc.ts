@@ -4,7 +4,7 @@ import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
 import type { MerchantCategory } from './merchant-category.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { Columns, type TableRow } from './table.ts'
 
 const Options = closed(codeTableOptions)
@@ -21,7 +21,7 @@ const found = {
 } as const
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   let columns: Columns | undefined
   const begin = (header: readonly string[]) => {
     for (const member of ['code', 'description'] as const) {
@@ -42,7 +42,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
   yield* out.rest()
 }
 
-function readCategory({ fields, at }: TableRow, columns: Columns, out: Pending): void {
+function readCategory({ fields, at }: TableRow, columns: Columns, out: BatchBuilder): void {
   const entry: Partial<Record<keyof MerchantCategory, string>> = {}
   for (const [member, names] of Object.entries(found)) {
     const value = columns.get(fields, ...names)

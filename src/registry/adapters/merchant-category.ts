@@ -1,14 +1,14 @@
 /** A merchant category code of ISO 18245 with what those who publish lists of them call it. */
 import { closed, type Static, Type } from '../../kernel/schema.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const MerchantCategory = closed({
   code: Type.String({ pattern: '^[0-9]{4}$', description: 'Four digits; a text, since 0742 is not 742.' }),
-  description: words(1000),
-  combined_description: Type.Optional(words(1000)),
-  usda_description: Type.Optional(words(1000, { description: 'As the US Department of Agriculture lists it.' })),
-  irs_description: Type.Optional(words(1000, { description: 'As the US Internal Revenue Service lists it.' })),
-  irs_reportable: Type.Optional(words(200, { description: 'As published: Yes, or No with the regulation.' })),
+  description: textSchema(1000),
+  combined_description: Type.Optional(textSchema(1000)),
+  usda_description: Type.Optional(textSchema(1000, { description: 'As the US Department of Agriculture lists it.' })),
+  irs_description: Type.Optional(textSchema(1000, { description: 'As the US Internal Revenue Service lists it.' })),
+  irs_reportable: Type.Optional(textSchema(200, { description: 'As published: Yes, or No with the regulation.' })),
 })
 export type MerchantCategory = Static<typeof MerchantCategory>
 

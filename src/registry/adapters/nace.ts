@@ -7,8 +7,8 @@ import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
 import { IndustryList } from './industry-list.ts'
-import { Pending } from './pending.ts'
-import { squeeze } from './sanctioned-party.ts'
+import { BatchBuilder } from './pending.ts'
+import { collapseSpaces } from './sanctioned-party.ts'
 import { Columns } from './table.ts'
 
 const Options = closed({
@@ -40,7 +40,7 @@ const editions = { 'Reference to ISIC Rev. 4': '2', 'Reference to ISIC Rev. 5': 
 const CODE = /^(?:[A-Z]|[A-Z]?\d{2}(?:\.\d{1,2})?)$/
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const list = new IndustryList(out)
   let columns: Columns | undefined
   let edition = options.edition
@@ -70,7 +70,7 @@ type Field = (member: Member) => string | undefined
 function rowFault(field: Field): [Member, string] | undefined {
   const level = Number(field('level'))
   if (!CODE.test(field('code') ?? '')) return ['code', 'The code is not one of NACE, such as A, 01, 01.1 or 01.11.']
-  if (squeeze(field('title')) === '') return ['title', 'The code has no title.']
+  if (collapseSpaces(field('title')) === '') return ['title', 'The code has no title.']
   if (!Number.isInteger(level) || level < 1 || level > 4) return ['level', 'The level is not 1 to 4.']
   if (field('parent') === undefined && level > 1) return ['parent', 'The code above is missing.']
   return undefined
@@ -83,7 +83,7 @@ function readCode(
   at: SourceLocation,
   edition: string | undefined,
   list: IndustryList,
-  out: Pending,
+  out: BatchBuilder,
 ): void {
   const fault = rowFault(field)
   if (fault) {
@@ -93,7 +93,7 @@ function readCode(
     out.reject(reject(code, message, at, given ?? field('code') ?? null, `/${member}`))
     return
   }
-  const [code, title, level] = [field('code') as string, squeeze(field('title')), Number(field('level'))]
+  const [code, title, level] = [field('code') as string, collapseSpaces(field('title')), Number(field('level'))]
   const parent = field('parent')
   const texts = Object.fromEntries(notes.map((member) => [member, field(member)]).filter(([, note]) => note))
   list.add({ scheme: 'nace', code, title, level, ...(edition && { edition }), ...(parent && { parent }), ...texts }, at)

@@ -4,17 +4,17 @@
  */
 import { closed, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
-import { isObject } from '../content/pointer.ts'
+import { isObject } from '../content/json-pointer.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
+import { DETECTION_BYTES, detectFormat } from '../formats/format-detection.ts'
 import { readJsonItems } from '../formats/json.ts'
 import { RecordFault } from '../formats/json-record.ts'
-import { LOOKED_AT_BYTES, looksLike } from '../formats/looks-like.ts'
 import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
 import { IndustryList } from './industry-list.ts'
 import { replaceNotANumber } from './not-a-number.ts'
-import { Pending } from './pending.ts'
-import { squeeze } from './sanctioned-party.ts'
+import { BatchBuilder } from './pending.ts'
+import { collapseSpaces } from './sanctioned-party.ts'
 import { readDetected } from './source-text.ts'
 
 const Options = closed({
@@ -43,17 +43,17 @@ function parentOf(code: string, all: ReadonlySet<string>): string | undefined {
 
 class Codes {
   readonly list: IndustryList
-  private readonly out: Pending
+  private readonly out: BatchBuilder
   private readonly edition: string | undefined
 
-  constructor(out: Pending, edition: string | undefined) {
+  constructor(out: BatchBuilder, edition: string | undefined) {
     this.out = out
     this.edition = edition
     this.list = new IndustryList(out)
   }
 
   add(code: string, title: unknown, more: object, at: SourceLocation, edition = this.edition): void {
-    const name = typeof title === 'string' ? squeeze(title) : ''
+    const name = typeof title === 'string' ? collapseSpaces(title) : ''
     if (!CODE.test(code)) {
       this.out.reject(reject('value_unreadable', 'The code is not two to six digits, nor a range.', at, code, '/code'))
     } else if (name === '') this.out.reject(reject('value_missing', 'The code has no title.', at, code, '/title'))
@@ -65,11 +65,11 @@ class Codes {
 }
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const codes = new Codes(out, options.edition)
-  const { head, bytes, close } = await peek(source, LOOKED_AT_BYTES)
+  const { head, bytes, close } = await peek(source, DETECTION_BYTES)
   try {
-    const isJson = looksLike(head.subarray(0, LOOKED_AT_BYTES))?.family === 'json'
+    const isJson = detectFormat(head.subarray(0, DETECTION_BYTES))?.family === 'json'
     if (isJson) await readJson(bytes, options, codes, out)
     else yield* readRows(bytes, options, codes, out)
   } finally {
@@ -78,11 +78,11 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
   yield* codes.list.finish(parentOf)
 }
 
-async function* readRows(source: Source, options: Options, codes: Codes, out: Pending) {
+async function* readRows(source: Source, options: Options, codes: Codes, out: BatchBuilder) {
   let [code_at, title_at] = [-1, -1]
   let edition = options.edition
   const begin = (found: readonly string[]) => {
-    const header = found.map((name) => squeeze(name))
+    const header = found.map((name) => collapseSpaces(name))
     code_at = header.findIndex((name) => CODE_COLUMN.test(name))
     title_at = header.findIndex((name) => TITLE_COLUMN.test(name))
     if (code_at < 0 || title_at < 0) {
@@ -95,7 +95,7 @@ async function* readRows(source: Source, options: Options, codes: Codes, out: Pe
   yield* readCodeTable(source, options, out, begin, async function* (tables) {
     for await (const rows of tables) {
       for (const { fields, at } of rows) {
-        codes.add(squeeze(fields[code_at]), fields[title_at], {}, at, edition)
+        codes.add(collapseSpaces(fields[code_at]), fields[title_at], {}, at, edition)
       }
       if (out.full) yield out.take()
     }
@@ -104,7 +104,7 @@ async function* readRows(source: Source, options: Options, codes: Codes, out: Pe
 
 const jsonMembers = ['title', 'description', 'index_items', 'cross_references']
 
-async function readJson(source: Source, options: Options, codes: Codes, out: Pending): Promise<void> {
+async function readJson(source: Source, options: Options, codes: Codes, out: BatchBuilder): Promise<void> {
   const unpacked = unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES)
   const filtered = replaceNotANumber(readDetected(unpacked, options, out))
   const unread = new Set<string>()
@@ -112,7 +112,7 @@ async function readJson(source: Source, options: Options, codes: Codes, out: Pen
   for await (const items of readJsonItems(filtered.text)) {
     for (const { name, line, text: found, value } of items) {
       const at = { row: ++row, line, path: `/${name}` }
-      if (value instanceof RecordFault) out.reject(reject(value.code, value.placedAt(line), at, found))
+      if (value instanceof RecordFault) out.reject(reject(value.code, value.messageAt(line), at, found))
       else if (typeof name !== 'string') {
         refuseSource('layout_unknown', 'The document is an array; codes are expected as members of an object.', at)
       } else if (!isObject(value)) out.reject(reject('not_an_object', 'The code has no members.', at, found))

@@ -1,5 +1,5 @@
 /** Dates of OFAC's advanced XML, which are periods, written as OFAC's other files write them. */
-import { childOf, textOf, type XmlElement } from '../formats/xml.ts'
+import { getChild, getChildText, type XmlElement } from '../formats/xml.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
@@ -11,11 +11,11 @@ interface Day {
 
 /** A date that may lack its day and month; the missing part is that of the earliest or latest day it can be. */
 function dayOf(element: XmlElement | undefined, is_last: boolean): Day | undefined {
-  const year = Number(element && textOf(element, 'Year'))
+  const year = Number(element && getChildText(element, 'Year'))
   if (!element || !Number.isInteger(year) || year < 1) return undefined
-  const month = Number(textOf(element, 'Month') ?? (is_last ? 12 : 1))
+  const month = Number(getChildText(element, 'Month') ?? (is_last ? 12 : 1))
   const last_day = new Date(Date.UTC(year, month, 0)).getUTCDate()
-  return { year, month, day: Number(textOf(element, 'Day') ?? (is_last ? last_day : 1)) }
+  return { year, month, day: Number(getChildText(element, 'Day') ?? (is_last ? last_day : 1)) }
 }
 
 const isSame = (a: Day, b: Day) => a.year === b.year && a.month === b.month && a.day === b.day
@@ -23,9 +23,9 @@ const nameOf = ({ year, month, day }: Day) => `${String(day).padStart(2, '0')} $
 
 /** `1962`, `May 1962`, `05 May 1962`, `1960 to 1964`, with `circa` before it when it is approximate. */
 export function periodText(period: XmlElement): string | undefined {
-  const [start, end] = [childOf(period, 'Start'), childOf(period, 'End')]
-  const from = dayOf(start && (childOf(start, 'From') ?? childOf(start, 'To')), false)
-  const to = dayOf(end && (childOf(end, 'To') ?? childOf(end, 'From')), true) ?? from
+  const [start, end] = [getChild(period, 'Start'), getChild(period, 'End')]
+  const from = dayOf(start && (getChild(start, 'From') ?? getChild(start, 'To')), false)
+  const to = dayOf(end && (getChild(end, 'To') ?? getChild(end, 'From')), true) ?? from
   if (from === undefined || to === undefined) return undefined
   const is_circa = [start, end].some((bound) => bound?.attributes['Approximate'] === 'true')
   return `${is_circa ? 'circa ' : ''}${spanText(from, to)}`
@@ -44,7 +44,8 @@ function spanText(from: Day, to: Day): string {
 
 /** The day of a `Date` element as ISO 8601, when it is a whole one. */
 export function isoDay(element: XmlElement | undefined): string | undefined {
-  const day = element && textOf(element, 'Day') && textOf(element, 'Month') ? dayOf(element, false) : undefined
+  const day =
+    element && getChildText(element, 'Day') && getChildText(element, 'Month') ? dayOf(element, false) : undefined
   if (day === undefined) return undefined
   const two = (value: number) => String(value).padStart(2, '0')
   return `${String(day.year).padStart(4, '0')}-${two(day.month)}-${two(day.day)}`

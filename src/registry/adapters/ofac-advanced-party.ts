@@ -1,10 +1,10 @@
 /** From one party of OFAC's advanced XML to a draft: names put together from their parts, features by what their type is called. */
-import { attributeOf, childOf, childrenOf, textOf, type XmlElement } from '../formats/xml.ts'
+import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../formats/xml.ts'
 import { periodText } from './ofac-advanced-dates.ts'
 import type { ValueSet } from './ofac-advanced-layout.ts'
 import type { OfacList } from './ofac-list.ts'
 import { ofacDates } from './ofac-remarks.ts'
-import { birthDate, PartyDraft, squeeze } from './sanctioned-party.ts'
+import { birthDate, collapseSpaces, PartyDraft } from './sanctioned-party.ts'
 
 /** What a party refers to. A reference that leads nowhere is counted by whoever answers. */
 export interface References {
@@ -27,20 +27,20 @@ export function readLocation(element: XmlElement, references: References): Locat
   const lines: { type: string; text: string }[] = []
   const named: Record<string, string> = {}
   const comments: string[] = []
-  for (const part of childrenOf(element, 'LocationPart')) {
-    const type = references.value('LocPartType', attributeOf(part, 'LocPartTypeID'))?.toUpperCase() ?? ''
-    for (const value of childrenOf(part, 'LocationPartValue')) {
-      const text = squeeze(textOf(value, 'Value'))
+  for (const part of getChildren(element, 'LocationPart')) {
+    const type = references.value('LocPartType', getAttribute(part, 'LocPartTypeID'))?.toUpperCase() ?? ''
+    for (const value of getChildren(part, 'LocationPartValue')) {
+      const text = collapseSpaces(getChildText(value, 'Value'))
       if (text !== '' && NAMED_PARTS.has(type) && named[type] === undefined) named[type] = text
       else if (text !== '') lines.push({ type, text })
-      comments.push(squeeze(textOf(value, 'Comment')))
+      comments.push(collapseSpaces(getChildText(value, 'Comment')))
     }
   }
-  const country = childrenOf(element, 'LocationCountry').map((one) =>
-    references.value('Country', attributeOf(one, 'CountryID')),
+  const country = getChildren(element, 'LocationCountry').map((one) =>
+    references.value('Country', getAttribute(one, 'CountryID')),
   )
-  const area = childrenOf(element, 'LocationAreaCode').map((one) =>
-    references.attribute('AreaCode', attributeOf(one, 'AreaCodeID'), 'Description'),
+  const area = getChildren(element, 'LocationAreaCode').map((one) =>
+    references.attribute('AreaCode', getAttribute(one, 'AreaCodeID'), 'Description'),
   )
   return {
     lines: lines.sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)).map(({ text }) => text),
@@ -70,21 +70,21 @@ export interface ReadParty {
 }
 
 export function readParty(element: XmlElement, list: OfacList, references: References): ReadParty | undefined {
-  const id = attributeOf(element, 'FixedRef')
+  const id = getAttribute(element, 'FixedRef')
   if (id === undefined) return undefined
-  const profiles = childrenOf(element, 'Profile')
-  const kinds = profiles.map((profile) => kindOf(attributeOf(profile, 'PartySubTypeID'), references))
-  const draft = new PartyDraft(list, id, kinds[0] ?? 'other').remark(textOf(element, 'Comment'))
-  const identities = profiles.flatMap((profile) => childrenOf(profile, 'Identity'))
+  const profiles = getChildren(element, 'Profile')
+  const kinds = profiles.map((profile) => kindOf(getAttribute(profile, 'PartySubTypeID'), references))
+  const draft = new PartyDraft(list, id, kinds[0] ?? 'other').remark(getChildText(element, 'Comment'))
+  const identities = profiles.flatMap((profile) => getChildren(profile, 'Identity'))
   for (const identity of identities) readNames(identity, draft, references)
   for (const profile of profiles) {
-    draft.remark(textOf(profile, 'Comment'))
+    draft.remark(getChildText(profile, 'Comment'))
     readFeatures(profile, draft, references)
   }
   return {
     draft,
-    profiles: profiles.flatMap((profile) => attributeOf(profile, 'ID') ?? []),
-    identities: identities.flatMap((identity) => attributeOf(identity, 'ID') ?? []),
+    profiles: profiles.flatMap((profile) => getAttribute(profile, 'ID') ?? []),
+    identities: identities.flatMap((identity) => getAttribute(identity, 'ID') ?? []),
   }
 }
 
@@ -98,22 +98,22 @@ function kindOf(subtype: string | undefined, references: References) {
 
 function readNames(identity: XmlElement, draft: PartyDraft, references: References): void {
   const groups = new Map<string, string | undefined>()
-  for (const master of childrenOf(identity, 'NamePartGroups').flatMap((one) =>
-    childrenOf(one, 'MasterNamePartGroup'),
+  for (const master of getChildren(identity, 'NamePartGroups').flatMap((one) =>
+    getChildren(one, 'MasterNamePartGroup'),
   )) {
-    for (const group of childrenOf(master, 'NamePartGroup')) {
-      const type = references.value('NamePartType', attributeOf(group, 'NamePartTypeID'))
-      groups.set(attributeOf(group, 'ID') ?? '', type)
+    for (const group of getChildren(master, 'NamePartGroup')) {
+      const type = references.value('NamePartType', getAttribute(group, 'NamePartTypeID'))
+      groups.set(getAttribute(group, 'ID') ?? '', type)
     }
   }
   // Which of a false identity's names is the primary one says nothing about the party.
-  const is_main = attributeOf(identity, 'Primary') !== 'false' && attributeOf(identity, 'False') !== 'true'
-  for (const alias of childrenOf(identity, 'Alias')) {
-    const type = references.value('AliasType', attributeOf(alias, 'AliasTypeID'))
-    const is_primary = is_main && attributeOf(alias, 'Primary') === 'true'
-    const is_weak = attributeOf(alias, 'LowQuality') === 'true'
+  const is_main = getAttribute(identity, 'Primary') !== 'false' && getAttribute(identity, 'False') !== 'true'
+  for (const alias of getChildren(identity, 'Alias')) {
+    const type = references.value('AliasType', getAttribute(alias, 'AliasTypeID'))
+    const is_primary = is_main && getAttribute(alias, 'Primary') === 'true'
+    const is_weak = getAttribute(alias, 'LowQuality') === 'true'
     const plain = is_primary ? 'primary' : type === 'F.K.A.' ? 'former' : is_weak ? 'weak-alias' : 'alias'
-    for (const documented of childrenOf(alias, 'DocumentedName')) {
+    for (const documented of getChildren(alias, 'DocumentedName')) {
       const { name, script } = readName(documented, groups, references)
       const is_latin = script === undefined || script === 'Latin'
       draft.name(name, is_latin ? plain : 'original-script', { script: is_latin ? undefined : script })
@@ -130,10 +130,12 @@ function readName(
   const last: string[] = []
   const rest: string[] = []
   let script: string | undefined
-  for (const part of childrenOf(documented, 'DocumentedNamePart').flatMap((one) => childrenOf(one, 'NamePartValue'))) {
-    const type = groups.get(attributeOf(part, 'NamePartGroupID') ?? '')
+  for (const part of getChildren(documented, 'DocumentedNamePart').flatMap((one) =>
+    getChildren(one, 'NamePartValue'),
+  )) {
+    const type = groups.get(getAttribute(part, 'NamePartGroupID') ?? '')
     ;(type === 'Last Name' ? last : rest).push(part.text)
-    script ??= references.value('Script', attributeOf(part, 'ScriptID'))
+    script ??= references.value('Script', getAttribute(part, 'ScriptID'))
   }
   return { name: [last.join(' '), rest.join(' ')].filter(Boolean).join(', '), script }
 }
@@ -154,10 +156,10 @@ interface Feature {
 
 function readFeatures(profile: XmlElement, draft: PartyDraft, references: References): void {
   const features: Feature[] = []
-  for (const feature of childrenOf(profile, 'Feature')) {
-    const type = references.value('FeatureType', attributeOf(feature, 'FeatureTypeID'))
-    for (const version of childrenOf(feature, 'FeatureVersion')) {
-      const comment = textOf(version, 'Comment')
+  for (const feature of getChildren(profile, 'Feature')) {
+    const type = references.value('FeatureType', getAttribute(feature, 'FeatureTypeID'))
+    for (const version of getChildren(feature, 'FeatureVersion')) {
+      const comment = getChildText(version, 'Comment')
       const values = valuesOf(version, references)
       for (const value of values) features.push({ type, value, comment })
       // Without a value the comment is all there is.
@@ -177,18 +179,18 @@ interface Value {
 
 function valuesOf(version: XmlElement, references: References): Value[] {
   const values: Value[] = []
-  for (const period of childrenOf(version, 'DatePeriod')) {
+  for (const period of getChildren(version, 'DatePeriod')) {
     const text = periodText(period)
     if (text !== undefined) values.push({ text })
   }
-  for (const detail of childrenOf(version, 'VersionDetail')) {
-    const reference = attributeOf(detail, 'DetailReferenceID')
+  for (const detail of getChildren(version, 'VersionDetail')) {
+    const reference = getAttribute(detail, 'DetailReferenceID')
     const known = reference === undefined ? undefined : references.value('DetailReference', reference)
     const text = [known, detail.text].filter(Boolean).join(' ')
     if (text !== '') values.push({ text })
   }
-  for (const place of childrenOf(version, 'VersionLocation')) {
-    const location = references.location(attributeOf(place, 'LocationID'))
+  for (const place of getChildren(version, 'VersionLocation')) {
+    const location = references.location(getAttribute(place, 'LocationID'))
     const text = location ? partsOf(location).filter(Boolean).join(', ') : ''
     if (location && text !== '') values.push({ text, location })
   }
@@ -233,28 +235,28 @@ export interface Document {
 
 /** A document with its number; without one, what else is said about it. */
 export function readDocument(element: XmlElement, references: References): Document {
-  const dates = childrenOf(element, 'DocumentDate').flatMap((date) => {
-    const period = childOf(date, 'DatePeriod')
+  const dates = getChildren(element, 'DocumentDate').flatMap((date) => {
+    const period = getChild(date, 'DatePeriod')
     const text = period && periodText(period)
-    const type = references.value('IDRegDocDateType', attributeOf(date, 'IDRegDocDateTypeID')) ?? ''
+    const type = references.value('IDRegDocDateType', getAttribute(date, 'IDRegDocDateTypeID')) ?? ''
     return text === undefined
       ? []
       : [`${/issue/i.test(type) ? 'issued' : /expir/i.test(type) ? 'expires' : type} ${text}`]
   })
-  const validity = references.value('Validity', attributeOf(element, 'ValidityID'))
-  const place = references.location(attributeOf(element, 'IssuedIn-LocationID'))
+  const validity = references.value('Validity', getAttribute(element, 'ValidityID'))
+  const place = references.location(getAttribute(element, 'IssuedIn-LocationID'))
   const notes = [
     ...dates,
     validity === 'Valid' ? undefined : validity,
-    textOf(element, 'IssuingAuthority'),
+    getChildText(element, 'IssuingAuthority'),
     place && partsOf(place).filter(Boolean).join(', '),
-    textOf(element, 'Comment'),
+    getChildText(element, 'Comment'),
   ].filter(Boolean)
-  const number = textOf(element, 'IDRegistrationNo')
+  const number = getChildText(element, 'IDRegistrationNo')
   return {
-    type: references.value('IDRegDocType', attributeOf(element, 'IDRegDocTypeID')),
+    type: references.value('IDRegDocType', getAttribute(element, 'IDRegDocTypeID')),
     value: number ?? notes.join(', '),
-    country: references.value('Country', attributeOf(element, 'IssuedBy-CountryID')),
+    country: references.value('Country', getAttribute(element, 'IssuedBy-CountryID')),
     note: number === undefined ? '' : notes.join(', '),
   }
 }

@@ -1,9 +1,9 @@
 /** OFAC's advanced XML, over a list of invented parties in its documented layout. */
 import { describe, expect, test } from 'vitest'
-import { randomFrom } from '../../../test/support/random.ts'
-import { sourceOf } from '../formats/test-sources.ts'
+import { toSource } from '../../../test/support/byte-sources.ts'
+import { createRandom } from '../../../test/support/random.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readAll } from './test-reading.ts'
+import { readWithAdapter } from './test-reading.ts'
 
 const set = (name: string, values: Readonly<Record<string, string>>, attributes = '') =>
   `<${name}Values>${Object.entries(values)
@@ -116,7 +116,7 @@ ${parts.other}</Sanctions>
 `
 }
 async function read(text: string) {
-  const reading = await readAll('ofac-sdn-advanced-xml', sourceOf(text, 97))
+  const reading = await readWithAdapter('ofac-sdn-advanced-xml', toSource(text, 97))
   return { ...reading, parties: reading.entries as unknown as SanctionedParty[] }
 }
 
@@ -230,7 +230,7 @@ describe('OFAC in advanced XML', () => {
 
   test('a fault anywhere in the file has its exact line', async () => {
     const text = listOf()
-    const random = randomFrom(35)
+    const random = createRandom(35)
     for (let each = 0; each < 20; each++) {
       const at = text.indexOf('</', random(text.length - 20))
       const fault = await read(`${text.slice(0, at)} A & B${text.slice(at)}`).catch((error: unknown) => error)

@@ -5,9 +5,9 @@
  */
 import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
-import { quote } from '../formats/archive-set.ts'
+import { quoteNames } from '../formats/archive-files.ts'
 import { onLine, refuseSource, reject } from '../formats/fault.ts'
-import { attributeOf, childOf, childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
+import { getAttribute, getChild, getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'
 import { isoDay, periodText } from './ofac-advanced-dates.ts'
 import {
   knownMembers,
@@ -28,7 +28,7 @@ import {
 } from './ofac-advanced-party.ts'
 import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
 import { addParty, HeldValues } from './parties.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
 import { UnreadMembers } from './unread-members.ts'
@@ -62,7 +62,7 @@ interface Held {
 
 class AdvancedList implements References {
   private readonly list: OfacList
-  private readonly out: Pending
+  private readonly out: BatchBuilder
   private readonly held = new HeldValues()
   private readonly values = new Map<string, XmlElement>()
   private readonly locations = new Map<string, number>()
@@ -75,7 +75,7 @@ class AdvancedList implements References {
   private at: SourceLocation = { row: 0 }
   private parties_read = 0
 
-  constructor(list: OfacList, out: Pending) {
+  constructor(list: OfacList, out: BatchBuilder) {
     this.list = list
     this.out = out
     this.identity = new ListIdentity(list)
@@ -87,7 +87,7 @@ class AdvancedList implements References {
 
   attribute(set: ValueSet, id: string | undefined, name: string): string | undefined {
     const found = this.find(set, id)
-    return found && attributeOf(found, name)
+    return found && getAttribute(found, name)
   }
 
   private find(set: ValueSet, id: string | undefined): XmlElement | undefined {
@@ -112,17 +112,17 @@ class AdvancedList implements References {
 
   add(path: string, element: XmlElement, line: number): void {
     this.at = { row: this.parties_read, line, path }
-    const id = attributeOf(element, 'ID') ?? ''
+    const id = getAttribute(element, 'ID') ?? ''
     if (path === paths.location) this.locations.set(id, this.held.hold(readLocation(element, this), this.at))
     else if (path === paths.document) this.addDocument(element)
     else if (path === paths.party) this.addParty(element, { row: ++this.parties_read, line, path })
     else if (path === paths.relationship) this.addRelationship(element)
     else if (path === paths.entry) this.addEntry(element)
-    else for (const value of element.children) this.values.set(`${value.name} ${attributeOf(value, 'ID')}`, value)
+    else for (const value of element.children) this.values.set(`${value.name} ${getAttribute(value, 'ID')}`, value)
   }
 
   private addDocument(element: XmlElement): void {
-    const identity = attributeOf(element, 'IdentityID') ?? ''
+    const identity = getAttribute(element, 'IdentityID') ?? ''
     const held = this.held.hold({ ...readDocument(element, this), at: this.at }, this.at)
     this.documents.set(identity, [...(this.documents.get(identity) ?? []), held])
   }
@@ -159,34 +159,34 @@ class AdvancedList implements References {
   }
 
   private addRelationship(element: XmlElement): void {
-    const from = this.later(attributeOf(element, 'From-ProfileID'))
-    const to = this.by_profile.get(attributeOf(element, 'To-ProfileID') ?? '')
+    const from = this.later(getAttribute(element, 'From-ProfileID'))
+    const to = this.by_profile.get(getAttribute(element, 'To-ProfileID') ?? '')
     if (to === undefined) this.orphan('Profile')
-    const type = this.value('RelationType', attributeOf(element, 'RelationTypeID')) ?? 'Related to'
-    const former = attributeOf(element, 'Former') === 'true' ? 'formerly ' : ''
-    const comment = textOf(element, 'Comment')
-    const other = to ? `${to.name} (${to.id})` : attributeOf(element, 'To-ProfileID')
+    const type = this.value('RelationType', getAttribute(element, 'RelationTypeID')) ?? 'Related to'
+    const former = getAttribute(element, 'Former') === 'true' ? 'formerly ' : ''
+    const comment = getChildText(element, 'Comment')
+    const other = to ? `${to.name} (${to.id})` : getAttribute(element, 'To-ProfileID')
     from?.remarks.push(`${former}${type}: ${other}${comment ? `. ${comment}` : ''}`)
   }
 
   private addEntry(element: XmlElement): void {
-    const later = this.later(attributeOf(element, 'ProfileID'))
+    const later = this.later(getAttribute(element, 'ProfileID'))
     const programmes: string[] = []
-    for (const measure of childrenOf(element, 'SanctionsMeasure')) {
-      const type = this.value('SanctionsType', attributeOf(measure, 'SanctionsTypeID'))
-      const [comment, period] = [textOf(measure, 'Comment'), childOf(measure, 'DatePeriod')]
+    for (const measure of getChildren(element, 'SanctionsMeasure')) {
+      const type = this.value('SanctionsType', getAttribute(measure, 'SanctionsTypeID'))
+      const [comment, period] = [getChildText(measure, 'Comment'), getChild(measure, 'DatePeriod')]
       if (type === 'Program' && comment) programmes.push(comment)
       else later?.remarks.push(['Measure', type, comment, period && periodText(period)].filter(Boolean).join(': '))
     }
     this.identity.add(programmes)
     if (later === undefined) return
     later.programmes.push(...programmes)
-    later.references.push(this.value('List', attributeOf(element, 'ListID')) ?? '')
-    for (const event of childrenOf(element, 'EntryEvent')) {
-      const day = isoDay(childOf(event, 'Date'))
+    later.references.push(this.value('List', getAttribute(element, 'ListID')) ?? '')
+    for (const event of getChildren(element, 'EntryEvent')) {
+      const day = isoDay(getChild(event, 'Date'))
       if (day !== undefined && (later.listed_on === undefined || day < later.listed_on)) later.listed_on = day
-      later.references.push(this.value('LegalBasis', attributeOf(event, 'LegalBasisID')) ?? '')
-      later.remarks.push(textOf(event, 'Comment') ?? '')
+      later.references.push(this.value('LegalBasis', getAttribute(event, 'LegalBasisID')) ?? '')
+      later.remarks.push(getChildText(event, 'Comment') ?? '')
     }
   }
 
@@ -229,7 +229,7 @@ async function* read(
   file_name?: string | null,
 ): AsyncGenerator<Batch, void, undefined> {
   expectFileName(file_name, list)
-  const out = new Pending()
+  const out = new BatchBuilder()
   const unread = new UnreadMembers(knownMembers)
   const found: string[] = []
   const onElement = (path: string, line: number, leads_to_records: boolean) => {
@@ -267,11 +267,11 @@ function expectSections(found: readonly string[], absent: readonly string[]): vo
   const missing = sections.filter((section) => !found.includes(section) && !absent.includes(section))
   if (missing.length > 0) {
     const advice = `If that is meant, say {"absent_sections": ${JSON.stringify(missing)}}.`
-    refuseSource('layout_unknown', `The file lacks the sections ${quote(missing)}. ${advice}`)
+    refuseSource('layout_unknown', `The file lacks the sections ${quoteNames(missing)}. ${advice}`)
   }
   const said = absent.filter((section) => found.includes(section))
   if (said.length > 0) {
-    refuseSource('layout_unknown', `The file has ${quote(said)}, although absent_sections says that it has not.`)
+    refuseSource('layout_unknown', `The file has ${quoteNames(said)}, although absent_sections says that it has not.`)
   }
 }
 

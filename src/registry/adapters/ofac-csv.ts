@@ -5,15 +5,22 @@
  */
 import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
-import { type Member, openArchive } from '../formats/archive.ts'
-import { baseName, type ExpectedFile, type FileSet, findFiles, quote, refuseMissing } from '../formats/archive-set.ts'
+import { type ArchiveMember, openArchive } from '../formats/archive.ts'
+import {
+  baseName,
+  type ExpectedFile,
+  type FileSet,
+  findFiles,
+  quoteNames,
+  refuseMissing,
+} from '../formats/archive-files.ts'
 import { decode, type Encoding, isZip, MAX_EXPANDED_BYTES, peek } from '../formats/decode.ts'
 import { requireEndMark } from '../formats/end-mark.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
 import { readRemarks } from './ofac-remarks.ts'
 import { addParty } from './parties.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { PartyDraft } from './sanctioned-party.ts'
 import { detectedEncodingOption, noteEncoding, readDetected, textOptions } from './source-text.ts'
 import { readTable, type TableRow } from './table.ts'
@@ -80,7 +87,7 @@ interface Group {
   readonly first: SourceLocation
   is_taken: boolean
 }
-class Beside {
+class CompanionFile {
   readonly groups = new Map<string, Group>()
   readonly file: string
 
@@ -94,7 +101,7 @@ class Beside {
     return group?.rows ?? []
   }
 }
-type BesideFiles = Partial<Record<Exclude<Role, 'parties'>, Beside>>
+type CompanionFiles = Partial<Record<Exclude<Role, 'parties'>, CompanionFile>>
 
 /** Far above the real files (50,000 rows together), far below what memory holds. */
 const MAX_ROWS_BESIDE = 1_000_000
@@ -102,7 +109,7 @@ const MAX_ROWS_BESIDE = 1_000_000
 interface Reading {
   readonly list: OfacList
   readonly options: Options
-  readonly out: Pending
+  readonly out: BatchBuilder
 }
 
 async function* read(
@@ -111,7 +118,7 @@ async function* read(
   list: OfacList,
   file_name?: string | null,
 ): AsyncGenerator<Batch, void, undefined> {
-  const reading = { list, options, out: new Pending() }
+  const reading = { list, options, out: new BatchBuilder() }
   const { head, bytes, close } = await peek(source)
   try {
     if (isZip(head)) yield* readSet(bytes, reading)
@@ -163,14 +170,14 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
     const { members, others, unread } = findFiles(archive, set)
     for (const file of others) out.file(file)
     if (unread.length > 0) {
-      const message = `Files of the archive that are not part of the list were not read (${unread.length}): ${quote(unread)}.`
+      const message = `Files of the archive that are not part of the list were not read (${unread.length}): ${quoteNames(unread)}.`
       out.warn('files_unread', message, { row: 0, file: unread[0] as string })
     }
-    const textOf = (member: Member, stem: string) => {
+    const textOf = (member: ArchiveMember, stem: string) => {
       const encoding: Encoding | 'detect' = options.encoding ?? 'detect'
       return marked(decode(member.read(), encoding, noteEncoding(out, member.name)), stem, reading, member.name)
     }
-    const beside: BesideFiles = {}
+    const beside: CompanionFiles = {}
     for (const [role, stem, columns] of [
       ['aliases', aliases, aliasColumns],
       ['addresses', addresses, addressColumns],
@@ -180,7 +187,7 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
       if (member) beside[role] = await groupByParty(textOf(member, stem), member.name, columns, reading)
     }
     yield* out.rest()
-    const main = members.get(parties) as Member
+    const main = members.get(parties) as ArchiveMember
     yield* readParties(textOf(main, parties), beside, reading, main.name)
   } finally {
     await archive.close()
@@ -209,8 +216,8 @@ async function groupByParty(
   file: string,
   columns: readonly string[],
   reading: Reading,
-): Promise<Beside> {
-  const beside = new Beside(file)
+): Promise<CompanionFile> {
+  const beside = new CompanionFile(file)
   let rows = 0
   for await (const group of readTable(text, tableOptions(reading, columns, file), reading.out)) {
     rows += group.length
@@ -228,7 +235,7 @@ async function groupByParty(
 }
 
 /** Rows whose party is not on the list: they were read for nothing, and most likely the parties' file is not whole. */
-function reportOrphans(beside: BesideFiles, parties: string, out: Pending): void {
+function reportOrphans(beside: CompanionFiles, parties: string, out: BatchBuilder): void {
   for (const { file, groups } of Object.values(beside)) {
     const orphans = [...groups].filter(([, { is_taken }]) => !is_taken)
     const [first] = orphans
@@ -248,7 +255,7 @@ function given(field: string): string {
 
 async function* readParties(
   text: AsyncIterable<string>,
-  beside: BesideFiles,
+  beside: CompanionFiles,
   reading: Reading,
   file?: string,
 ): AsyncGenerator<Batch, void, undefined> {
@@ -267,7 +274,7 @@ async function* readParties(
 
 function readParty(
   { fields, at }: TableRow,
-  beside: BesideFiles,
+  beside: CompanionFiles,
   identity: ListIdentity,
   { list, out }: Reading,
 ): void {

@@ -2,7 +2,7 @@
  * OFAC's two lists, which come in the same layouts: the SDN list and the consolidated list of the others. A file of the one list read
  * as the other would label every party wrongly, so it is refused by the programmes of its parties, or by its name.
  */
-import { quote } from '../formats/archive-set.ts'
+import { quoteNames } from '../formats/archive-files.ts'
 import { refuseSource } from '../formats/fault.ts'
 
 export type OfacList = 'ofac-sdn' | 'ofac-consolidated'
@@ -57,6 +57,6 @@ export class ListIdentity {
   expectRight(file?: string): void {
     if (this.other <= this.own) return
     const counted = `${this.other} of ${this.parties} parties belong to programmes of ${titles[otherOf(this.list)]}`
-    refuseOther(this.list, `${counted} (${quote([...this.seen].sort())}).`, file)
+    refuseOther(this.list, `${counted} (${quoteNames([...this.seen].sort())}).`, file)
   }
 }

@@ -2,11 +2,11 @@
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
-import { childOf, childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
+import { getChild, getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'
 import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
 import { ofacDates } from './ofac-remarks.ts'
 import { addParty } from './parties.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
 
@@ -20,7 +20,7 @@ async function* read(
   file_name?: string | null,
 ): AsyncGenerator<Batch, void, undefined> {
   expectFileName(file_name, list)
-  const out = new Pending()
+  const out = new BatchBuilder()
   const identity = new ListIdentity(list)
   const paths = ['sdnList/sdnEntry', 'sdnList/publshInformation']
   let row = 0
@@ -28,7 +28,7 @@ async function* read(
   for await (const records of readXml(source, paths, { ...options, onEncoding: noteEncoding(out) })) {
     for (const { path, element, line } of records) {
       if (path === 'sdnList/publshInformation') {
-        announced = Number(textOf(element, 'Record_Count'))
+        announced = Number(getChildText(element, 'Record_Count'))
         continue
       }
       const at = { row: ++row, line, path }
@@ -48,63 +48,68 @@ async function* read(
 }
 
 function readParty(entry: XmlElement, list: OfacList): PartyDraft | undefined {
-  const uid = textOf(entry, 'uid')
+  const uid = getChildText(entry, 'uid')
   if (uid === undefined) return undefined
-  const draft = new PartyDraft(list, uid, kindOf(textOf(entry, 'sdnType')))
+  const draft = new PartyDraft(list, uid, kindOf(getChildText(entry, 'sdnType')))
     .name(nameOf(entry), 'primary')
-    .list('titles', textOf(entry, 'title'))
-    .remark(textOf(entry, 'remarks'))
+    .list('titles', getChildText(entry, 'title'))
+    .remark(getChildText(entry, 'remarks'))
   for (const { text } of itemsOf(entry, 'programList', 'program')) draft.list('programmes', text)
   for (const aka of itemsOf(entry, 'akaList', 'aka')) draft.name(nameOf(aka), aliasKind(aka))
   for (const id of itemsOf(entry, 'idList', 'id')) readIdentifier(id, draft)
   for (const address of itemsOf(entry, 'addressList', 'address')) readAddress(address, draft)
   for (const item of itemsOf(entry, 'dateOfBirthList', 'dateOfBirthItem')) {
-    draft.born(birthDate(textOf(item, 'dateOfBirth'), ofacDates))
+    draft.born(birthDate(getChildText(item, 'dateOfBirth'), ofacDates))
   }
   for (const item of itemsOf(entry, 'placeOfBirthList', 'placeOfBirthItem')) {
-    draft.list('birth_places', textOf(item, 'placeOfBirth'))
+    draft.list('birth_places', getChildText(item, 'placeOfBirth'))
   }
   for (const item of itemsOf(entry, 'nationalityList', 'nationality'))
-    draft.list('nationalities', textOf(item, 'country'))
+    draft.list('nationalities', getChildText(item, 'country'))
   for (const item of itemsOf(entry, 'citizenshipList', 'citizenship'))
-    draft.list('nationalities', textOf(item, 'country'))
-  const vessel = childOf(entry, 'vesselInfo')
+    draft.list('nationalities', getChildText(item, 'country'))
+  const vessel = getChild(entry, 'vesselInfo')
   if (vessel) readVessel(vessel, draft)
   return draft
 }
 
 const itemsOf = (entry: XmlElement, list: string, item: string): readonly XmlElement[] => {
-  const found = childOf(entry, list)
-  return found ? childrenOf(found, item) : []
+  const found = getChild(entry, list)
+  return found ? getChildren(found, item) : []
 }
 
 /** `LAST, First`, as in the text files, so that both give the same name. */
 const nameOf = (element: XmlElement): string =>
-  [textOf(element, 'lastName'), textOf(element, 'firstName')].filter((part) => part !== undefined).join(', ')
+  [getChildText(element, 'lastName'), getChildText(element, 'firstName')]
+    .filter((part) => part !== undefined)
+    .join(', ')
 
 function aliasKind(aka: XmlElement) {
-  if (textOf(aka, 'type') === 'f.k.a.') return 'former'
-  return textOf(aka, 'category') === 'weak' ? 'weak-alias' : 'alias'
+  if (getChildText(aka, 'type') === 'f.k.a.') return 'former'
+  return getChildText(aka, 'category') === 'weak' ? 'weak-alias' : 'alias'
 }
 
 function readIdentifier(id: XmlElement, draft: PartyDraft): void {
-  const type = textOf(id, 'idType')
-  if (type === 'Gender') draft.set({ gender: textOf(id, 'idNumber') })
+  const type = getChildText(id, 'idType')
+  if (type === 'Gender') draft.set({ gender: getChildText(id, 'idNumber') })
   const dates = [
-    ['issued', textOf(id, 'issueDate')],
-    ['expires', textOf(id, 'expirationDate')],
+    ['issued', getChildText(id, 'issueDate')],
+    ['expires', getChildText(id, 'expirationDate')],
   ].flatMap(([word, date]) => (date === undefined ? [] : [`${word} ${date}`]))
-  draft.identifier(type, textOf(id, 'idNumber'), { country: textOf(id, 'idCountry'), note: dates.join(', ') })
+  draft.identifier(type, getChildText(id, 'idNumber'), {
+    country: getChildText(id, 'idCountry'),
+    note: dates.join(', '),
+  })
 }
 
 function readAddress(address: XmlElement, draft: PartyDraft): void {
   const [city, postal_code, country] = [
-    textOf(address, 'city'),
-    textOf(address, 'postalCode'),
-    textOf(address, 'country'),
+    getChildText(address, 'city'),
+    getChildText(address, 'postalCode'),
+    getChildText(address, 'country'),
   ]
-  const lines = ['address1', 'address2', 'address3'].map((name) => textOf(address, name))
-  draft.address([...lines, city, textOf(address, 'stateOrProvince'), postal_code, country], {
+  const lines = ['address1', 'address2', 'address3'].map((name) => getChildText(address, name))
+  draft.address([...lines, city, getChildText(address, 'stateOrProvince'), postal_code, country], {
     city,
     postal_code,
     country,
@@ -113,12 +118,12 @@ function readAddress(address: XmlElement, draft: PartyDraft): void {
 
 function readVessel(vessel: XmlElement, draft: PartyDraft): void {
   draft.vessel({
-    call_sign: textOf(vessel, 'callSign'),
-    type: textOf(vessel, 'vesselType'),
-    flag: textOf(vessel, 'vesselFlag'),
-    owner: textOf(vessel, 'vesselOwner'),
-    tonnage: textOf(vessel, 'tonnage'),
-    gross_registered_tonnage: textOf(vessel, 'grossRegisteredTonnage'),
+    call_sign: getChildText(vessel, 'callSign'),
+    type: getChildText(vessel, 'vesselType'),
+    flag: getChildText(vessel, 'vesselFlag'),
+    owner: getChildText(vessel, 'vesselOwner'),
+    tonnage: getChildText(vessel, 'tonnage'),
+    gross_registered_tonnage: getChildText(vessel, 'grossRegisteredTonnage'),
   })
 }
 

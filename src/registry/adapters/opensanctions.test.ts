@@ -1,9 +1,9 @@
 /** OpenSanctions in the FollowTheMoney model, over invented entities. */
 import { describe, expect, test } from 'vitest'
-import { sourceOf } from '../formats/test-sources.ts'
+import { toSource } from '../../../test/support/byte-sources.ts'
 import { HeldValues } from './parties.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readAll } from './test-reading.ts'
+import { readWithAdapter } from './test-reading.ts'
 
 type Properties = Readonly<Record<string, readonly unknown[]>>
 const entity = (id: string, schema: string, properties: Properties, more: object = {}) => ({
@@ -64,7 +64,7 @@ const all = [person, company, ...others]
 
 async function read(entities: readonly unknown[], options: Record<string, unknown> = {}) {
   const text = entities.map((one) => `${JSON.stringify(one)}\n`).join('')
-  const reading = await readAll('opensanctions-ftm', sourceOf(text, 53), options)
+  const reading = await readWithAdapter('opensanctions-ftm', toSource(text, 53), options)
   return { ...reading, parties: reading.entries as unknown as SanctionedParty[] }
 }
 

@@ -5,14 +5,14 @@
  */
 import { closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
-import { quote } from '../formats/archive-set.ts'
+import { quoteNames } from '../formats/archive-files.ts'
 import { reject } from '../formats/fault.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
 import { addAddress, addDocument, addLink, addSanction, addWallet, draftOf, type FtmEntity } from './ftm-parties.ts'
 import { attachments, links, named, partyKinds } from './ftm-schemas.ts'
 import { addParty, HeldValues } from './parties.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import type { PartyDraft } from './sanctioned-party.ts'
 import { encodingOption, readPrescribed, textOptions } from './source-text.ts'
 
@@ -43,7 +43,7 @@ interface Placed {
 }
 
 class Graph {
-  private readonly out: Pending
+  private readonly out: BatchBuilder
   private readonly options: Options
   private readonly held = new HeldValues()
   private readonly parties = new Map<string, { readonly held: number; readonly name: string }>()
@@ -56,7 +56,7 @@ class Graph {
   private readonly orphans = new Map<string, { count: number; at: SourceLocation }>()
   private left_out = 0
 
-  constructor(out: Pending, options: Options) {
+  constructor(out: BatchBuilder, options: Options) {
     this.out = out
     this.options = options
   }
@@ -177,7 +177,7 @@ class Graph {
     const [first] = this.unread.values()
     if (first) {
       const schemata = [...this.unread].map(([schema, { count: found }]) => `${schema} (${found})`)
-      this.out.warn('members_unread', `Entities of these schemata are not read: ${quote(schemata)}.`, first.at)
+      this.out.warn('members_unread', `Entities of these schemata are not read: ${quoteNames(schemata)}.`, first.at)
     }
   }
 }
@@ -189,14 +189,14 @@ function count(counts: Map<string, { count: number; at: SourceLocation }>, what:
 }
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const graph = new Graph(out, options)
   let row = 0
   for await (const lines of readNdjson(readPrescribed(source, options, out))) {
     for (const { line, text: found, value } of lines) {
       const at = { row: ++row, line }
       if (value instanceof RecordFault) {
-        out.reject(reject(value.code, value.placedAt(line), at, found))
+        out.reject(reject(value.code, value.messageAt(line), at, found))
         continue
       }
       const entity = entityOf(value)

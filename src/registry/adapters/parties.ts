@@ -4,14 +4,14 @@
  */
 import type { Batch, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import type { Pending } from './pending.ts'
+import type { BatchBuilder } from './pending.ts'
 import type { PartyDraft } from './sanctioned-party.ts'
 
 /** Ten times the largest list known; beyond it memory would no longer be bounded. */
 const MAX_GATHERED_ROWS = 1_000_000
 
 /** Adds the party to the batch, or rejects it for want of a name. */
-export function addParty(out: Pending, draft: PartyDraft, at: SourceLocation): void {
+export function addParty(out: BatchBuilder, draft: PartyDraft, at: SourceLocation): void {
   const party = draft.done()
   if (party) out.add(party, at)
   else out.reject(reject('value_missing', 'The party has no name.', at, null, '/name'))
@@ -67,7 +67,7 @@ export class HeldValues {
 }
 
 /** Parties by their number on the list, in the order in which they first appear. */
-export class Gathering {
+export class PartyCollector {
   private readonly parties = new Map<string, { readonly draft: PartyDraft; readonly at: SourceLocation }>()
   private rows = 0
 
@@ -91,7 +91,7 @@ export class Gathering {
     return this.parties.has(source_id)
   }
 
-  *batches(out: Pending): Generator<Batch, void, undefined> {
+  *batches(out: BatchBuilder): Generator<Batch, void, undefined> {
     for (const { draft, at } of this.parties.values()) {
       addParty(out, draft, at)
       if (out.full) yield out.take()

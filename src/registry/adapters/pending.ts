@@ -3,7 +3,7 @@ import type { Batch, Entry, ReadEntry, Reject, SourceFile, SourceLocation, Warni
 
 export const MAX_BATCH_ENTRIES = 500
 
-export class Pending {
+export class BatchBuilder {
   private entries: ReadEntry[] = []
   private rejects: Reject[] = []
   private warnings: Warning[] = []

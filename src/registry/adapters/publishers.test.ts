@@ -1,12 +1,12 @@
 /** The publishers' layouts, each with the oddities it is known for. Nothing here is a copy of a published list. */
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readAll } from './test-reading.ts'
+import { readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) {
-  const reading = await readAll(key, sourceOf(content, 11), options)
+  const reading = await readWithAdapter(key, toSource(content, 11), options)
   return { ...reading, parties: reading.entries as unknown as SanctionedParty[] }
 }
 
@@ -14,7 +14,7 @@ function zipOf(files: Record<string, string>): Promise<Buffer> {
   const zip = new yazl.ZipFile()
   for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content, 'latin1'), name)
   zip.end()
-  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+  return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
 describe('OFAC in CSV', () => {

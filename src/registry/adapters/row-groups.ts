@@ -3,12 +3,12 @@
  * the source ends, within a limit, unless their records follow each other.
  */
 import type { Batch, Entry, SourceLocation } from '../adapter.ts'
-import { pointerOf } from '../content/pointer.ts'
+import { formatPointer } from '../content/json-pointer.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import type { Mapping } from './mapping.ts'
 import type { EntryRules } from './mapping-options.ts'
-import { mergeEntries, type Target, targetOf } from './mapping-targets.ts'
-import type { Pending } from './pending.ts'
+import { mergeEntries, parseTarget, type Target } from './mapping-targets.ts'
+import type { BatchBuilder } from './pending.ts'
 
 const MAX_HELD_ROWS = 1_000_000
 /** Of the entries as JSON. A thread that reads a source has 256 MiB for everything. */
@@ -21,7 +21,7 @@ interface Group {
 
 export class MappedRecords<R> {
   private readonly mapping: Mapping<R>
-  private readonly out: Pending
+  private readonly out: BatchBuilder
   private readonly by: readonly Target[] | undefined
   private readonly is_adjacent: boolean
   private readonly groups = new Map<string, Group>()
@@ -30,10 +30,10 @@ export class MappedRecords<R> {
   private held_rows = 0
   private held_chars = 0
 
-  constructor(mapping: Mapping<R>, { group_rows }: EntryRules<unknown>, out: Pending) {
+  constructor(mapping: Mapping<R>, { group_rows }: EntryRules<unknown>, out: BatchBuilder) {
     this.mapping = mapping
     this.out = out
-    this.by = group_rows?.by.map(targetOf)
+    this.by = group_rows?.by.map(parseTarget)
     this.is_adjacent = group_rows?.adjacent ?? false
   }
 
@@ -62,7 +62,7 @@ export class MappedRecords<R> {
     const values = by.map((target) => target.find(entry))
     const missing = by[values.findIndex((value) => value === undefined || value === '')]
     if (missing) {
-      const pointer = pointerOf(missing.steps)
+      const pointer = formatPointer(missing.steps)
       this.out.reject(reject('value_missing', `${pointer} is empty, but rows are joined by it.`, at, null, pointer))
       return
     }

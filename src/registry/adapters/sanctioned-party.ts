@@ -4,70 +4,70 @@
  */
 import { CalendarDate, closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
 import { parseDate } from './dates.ts'
-import { type EntryType, entryType, words } from './entry-type.ts'
+import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const PartyName = closed({
-  name: words(2000),
+  name: textSchema(2000),
   /** original-script: the name in the writing it comes from. weak-alias: a nickname too common to match on its own. */
   kind: oneOf(['primary', 'alias', 'weak-alias', 'former', 'original-script']),
-  language: Type.Optional(words(100, { description: 'As published: a code or a word.' })),
-  script: Type.Optional(words(100)),
+  language: Type.Optional(textSchema(100, { description: 'As published: a code or a word.' })),
+  script: Type.Optional(textSchema(100)),
 })
 
 export const BirthDate = closed({
-  text: words(500, { description: 'As published.' }),
+  text: textSchema(500, { description: 'As published.' }),
   date: Type.Optional(CalendarDate({ description: 'Only when the day is exactly known.' })),
   year_from: Type.Optional(Type.Integer({ minimum: 1000, maximum: 9999, description: 'Earliest year it can be.' })),
   year_to: Type.Optional(Type.Integer({ minimum: 1000, maximum: 9999, description: 'Latest year it can be.' })),
 })
 
 export const PartyAddress = closed({
-  text: words(5000, { description: 'The whole address on one line.' }),
-  city: Type.Optional(words(500)),
-  postal_code: Type.Optional(words(500)),
-  country: Type.Optional(words(500, { description: 'As published: a code or a name.' })),
+  text: textSchema(5000, { description: 'The whole address on one line.' }),
+  city: Type.Optional(textSchema(500)),
+  postal_code: Type.Optional(textSchema(500)),
+  country: Type.Optional(textSchema(500, { description: 'As published: a code or a name.' })),
 })
 
 export const PartyIdentifier = closed({
-  type: words(500, { description: 'As published: passport, tax number, IMO number …' }),
-  value: words(5000),
-  country: Type.Optional(words(500)),
-  note: Type.Optional(words(5000)),
+  type: textSchema(500, { description: 'As published: passport, tax number, IMO number …' }),
+  value: textSchema(5000),
+  country: Type.Optional(textSchema(500)),
+  note: Type.Optional(textSchema(5000)),
 })
 
 export const Vessel = closed({
-  call_sign: Type.Optional(words(500)),
-  type: Type.Optional(words(500)),
-  flag: Type.Optional(words(500)),
-  owner: Type.Optional(words(1000)),
-  tonnage: Type.Optional(words(100)),
-  gross_registered_tonnage: Type.Optional(words(100)),
+  call_sign: Type.Optional(textSchema(500)),
+  type: Type.Optional(textSchema(500)),
+  flag: Type.Optional(textSchema(500)),
+  owner: Type.Optional(textSchema(1000)),
+  tonnage: Type.Optional(textSchema(100)),
+  gross_registered_tonnage: Type.Optional(textSchema(100)),
 })
 
 export const SanctionedParty = closed({
-  source: words(64, {
+  source: textSchema(64, {
     pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
     description: 'Which list, in lower case: ofac-sdn, un-sc, eu-fsf … demo is the fictitious one.',
   }),
-  source_id: words(1000, { description: 'What the publisher calls this party; with source it is the key.' }),
+  source_id: textSchema(1000, { description: 'What the publisher calls this party; with source it is the key.' }),
   kind: oneOf(['person', 'organisation', 'vessel', 'aircraft', 'other']),
-  name: words(2000, { description: 'The primary name.' }),
+  name: textSchema(2000, { description: 'The primary name.' }),
   names: listOf(PartyName, 5000, { minItems: 1 }),
-  gender: Type.Optional(words(100)),
-  titles: listOf(words(2000), 1000),
-  positions: listOf(words(5000), 1000),
+  gender: Type.Optional(textSchema(100)),
+  titles: listOf(textSchema(2000), 1000),
+  positions: listOf(textSchema(5000), 1000),
   birth_dates: listOf(BirthDate, 1000),
-  birth_places: listOf(words(2000), 1000),
-  nationalities: listOf(words(1000), 1000),
+  birth_places: listOf(textSchema(2000), 1000),
+  nationalities: listOf(textSchema(1000), 1000),
   addresses: listOf(PartyAddress, 5000),
   identifiers: listOf(PartyIdentifier, 5000),
-  programmes: listOf(words(1000), 1000, { description: 'Sanctions programmes or regimes.' }),
-  references: listOf(words(2000), 1000, { description: 'Legal acts, notices, numbers of other lists.' }),
+  programmes: listOf(textSchema(1000), 1000, { description: 'Sanctions programmes or regimes.' }),
+  references: listOf(textSchema(2000), 1000, { description: 'Legal acts, notices, numbers of other lists.' }),
   vessel: Type.Optional(Vessel),
   listed_on: Type.Optional(CalendarDate()),
   updated_on: Type.Optional(CalendarDate()),
   expires_on: Type.Optional(CalendarDate()),
-  remarks: Type.Optional(words(100_000)),
+  remarks: Type.Optional(textSchema(100_000)),
 })
 export type SanctionedParty = Static<typeof SanctionedParty>
 
@@ -191,7 +191,7 @@ export class PartyDraft {
     kind: NameKind,
     more: { language?: string | undefined; script?: string | undefined } = {},
   ): this {
-    const clean = squeeze(name)
+    const clean = collapseSpaces(name)
     if (clean === '') return this
     const { names } = this.party
     const known = names.findIndex((other) => other.name === clean)
@@ -211,7 +211,7 @@ export class PartyDraft {
     field: 'titles' | 'positions' | 'birth_places' | 'nationalities' | 'programmes' | 'references',
     value: string | undefined,
   ): this {
-    const clean = squeeze(value)
+    const clean = collapseSpaces(value)
     if (clean !== '' && this.isNew(field, clean)) this.party[field].push(clean)
     return this
   }
@@ -226,7 +226,7 @@ export class PartyDraft {
     more: { city?: string | undefined; postal_code?: string | undefined; country?: string | undefined } = {},
   ): this {
     const line = parts
-      .map(squeeze)
+      .map(collapseSpaces)
       .filter((part) => part !== '')
       .join(', ')
     if (line !== '' && this.isNew('address', line)) this.party.addresses.push(present({ text: line, ...more }))
@@ -238,8 +238,8 @@ export class PartyDraft {
     value: string | undefined,
     more: { country?: string | undefined; note?: string | undefined } = {},
   ): this {
-    const clean = squeeze(value)
-    const known = squeeze(type) || 'unspecified'
+    const clean = collapseSpaces(value)
+    const known = collapseSpaces(type) || 'unspecified'
     if (clean !== '' && this.isNew('identifier', known, clean, more.country ?? '', more.note ?? '')) {
       this.party.identifiers.push(present({ type: known, value: clean, ...more }))
     }
@@ -255,7 +255,7 @@ export class PartyDraft {
   /** Records of one party may differ: it is listed since the first day, updated on the last, and listed until the last. */
   set(values: { [K in 'gender' | 'listed_on' | 'updated_on' | 'expires_on']?: string | undefined }): this {
     for (const [field, value] of Object.entries(values) as [keyof typeof values, string | undefined][]) {
-      const clean = squeeze(value)
+      const clean = collapseSpaces(value)
       if (clean === '') continue
       const known = this.party[field]
       const isLater = field === 'updated_on' || field === 'expires_on'
@@ -299,7 +299,7 @@ export class PartyDraft {
 }
 
 /** Trimmed, with single spaces. */
-export const squeeze = (value: string | undefined): string => value?.replace(/\s+/g, ' ').trim() ?? ''
+export const collapseSpaces = (value: string | undefined): string => value?.replace(/\s+/g, ' ').trim() ?? ''
 
 /** Without members that are undefined or empty. */
 function present<T extends Record<string, string | undefined>>(
@@ -307,7 +307,7 @@ function present<T extends Record<string, string | undefined>>(
 ): { [K in keyof T]: Exclude<T[K], undefined> } {
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(values)) {
-    const clean = squeeze(value)
+    const clean = collapseSpaces(value)
     if (clean !== '') kept[name] = clean
   }
   return kept as { [K in keyof T]: Exclude<T[K], undefined> }
@@ -318,7 +318,7 @@ export function birthDate(
   given: string | undefined,
   formats: readonly string[],
 ): SanctionedParty['birth_dates'][number] | undefined {
-  const clean = squeeze(given)
+  const clean = collapseSpaces(given)
   if (clean === '') return undefined
   const iso = parseDate(clean, formats)
   if (iso?.length === 10) return { text: clean, date: iso, ...years(iso.slice(0, 4)) }

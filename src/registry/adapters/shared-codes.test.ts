@@ -2,26 +2,26 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type ExpectedDifference, readExpected } from '../../../test/support/real-lists.ts'
-import { sharedFolder } from '../../../test/support/shared-data.ts'
-import { LOOKED_AT_BYTES, misfitOf } from '../formats/looks-like.ts'
-import { compileType, type Prepared } from '../types/compile.ts'
+import { type ExpectedDifference, readExpectedDiffs } from '../../../test/support/real-lists.ts'
+import { findSharedFolder } from '../../../test/support/shared-data.ts'
+import { DETECTION_BYTES, findFormatMismatch } from '../formats/format-detection.ts'
+import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import type { EntityLegalForm } from './entity-legal-form.ts'
 import { entryTypes } from './index.ts'
 import type { IndustryCode } from './industry-code.ts'
-import { adapterOf, readAll } from './test-reading.ts'
+import { getAdapter, readWithAdapter } from './test-reading.ts'
 
-const root = sharedFolder('', 6) as string
+const root = findSharedFolder('', 6) as string
 const open = (name: string) => createReadStream(path.join(root, 'reference', name))
 
 /** Entries by key; each fits its type and has a key of its own. */
 async function read(key: string, name: string, options: Record<string, unknown> = {}) {
-  const reading = await readAll(key, open(name), options)
+  const reading = await readWithAdapter(key, open(name), options)
   expect(reading.rejects).toEqual([])
-  const type = compileType(entryTypes.get(adapterOf(key).target_type as string) as never)
+  const type = compileType(entryTypes.get(getAdapter(key).target_type as string) as never)
   const prepared = reading.entries.map((entry) => type.prepare(entry))
   expect(prepared.filter((one) => Array.isArray(one))).toEqual([])
-  const hashes = new Map((prepared as Prepared[]).map((one) => [one.key, one.hash]))
+  const hashes = new Map((prepared as PreparedEntry[]).map((one) => [one.key, one.hash]))
   expect(hashes.size).toBe(reading.entries.length)
   return { ...reading, hashes }
 }
@@ -34,7 +34,7 @@ function differenceOf(old: ReadonlyMap<string, string>, now: ReadonlyMap<string,
     changed: both.flatMap(([key, hash]) => (old.get(key) === hash ? [] : [key])).sort(),
   }
 }
-const expectedOf = (list: string) => readExpected(root).find((pair) => pair.list === list) as ExpectedDifference
+const expectedOf = (list: string) => readExpectedDiffs(root).find((pair) => pair.list === list) as ExpectedDifference
 
 describe.skipIf(!root)('ISO 20275', () => {
   const [older, newer] = ['iso20275-elf/elf_2019-11-06.csv', 'iso20275-elf/elf_2020-06-10.csv']
@@ -106,12 +106,12 @@ describe.skipIf(!root)('NAICS', () => {
   test('the old binary workbook is refused as what it is', async () => {
     const name = 'naics/naics_2012_codes.xls'
     const sentence = 'The file looks like an old Office document (.xls, .doc)'
-    await expect(readAll('naics', open(name))).rejects.toMatchObject({
+    await expect(readWithAdapter('naics', open(name))).rejects.toMatchObject({
       code: 'another_format',
       message: expect.stringContaining(sentence),
     })
-    const head = readFileSync(path.join(root, 'reference', name)).subarray(0, LOOKED_AT_BYTES)
-    expect(misfitOf(head, adapterOf('naics').media_types)).toMatchObject({
+    const head = readFileSync(path.join(root, 'reference', name)).subarray(0, DETECTION_BYTES)
+    expect(findFormatMismatch(head, getAdapter('naics').media_types)).toMatchObject({
       certain: true,
       sentence: expect.stringContaining(sentence),
     })

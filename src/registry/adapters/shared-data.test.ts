@@ -6,18 +6,18 @@ import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { randomFrom } from '../../../test/support/random.ts'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { createRandom } from '../../../test/support/random.ts'
 import type { Entry } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
 import { readText } from '../formats/decode.ts'
-import { LOOKED_AT_BYTES, misfitOf } from '../formats/looks-like.ts'
-import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
+import { DETECTION_BYTES, findFormatMismatch } from '../formats/format-detection.ts'
 import { readXml, type XmlElement } from '../formats/xml.ts'
 import { NameLanguage } from '../import/name-language.ts'
-import { compileType } from '../types/compile.ts'
+import { compileType } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { adapterOf, readAll } from './test-reading.ts'
+import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const root = path.resolve(import.meta.dirname, '../../../../shared/data')
 const there = existsSync(path.join(root, 'expected-diffs.json'))
@@ -26,8 +26,8 @@ const open = (name: string) => createReadStream(file(name))
 
 /** Reads a file and checks that every entry is one of its type, with a key of its own unless it is said not to be. */
 async function read(key: string, name: string, options: Record<string, unknown> = {}) {
-  const reading = await readAll(key, open(name), options)
-  const { target_type } = adapterOf(key)
+  const reading = await readWithAdapter(key, open(name), options)
+  const { target_type } = getAdapter(key)
   const type = target_type === null ? undefined : entryTypes.get(target_type)
   if (type) {
     const compiled = compileType(type)
@@ -128,14 +128,15 @@ describe.skipIf(!there)('every file', () => {
     ['json', 'reference/naics/naics_2017.json.gz', 'not_well_formed', 1],
   ])('%s refuses %s: %s', async (key, name, code, line) => {
     const options = key === 'ofac-sdn-csv' ? sdnAlone : {}
-    const refused = await readAll(key, open(name), options).catch((error: unknown) => error)
+    const refused = await readWithAdapter(key, open(name), options).catch((error: unknown) => error)
     expect(refused).toMatchObject({ name: 'SourceFault', code })
     expect((refused as { at?: { line?: number } }).at?.line).toBe(line)
   })
 
   test('none looks like a file of another kind, but for those that are', () => {
     const lookAt = (key: string, name: string) =>
-      misfitOf(readFileSync(file(name)).subarray(0, LOOKED_AT_BYTES), adapterOf(key).media_types)?.sentence ?? null
+      findFormatMismatch(readFileSync(file(name)).subarray(0, DETECTION_BYTES), getAdapter(key).media_types)
+        ?.sentence ?? null
     expect(files.map(([key, name]) => lookAt(key, name)).filter((misfit) => misfit !== null)).toEqual([])
     expect(lookAt('json', 'sanctions/merged-deriv/sanctions_2020-05-18.yml')).toContain('looks like YAML')
     expect(lookAt('xlsx', 'reference/naics/naics_2012_codes.xls')).toContain('looks like an old Office document')
@@ -150,11 +151,11 @@ describe.skipIf(!there)('every file', () => {
 
   test('the line of a fault in a real file is exact', async () => {
     const text = readFileSync(file('sanctions/un-consolidated/un_2018-08-24.xml'), 'utf8')
-    const random = randomFrom(15)
+    const random = createRandom(15)
     for (let each = 0; each < 3; each++) {
       const at = text.indexOf('</', random(text.length))
       const broken = `${text.slice(0, at)} A & B${text.slice(at)}`
-      const fault = await readAll('un-consolidated-xml', sourceOf(broken, 1000 + random(50_000))).catch(
+      const fault = await readWithAdapter('un-consolidated-xml', toSource(broken, 1000 + random(50_000))).catch(
         (error) => error,
       )
       expect(fault.at).toEqual({ row: 0, line: text.slice(0, at).split('\n').length })
@@ -179,7 +180,7 @@ describe.skipIf(!there)('every file', () => {
     const bytes = readFileSync(file(name))
     const half = bytes.subarray(0, Math.floor(bytes.length * share))
     const options = key === 'ofac-sdn-csv' ? sdnAlone : {}
-    await expect(readAll(key, sourceOf(half, 65_536), options)).rejects.toMatchObject({
+    await expect(readWithAdapter(key, toSource(half, 65_536), options)).rejects.toMatchObject({
       name: 'SourceFault',
       code: 'truncated',
     })
@@ -249,9 +250,9 @@ describe.skipIf(!there)('oddities', () => {
       zip.addFile(file(`sanctions/ofac-relational/2021-07/${name}`), `lists/${name}`)
     }
     zip.end()
-    const bytes = await bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+    const bytes = await collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
     const options = { files_without_end_mark: ['sdn_comments'] }
-    const { entries, rejects, warnings } = await readAll('ofac-sdn-csv', sourceOf(bytes, 65_536), options)
+    const { entries, rejects, warnings } = await readWithAdapter('ofac-sdn-csv', toSource(bytes, 65_536), options)
     expect([rejects, warnings]).toEqual([[], []])
     expect(entries).toHaveLength(8976)
     const byId = new Map((entries as unknown as SanctionedParty[]).map((party) => [party.source_id, party]))
@@ -294,7 +295,7 @@ type Keyed = Map<string, string>
 const SEPARATOR = '\u001f'
 
 async function keyed(adapter: string, name: string, options: object, key: readonly string[]): Promise<Keyed> {
-  const { entries, rejects } = await readAll(adapter, open(name), options as Record<string, unknown>)
+  const { entries, rejects } = await readWithAdapter(adapter, open(name), options as Record<string, unknown>)
   expect(rejects).toEqual([])
   return new Map(
     entries.map((entry) => [key.map((column) => entry[column] ?? '').join(SEPARATOR), JSON.stringify(entry)]),
@@ -324,7 +325,7 @@ async function cryptoAddresses(folder: string): Promise<Keyed> {
   const found: Keyed = new Map()
   for (const name of readdirSync(file(folder))) {
     const asset = /_([A-Z]+)\.json$/.exec(name)?.[1] as string
-    const { entries } = await readAll('json', open(`${folder}/${name}`), { scalar_member: 'address' })
+    const { entries } = await readWithAdapter('json', open(`${folder}/${name}`), { scalar_member: 'address' })
     for (const { address } of entries) found.set([asset, address].join(SEPARATOR), '')
   }
   return found
@@ -390,7 +391,9 @@ describe.skipIf(!there)('two versions differ by exactly the expected keys', () =
     const options = adapter === 'ofac-sdn-csv' ? { ...sdnAlone, ...unmarked } : {}
     for (const expected of diffs.filter((diff) => diff.list === list)) {
       const ids = async (name: string) =>
-        new Set((await readAll(adapter, open(name), options)).entries.map((entry) => String(entry['source_id'])))
+        new Set(
+          (await readWithAdapter(adapter, open(name), options)).entries.map((entry) => String(entry['source_id'])),
+        )
       const [before, after] = [await ids(expected.old), await ids(expected.new)]
       const added = keysOf(list, expected.added_keys).map(idOf)
       const removed = keysOf(list, expected.removed_keys).map(idOf)

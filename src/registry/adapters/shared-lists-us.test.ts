@@ -2,18 +2,18 @@
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sharedFolder } from '../../../test/support/shared-data.ts'
-import { compileType } from '../types/compile.ts'
+import { findSharedFolder } from '../../../test/support/shared-data.ts'
+import { compileType } from '../types/compile-type.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { sanctionedParty } from './sanctioned-party.ts'
-import { readAll } from './test-reading.ts'
+import { readWithAdapter } from './test-reading.ts'
 
-const folder = sharedFolder('sanctions/us-csl', 2) as string
+const folder = findSharedFolder('sanctions/us-csl', 2) as string
 
 describe.skipIf(!folder)('the US Consolidated Screening List', () => {
   test('is read whole; each entry fits its type and has a key of its own', async () => {
     const file = path.join(folder, 'csl_2019-12-03_excerpt.csv')
-    const { entries, rejects, warnings, files } = await readAll('us-csl-csv', createReadStream(file))
+    const { entries, rejects, warnings, files } = await readWithAdapter('us-csl-csv', createReadStream(file))
     expect(rejects).toEqual([])
     // Two names have several rows of one day: one for each address.
     expect(warnings).toMatchObject([{ code: 'rows_repeated', message: expect.stringMatching(/^2 rows/) }])
@@ -44,7 +44,7 @@ describe.skipIf(!folder)('the US Consolidated Screening List', () => {
 
   test('an invalid file is rejected with the line of each fault', async () => {
     const file = path.join(folder, 'csl_invalid_2019.csv')
-    const { rejects } = await readAll('us-csl-csv', createReadStream(file))
+    const { rejects } = await readWithAdapter('us-csl-csv', createReadStream(file))
     expect(rejects.map(({ code, at }) => [code, at.line])).toEqual([2, 4, 5, 9].map((line) => ['column_lacking', line]))
   })
 })

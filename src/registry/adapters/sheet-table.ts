@@ -1,7 +1,7 @@
 /** A sheet of a workbook as rows and columns, like a table in text. */
 import { reject } from '../formats/fault.ts'
 import type { XlsxSheet } from '../formats/xlsx.ts'
-import type { Pending } from './pending.ts'
+import type { BatchBuilder } from './pending.ts'
 import { Table, type TableRow } from './table.ts'
 
 export interface SheetTableOptions {
@@ -14,7 +14,7 @@ export interface SheetTableOptions {
 export async function* readSheetTable(
   sheet: XlsxSheet,
   { header: has_header = true, skip_rows = 0 }: SheetTableOptions,
-  out: Pending,
+  out: BatchBuilder,
   begin: (header: readonly string[]) => void,
 ): AsyncGenerator<TableRow[], void, undefined> {
   if (sheet.others.length > 0) {

@@ -1,8 +1,8 @@
 /** What adapters of text have in common: options of size and encoding, and the report which encoding a source was read in. */
 import { integer, oneOf, Type } from '../../kernel/schema.ts'
 import type { Source } from '../adapter.ts'
-import { type Encoding, encodings, type FoundEncoding, MAX_EXPANDED_BYTES, readText } from '../formats/decode.ts'
-import type { Pending } from './pending.ts'
+import { type DetectedEncoding, type Encoding, encodings, MAX_EXPANDED_BYTES, readText } from '../formats/decode.ts'
+import type { BatchBuilder } from './pending.ts'
 
 /** Options of every adapter that reads text. */
 export const textOptions = {
@@ -37,12 +37,12 @@ interface TextSettings {
 
 /** Notes in which encoding a file was read. */
 export const noteEncoding =
-  (out: Pending, file: string | null = null) =>
-  (found: FoundEncoding): void =>
+  (out: BatchBuilder, file: string | null = null) =>
+  (found: DetectedEncoding): void =>
     out.file({ file, state: 'read', ...found })
 
 /** Text in the stated encoding, or in the detected one. */
-export const readDetected = (source: Source, options: TextSettings, out: Pending) =>
+export const readDetected = (source: Source, options: TextSettings, out: BatchBuilder) =>
   readText(source, {
     max_expanded_bytes: options.max_expanded_bytes,
     encoding: options.encoding ?? 'detect',
@@ -50,5 +50,5 @@ export const readDetected = (source: Source, options: TextSettings, out: Pending
   })
 
 /** Text in the stated encoding, or in the one its format prescribes. */
-export const readPrescribed = (source: Source, options: TextSettings, out: Pending) =>
+export const readPrescribed = (source: Source, options: TextSettings, out: BatchBuilder) =>
   readText(source, { ...options, onEncoding: noteEncoding(out) })

@@ -2,18 +2,18 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sharedFolder } from '../../../test/support/shared-data.ts'
-import { sourceOf } from '../formats/test-sources.ts'
-import { compileType, type Prepared } from '../types/compile.ts'
+import { toSource } from '../../../test/support/byte-sources.ts'
+import { findSharedFolder } from '../../../test/support/shared-data.ts'
+import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { adapterOf, readAll } from './test-reading.ts'
+import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function hashesOf(key: string, content: Uint8Array) {
-  const type = compileType(entryTypes.get(adapterOf(key).target_type as string) as never)
-  const { entries, rejects } = await readAll(key, sourceOf(content, 65_536))
+  const type = compileType(entryTypes.get(getAdapter(key).target_type as string) as never)
+  const { entries, rejects } = await readWithAdapter(key, toSource(content, 65_536))
   expect(rejects).toEqual([])
-  return new Map(entries.map((entry) => type.prepare(entry) as Prepared).map(({ key: id, hash }) => [id, hash]))
+  return new Map(entries.map((entry) => type.prepare(entry) as PreparedEntry).map(({ key: id, hash }) => [id, hash]))
 }
 
 /** Deterministic, and no row stays where it is for long. */
@@ -42,7 +42,7 @@ test('UK HMT: the order of alias, birth-date and regime rows means nothing', asy
   const expected = await hashesOf('uk-hmt-csv', csv(rows))
   expect(await hashesOf('uk-hmt-csv', csv([...rows].reverse()))).toEqual(expected)
   expect(await hashesOf('uk-hmt-csv', csv(shuffle(rows)))).toEqual(expected)
-  const { entries } = await readAll('uk-hmt-csv', sourceOf(csv([...rows].reverse())))
+  const { entries } = await readWithAdapter('uk-hmt-csv', toSource(csv([...rows].reverse())))
   const party = entries.find((entry) => entry['source_id'] === '1') as unknown as SanctionedParty
   expect(party).toMatchObject({ name: 'John DOE', listed_on: '2010-02-01', remarks: 'First.\nSecond.' })
   expect(party.names).toContainEqual({ name: 'Jon DOE', kind: 'alias' })
@@ -80,7 +80,7 @@ test('EU: the order of names, addresses and documents means nothing', async () =
 })
 
 test('OFAC in advanced XML: the order of values, locations and names, and white space, mean nothing', async () => {
-  const { text } = adapterOf('ofac-sdn-advanced-xml').sample
+  const { text } = getAdapter('ofac-sdn-advanced-xml').sample
   let other = reorder(text, 'NamePartTypeValues', /<NamePartType .*?<\/NamePartType>/g)
   other = reorder(other, 'ReferenceValueSets', /<(\w+Values)>.*?<\/\1>/g)
   other = reorder(other, 'NamePartGroups', /<MasterNamePartGroup>.*?<\/MasterNamePartGroup>/g)
@@ -92,7 +92,7 @@ test('OFAC in advanced XML: the order of values, locations and names, and white 
 })
 
 test('US CSL: the order of rows and of values in a cell means nothing', async () => {
-  const [names = ''] = adapterOf('us-csl-csv').sample.text.split('\n')
+  const [names = ''] = getAdapter('us-csl-csv').sample.text.split('\n')
   const row = (address: string, aliases: string, remarks: string) =>
     names
       .split(',')
@@ -138,7 +138,7 @@ test('OpenSanctions: the order of entities and of values means nothing', async (
   )
 })
 
-const folder = sharedFolder('sanctions', 2) as string
+const folder = findSharedFolder('sanctions', 2) as string
 describe.skipIf(!folder)('a real list', () => {
   test('of HM Treasury with its rows in another order is the same', async () => {
     const text = readFileSync(path.join(folder, 'uk-hmt/conlist_2018-04-13.csv'), 'latin1')

@@ -5,7 +5,7 @@
 import { type Reject, SourceFault, type SourceLocation } from '../adapter.ts'
 import { type CsvOptions, readCsv } from '../formats/csv.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import type { Pending } from './pending.ts'
+import type { BatchBuilder } from './pending.ts'
 
 export interface TableRow {
   /** Exactly as many as the header has. */
@@ -56,7 +56,7 @@ export class Table {
   }
 
   /** What is worth saying once the last row was read. */
-  conclude(out: Pending): void {
+  conclude(out: BatchBuilder): void {
     if (this.padded === 0) return
     const what = `${this.padded} rows have empty cells after the last column; they were ignored.`
     out.warn('rows_padded', what, this.first_padded)
@@ -69,7 +69,7 @@ const numbers = (width: number): string[] => Array.from({ length: width }, (_, i
 export async function* readTable(
   text: AsyncIterable<string>,
   options: TableOptions,
-  out: Pending,
+  out: BatchBuilder,
   begin: (header: readonly string[]) => void = () => {},
 ): AsyncGenerator<TableRow[], void, undefined> {
   let table: Table | undefined

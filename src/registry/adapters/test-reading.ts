@@ -2,7 +2,7 @@
 import type { Adapter, Batch, Entry, ReadEntry, Reject, Source, SourceFile, Warning } from '../adapter.ts'
 import { adapters } from './index.ts'
 
-export interface Reading {
+export interface AdapterReading {
   readonly entries: Entry[]
   readonly read: ReadEntry[]
   readonly rejects: Reject[]
@@ -11,20 +11,20 @@ export interface Reading {
   readonly batches: Batch[]
 }
 
-export function adapterOf(key: string): Adapter {
+export function getAdapter(key: string): Adapter {
   const found = adapters.get(key)
   if (!found) throw new Error(`no adapter ${key}`)
   return found
 }
 
-export async function readAll(
+export async function readWithAdapter(
   key: string,
   source: Source,
   options: Record<string, unknown> = {},
   file_name: string | null = null,
-): Promise<Reading> {
-  const reading: Reading = { entries: [], read: [], rejects: [], warnings: [], files: [], batches: [] }
-  for await (const batch of adapterOf(key).read(source, options, file_name)) {
+): Promise<AdapterReading> {
+  const reading: AdapterReading = { entries: [], read: [], rejects: [], warnings: [], files: [], batches: [] }
+  for await (const batch of getAdapter(key).read(source, options, file_name)) {
     reading.batches.push(batch)
     reading.read.push(...batch.entries)
     reading.entries.push(...batch.entries.map(({ entry }) => entry))

@@ -6,8 +6,8 @@ import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { parseDate } from './dates.ts'
-import { Gathering } from './parties.ts'
-import { Pending } from './pending.ts'
+import { PartyCollector } from './parties.ts'
+import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
@@ -17,8 +17,8 @@ const Options = closed({ ...detectedEncodingOption, ...textOptions })
 const NEEDED = ['Name 6', 'Name 1', 'DOB', 'Group Type', 'Alias Type', 'Regime', 'Group ID']
 
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
-  const parties = new Gathering()
+  const out = new BatchBuilder()
+  const parties = new PartyCollector()
   let columns: Columns | undefined
   const isPreamble = (fields: readonly string[]) => fields[0]?.trim() === 'Last Updated'
   const begin = (header: readonly string[]) => {

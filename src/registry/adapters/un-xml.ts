@@ -2,10 +2,10 @@
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
-import { childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
+import { getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'
 import { parseDate } from './dates.ts'
 import { addParty } from './parties.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
 
@@ -15,7 +15,7 @@ const INDIVIDUAL = 'CONSOLIDATED_LIST/INDIVIDUALS/INDIVIDUAL'
 const ENTITY = 'CONSOLIDATED_LIST/ENTITIES/ENTITY'
 
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   let row = 0
   for await (const records of readXml(source, [INDIVIDUAL, ENTITY], { ...options, onEncoding: noteEncoding(out) })) {
     for (const { path, element, line } of records) {
@@ -30,26 +30,27 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
 }
 
 function readParty(entry: XmlElement, isPerson: boolean): PartyDraft | undefined {
-  const id = textOf(entry, 'DATAID')
+  const id = getChildText(entry, 'DATAID')
   if (id === undefined) return undefined
   const prefix = isPerson ? 'INDIVIDUAL' : 'ENTITY'
   const draft = new PartyDraft('un-sc', id, isPerson ? 'person' : 'organisation')
     .name(nameOf(entry), 'primary')
-    .name(textOf(entry, 'NAME_ORIGINAL_SCRIPT'), 'original-script')
-    .set({ gender: textOf(entry, 'GENDER'), listed_on: dateOf(textOf(entry, 'LISTED_ON')) })
-    .list('programmes', textOf(entry, 'UN_LIST_TYPE'))
-    .list('references', textOf(entry, 'REFERENCE_NUMBER'))
-    .remark(textOf(entry, 'COMMENTS1'))
+    .name(getChildText(entry, 'NAME_ORIGINAL_SCRIPT'), 'original-script')
+    .set({ gender: getChildText(entry, 'GENDER'), listed_on: dateOf(getChildText(entry, 'LISTED_ON')) })
+    .list('programmes', getChildText(entry, 'UN_LIST_TYPE'))
+    .list('references', getChildText(entry, 'REFERENCE_NUMBER'))
+    .remark(getChildText(entry, 'COMMENTS1'))
   for (const title of valuesOf(entry, 'TITLE')) draft.list('titles', title)
   for (const designation of valuesOf(entry, 'DESIGNATION')) draft.list('positions', designation)
   for (const nationality of valuesOf(entry, 'NATIONALITY')) draft.list('nationalities', nationality)
-  for (const alias of childrenOf(entry, `${prefix}_ALIAS`)) draft.name(textOf(alias, 'ALIAS_NAME'), aliasKind(alias))
-  for (const address of childrenOf(entry, `${prefix}_ADDRESS`)) readAddress(address, draft)
-  for (const birth of childrenOf(entry, 'INDIVIDUAL_DATE_OF_BIRTH')) draft.born(readBirth(birth))
-  for (const place of childrenOf(entry, 'INDIVIDUAL_PLACE_OF_BIRTH')) {
+  for (const alias of getChildren(entry, `${prefix}_ALIAS`))
+    draft.name(getChildText(alias, 'ALIAS_NAME'), aliasKind(alias))
+  for (const address of getChildren(entry, `${prefix}_ADDRESS`)) readAddress(address, draft)
+  for (const birth of getChildren(entry, 'INDIVIDUAL_DATE_OF_BIRTH')) draft.born(readBirth(birth))
+  for (const place of getChildren(entry, 'INDIVIDUAL_PLACE_OF_BIRTH')) {
     draft.list('birth_places', joined(place, ['CITY', 'STATE_PROVINCE', 'COUNTRY']))
   }
-  for (const document of childrenOf(entry, 'INDIVIDUAL_DOCUMENT')) readDocument(document, draft)
+  for (const document of getChildren(entry, 'INDIVIDUAL_DOCUMENT')) readDocument(document, draft)
   const updates = valuesOf(entry, 'LAST_DAY_UPDATED').flatMap((value) => dateOf(value) ?? [])
   return draft.set({ updated_on: updates.sort().at(-1) })
 }
@@ -58,45 +59,45 @@ const dateOf = (given: string | undefined): string | undefined =>
   given === undefined ? undefined : parseDate(given.slice(0, 10), ['YYYY-MM-DD'])
 
 const nameOf = (entry: XmlElement): string =>
-  ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME', 'FOURTH_NAME'].map((part) => textOf(entry, part) ?? '').join(' ')
+  ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME', 'FOURTH_NAME'].map((part) => getChildText(entry, part) ?? '').join(' ')
 
 const valuesOf = (entry: XmlElement, name: string): string[] =>
-  childrenOf(entry, name).flatMap((list) => childrenOf(list, 'VALUE').map(({ text }) => text))
+  getChildren(entry, name).flatMap((list) => getChildren(list, 'VALUE').map(({ text }) => text))
 
 const joined = (element: XmlElement, names: readonly string[]): string =>
-  names.flatMap((name) => textOf(element, name) ?? []).join(', ')
+  names.flatMap((name) => getChildText(element, name) ?? []).join(', ')
 
 function aliasKind(alias: XmlElement) {
-  const quality = textOf(alias, 'QUALITY')
+  const quality = getChildText(alias, 'QUALITY')
   if (quality === 'f.k.a.') return 'former'
   return quality === 'Low' ? 'weak-alias' : 'alias'
 }
 
 function readAddress(address: XmlElement, draft: PartyDraft): void {
   const [city, postal_code, country] = [
-    textOf(address, 'CITY'),
-    textOf(address, 'ZIP_CODE'),
-    textOf(address, 'COUNTRY'),
+    getChildText(address, 'CITY'),
+    getChildText(address, 'ZIP_CODE'),
+    getChildText(address, 'COUNTRY'),
   ]
-  const parts = [textOf(address, 'STREET'), city, textOf(address, 'STATE_PROVINCE'), postal_code, country]
-  draft.address([...parts, textOf(address, 'NOTE')], { city, postal_code, country })
+  const parts = [getChildText(address, 'STREET'), city, getChildText(address, 'STATE_PROVINCE'), postal_code, country]
+  draft.address([...parts, getChildText(address, 'NOTE')], { city, postal_code, country })
 }
 
 /** EXACT has a date or a year, BETWEEN two years, APPROXIMATELY a date or year that is none to rely on. */
 function readBirth(birth: XmlElement): SanctionedParty['birth_dates'][number] | undefined {
-  const kind = textOf(birth, 'TYPE_OF_DATE')
-  const [from, to] = [textOf(birth, 'FROM_YEAR'), textOf(birth, 'TO_YEAR')]
-  const given = textOf(birth, 'DATE')?.slice(0, 10) ?? textOf(birth, 'YEAR')
+  const kind = getChildText(birth, 'TYPE_OF_DATE')
+  const [from, to] = [getChildText(birth, 'FROM_YEAR'), getChildText(birth, 'TO_YEAR')]
+  const given = getChildText(birth, 'DATE')?.slice(0, 10) ?? getChildText(birth, 'YEAR')
   if (kind === 'BETWEEN' && from && to) return birthDate(`${from} to ${to}`, [])
-  if (given === undefined) return birthDate(textOf(birth, 'NOTE'), [])
+  if (given === undefined) return birthDate(getChildText(birth, 'NOTE'), [])
   return birthDate(kind === 'APPROXIMATELY' ? `circa ${given}` : given, ['YYYY-MM-DD', 'YYYY'])
 }
 
 function readDocument(document: XmlElement, draft: PartyDraft): void {
-  const type = textOf(document, 'TYPE_OF_DOCUMENT') ?? textOf(document, 'TYPE_OF_DOCUMENT2')
+  const type = getChildText(document, 'TYPE_OF_DOCUMENT') ?? getChildText(document, 'TYPE_OF_DOCUMENT2')
   const note = joined(document, ['DATE_OF_ISSUE', 'CITY_OF_ISSUE', 'NOTE'])
-  const country = textOf(document, 'ISSUING_COUNTRY') ?? textOf(document, 'COUNTRY_OF_ISSUE')
-  draft.identifier(type, textOf(document, 'NUMBER'), { country, note })
+  const country = getChildText(document, 'ISSUING_COUNTRY') ?? getChildText(document, 'COUNTRY_OF_ISSUE')
+  draft.identifier(type, getChildText(document, 'NUMBER'), { country, note })
 }
 
 export const unXml: Adapter = {

@@ -3,7 +3,7 @@
  * deliberately leaves out is among the known names and not reported.
  */
 import type { XmlElement } from '../formats/xml.ts'
-import type { Pending } from './pending.ts'
+import type { BatchBuilder } from './pending.ts'
 
 /** By name of an element: its members, separated by spaces. `@name` is an attribute, `#` its text, anything else a child. */
 export type KnownMembers = Readonly<Record<string, string>>
@@ -42,7 +42,7 @@ export class UnreadMembers {
     }
   }
 
-  conclude(out: Pending): void {
+  conclude(out: BatchBuilder): void {
     if (this.found.size === 0) return
     // In the order of the file, however it was cut into pieces.
     const found = [...this.found].sort(([a, at_a], [b, at_b]) => at_a.line - at_b.line || (a < b ? -1 : 1))

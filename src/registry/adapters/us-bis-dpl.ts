@@ -6,9 +6,9 @@ import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { parseDate } from './dates.ts'
-import { Gathering } from './parties.ts'
-import { Pending } from './pending.ts'
-import { PartyDraft, squeeze } from './sanctioned-party.ts'
+import { PartyCollector } from './parties.ts'
+import { BatchBuilder } from './pending.ts'
+import { collapseSpaces, PartyDraft } from './sanctioned-party.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
@@ -17,8 +17,8 @@ const Options = closed({ ...detectedEncodingOption, ...textOptions })
 const NEEDED = ['Name', 'Street_Address', 'City', 'State', 'Effective_Date', 'FR_Citation']
 
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
-  const parties = new Gathering()
+  const out = new BatchBuilder()
+  const parties = new PartyCollector()
   let repeated = 0
   let columns: Columns | undefined
   const begin = (header: readonly string[]) => {
@@ -36,7 +36,9 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
         out.reject(reject('value_missing', '"Name" is empty.', { ...at, column: 'Name' }, null, '/name'))
         continue
       }
-      const key = ['Name', 'Street_Address', 'City', 'State', 'Effective_Date'].map((name) => squeeze(field(name)))
+      const key = ['Name', 'Street_Address', 'City', 'State', 'Effective_Date'].map((name) =>
+        collapseSpaces(field(name)),
+      )
       const id = key.join(' | ')
       if (parties.has(id)) repeated++
       readRow(

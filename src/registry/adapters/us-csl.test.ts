@@ -1,17 +1,17 @@
 /** The US Consolidated Screening List, in CSV and in JSON, over invented parties. */
 import { describe, expect, test } from 'vitest'
-import { sourceOf } from '../formats/test-sources.ts'
+import { toSource } from '../../../test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { adapterOf, readAll } from './test-reading.ts'
+import { getAdapter, readWithAdapter } from './test-reading.ts'
 
-const header = adapterOf('us-csl-csv').sample.text.split('\n')[0] as string
+const header = getAdapter('us-csl-csv').sample.text.split('\n')[0] as string
 const columns = header.split(',')
 type Row = Readonly<Record<string, string>>
 const csvOf = (rows: readonly Row[]) =>
   `${header}\n${rows.map((row) => columns.map((name) => `"${(row[name] ?? '').replaceAll('"', '""')}"`).join(',')).join('\n')}\n`
 
 async function read(rows: readonly Row[]) {
-  const reading = await readAll('us-csl-csv', sourceOf(csvOf(rows), 31))
+  const reading = await readWithAdapter('us-csl-csv', toSource(csvOf(rows), 31))
   return { ...reading, parties: reading.entries as unknown as SanctionedParty[] }
 }
 
@@ -118,7 +118,7 @@ describe('in JSON', () => {
       addresses: split(row['addresses']).map((address) => ({ address, city: null, state: '', postal_code: null })),
       ids: row['ids'] ? [{ type: 'Tax ID No.', number: '12-3', country: 'XA', issue_date: '2001-02-03' }] : [],
     }))
-    const json = await readAll('us-csl-json', sourceOf(JSON.stringify({ total: 2, results }), 31))
+    const json = await readWithAdapter('us-csl-json', toSource(JSON.stringify({ total: 2, results }), 31))
     expect([json.rejects, json.warnings]).toEqual([[], []])
     const { parties } = await read([person, listed])
     const brief = ({ addresses: _, identifiers: __, ...rest }: SanctionedParty) => rest
@@ -130,19 +130,19 @@ describe('in JSON', () => {
   })
 
   test('the country of a party without an address is kept', async () => {
-    const { text } = adapterOf('us-csl-json').sample
-    const { entries, warnings } = await readAll(
+    const { text } = getAdapter('us-csl-json').sample
+    const { entries, warnings } = await readWithAdapter(
       'us-csl-json',
-      sourceOf(text.replace('"id":', '"country": "XA", "id":')),
+      toSource(text.replace('"id":', '"country": "XA", "id":')),
     )
     expect(warnings).toEqual([])
     expect(entries[0]).toMatchObject({ remarks: expect.stringContaining('Country: XA') })
   })
 
   test('members that are not known are reported, values that are no record rejected', async () => {
-    const { text } = adapterOf('us-csl-json').sample
+    const { text } = getAdapter('us-csl-json').sample
     const odd = text.replace('"city":', '"town":').replace('\n] }', ',\n5 ] }')
-    const { rejects, warnings } = await readAll('us-csl-json', sourceOf(odd))
+    const { rejects, warnings } = await readWithAdapter('us-csl-json', toSource(odd))
     expect(rejects).toMatchObject([{ code: 'not_an_object', at: { row: 2, line: 10, path: '/results/1' } }])
     expect(warnings).toMatchObject([
       { code: 'members_unread', message: 'These members are not read: "addresses/town".' },

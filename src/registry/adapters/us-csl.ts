@@ -5,14 +5,14 @@
  */
 import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
-import { quote } from '../formats/archive-set.ts'
+import { quoteNames } from '../formats/archive-files.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { readJsonItems } from '../formats/json.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { parseDate } from './dates.ts'
-import { Gathering } from './parties.ts'
-import { Pending } from './pending.ts'
-import { birthDate, PartyDraft, squeeze } from './sanctioned-party.ts'
+import { PartyCollector } from './parties.ts'
+import { BatchBuilder } from './pending.ts'
+import { birthDate, collapseSpaces, PartyDraft } from './sanctioned-party.ts'
 import { detectedEncodingOption, encodingOption, readDetected, readPrescribed, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
@@ -97,17 +97,17 @@ interface Listing {
 }
 
 class Parties {
-  private readonly gathering = new Gathering()
-  private readonly out: Pending
+  private readonly gathering = new PartyCollector()
+  private readonly out: BatchBuilder
   private joined = 0
   private first_joined: SourceLocation | undefined
 
-  constructor(out: Pending) {
+  constructor(out: BatchBuilder) {
     this.out = out
   }
 
   add(record: Listing, at: SourceLocation): void {
-    const [source, name] = [squeeze(record.one('source')), squeeze(record.one('name'))]
+    const [source, name] = [collapseSpaces(record.one('source')), collapseSpaces(record.one('name'))]
     for (const [column, value] of Object.entries({ source, name })) {
       if (value !== '') continue
       this.out.reject(reject('value_missing', `"${column}" is empty.`, { ...at, column }, null, `/${column}`))
@@ -194,7 +194,7 @@ async function* readCsvList(
   source: Source,
   options: Static<typeof CsvOptions>,
 ): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const parties = new Parties(out)
   let found: Columns | undefined
   const begin = (header: readonly string[]) => {
@@ -208,13 +208,13 @@ async function* readCsvList(
 }
 
 /** All columns are expected: one that is missing or renamed would lose what it holds in every entry. */
-function expectColumns(header: readonly string[], absent: readonly string[], out: Pending): Columns {
+function expectColumns(header: readonly string[], absent: readonly string[], out: BatchBuilder): Columns {
   const said = absent.filter((name) => header.includes(name))
   if (said.length > 0) {
-    refuseSource('layout_unknown', `The file has ${quote(said)}, although absent_columns says that it has not.`)
+    refuseSource('layout_unknown', `The file has ${quoteNames(said)}, although absent_columns says that it has not.`)
   }
   const unread = header.filter((name) => !(columns as readonly string[]).includes(name) && !LEFT_OUT.has(name))
-  if (unread.length > 0) out.warn('columns_unread', `These columns are not read: ${quote(unread)}.`)
+  if (unread.length > 0) out.warn('columns_unread', `These columns are not read: ${quoteNames(unread)}.`)
   return new Columns(
     header,
     columns.filter((name) => !absent.includes(name)),
@@ -253,7 +253,7 @@ async function* readJsonList(
   source: Source,
   options: Static<typeof JsonOptions>,
 ): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   const parties = new Parties(out)
   const unread = new Map<string, SourceLocation>()
   const absent = new Set<string>(columns)
@@ -261,7 +261,7 @@ async function* readJsonList(
   for await (const items of readJsonItems(readPrescribed(source, options, out), '/results')) {
     for (const { name, line, text, value } of items) {
       const at = { row: ++row, line, path: `/results/${name}` }
-      if (value instanceof RecordFault) out.reject(reject(value.code, value.placedAt(line), at, text))
+      if (value instanceof RecordFault) out.reject(reject(value.code, value.messageAt(line), at, text))
       else if (!isObject(value)) {
         out.reject(reject('not_an_object', 'The record is not an object with members.', at, text))
       } else {
@@ -275,10 +275,10 @@ async function* readJsonList(
   const missing = [...absent].filter((name) => !options.absent_members?.includes(name as Column))
   if (missing.length > 0 && row > 0) {
     const advice = `If that is meant, say {"absent_members": ${JSON.stringify(missing)}}.`
-    out.doubt('members_missing', `No record has the members ${quote(missing)}. ${advice}`, row)
+    out.doubt('members_missing', `No record has the members ${quoteNames(missing)}. ${advice}`, row)
   }
   const [first] = unread.values()
-  if (first) out.warn('members_unread', `These members are not read: ${quote([...unread.keys()])}.`, first)
+  if (first) out.warn('members_unread', `These members are not read: ${quoteNames([...unread.keys()])}.`, first)
   yield* parties.batches()
 }
 

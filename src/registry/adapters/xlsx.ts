@@ -3,9 +3,9 @@ import { closed, integer, listOf, type Static, Type, text } from '../../kernel/s
 import type { Adapter, Batch } from '../adapter.ts'
 import { readXlsx, type XlsxSheet } from '../formats/xlsx.ts'
 import { mapColumns, unreadColumns } from './mapping.ts'
-import { mappingFaults } from './mapping-check.ts'
+import { findMappingFaults } from './mapping-check.ts'
 import { ColumnMapping, columnElements, mappingOptions } from './mapping-options.ts'
-import { Pending } from './pending.ts'
+import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
 import { readSheetTable } from './sheet-table.ts'
 import { textOptions } from './source-text.ts'
@@ -31,7 +31,7 @@ const Options = closed({
 type Options = Static<typeof Options>
 
 async function* readSheet(sheet: XlsxSheet, options: Options): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
+  const out = new BatchBuilder()
   let records: MappedRecords<readonly string[]> | undefined
   const begin = (header: readonly string[]) => {
     records = new MappedRecords(mapColumns(header, options.columns, options), options, out)
@@ -82,7 +82,7 @@ export const xlsx: Adapter = {
   media_types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
   file_extensions: ['xlsx'],
   options: Options,
-  checkOptions: mappingFaults,
+  checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'base64', text: sample },
   read: (source, options) => readXlsx(source, options as Options, (sheet) => readSheet(sheet, options as Options)),

@@ -14,19 +14,19 @@ export const keyDigest = (key: string): string => hash('sha256', `probity.key.1\
 
 const ENTRY_DOMAIN = Buffer.from('probity.entry.1\n')
 /** A text that was put together from many parts becomes one when it is written here, and whoever uses it next finds it so. */
-const entryRoom = Buffer.concat([ENTRY_DOMAIN], 16 * 1024)
+const entryBuffer = Buffer.concat([ENTRY_DOMAIN], 16 * 1024)
 
 /** Hash of an entry, hex, over its RFC 8785 canonical text. */
 export function entryHash(canonical: string): string {
-  if (canonical.length * 3 > entryRoom.length - ENTRY_DOMAIN.length) {
+  if (canonical.length * 3 > entryBuffer.length - ENTRY_DOMAIN.length) {
     return hash('sha256', `probity.entry.1\n${canonical}`, 'hex')
   }
-  const end = ENTRY_DOMAIN.length + entryRoom.write(canonical, ENTRY_DOMAIN.length)
-  return hash('sha256', entryRoom.subarray(0, end), 'hex')
+  const end = ENTRY_DOMAIN.length + entryBuffer.write(canonical, ENTRY_DOMAIN.length)
+  return hash('sha256', entryBuffer.subarray(0, end), 'hex')
 }
 
 /** Digest of an entry whose canonical text lies in `room`. What stands in the bytes before the text is overwritten. */
-export function entryDigestIn(room: Buffer, text_at: number, text_end: number): string {
+export function digestEntryIn(room: Buffer, text_at: number, text_end: number): string {
   const from = text_at - ENTRY_DOMAIN.length
   ENTRY_DOMAIN.copy(room, from)
   return hash('sha256', room.subarray(from, text_end), 'binary')

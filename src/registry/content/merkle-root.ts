@@ -7,15 +7,23 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HASH_BYTES, keyDigest, rootHash } from './hashes.ts'
-import { bucketBits, hashOfBucket, joinBlocks, levelsOver, PAIR_BYTES, PairStore, sortIntoBuckets } from './merkle.ts'
+import {
+  buildLevels,
+  getBucketBits,
+  hashBucket,
+  iterateBlocks,
+  PAIR_BYTES,
+  PairStore,
+  sortIntoBuckets,
+} from './merkle.ts'
 import { baseBlockBits, encodeNodes, type TreeBlock } from './stored-tree.ts'
 
 /** No more than the fewest bits buckets have, so that every bucket lies in one part. */
 const PART_BITS = 6
 const PARTS = 2 ** PART_BITS
-const ROOM_BYTES = 1024 * PAIR_BYTES
+const BUFFER_BYTES = 1024 * PAIR_BYTES
 
-interface Part {
+interface Partition {
   /** Where in the file a full room was written, or the room itself where there is no file. */
   readonly full: (number | Buffer)[]
   room: Buffer | undefined
@@ -25,7 +33,11 @@ interface Part {
 export class RootBuilder {
   count = 0
   readonly #folder: string
-  readonly #parts: readonly Part[] = Array.from({ length: PARTS }, () => ({ full: [], room: undefined, used_bytes: 0 }))
+  readonly #partitions: readonly Partition[] = Array.from({ length: PARTS }, () => ({
+    full: [],
+    room: undefined,
+    used_bytes: 0,
+  }))
   #file: number | null = null
   #file_bytes = 0
 
@@ -37,39 +49,38 @@ export class RootBuilder {
   addDigest(key: string, entry_digest: string): void {
     if (entry_digest.length !== HASH_BYTES) throw new TypeError('A digest has 32 bytes')
     const key_digest = keyDigest(key)
-    const part = this.#parts[key_digest.charCodeAt(0) >>> (8 - PART_BITS)] as Part
-    part.room ??= Buffer.allocUnsafeSlow(ROOM_BYTES)
+    const part = this.#partitions[key_digest.charCodeAt(0) >>> (8 - PART_BITS)] as Partition
+    part.room ??= Buffer.allocUnsafeSlow(BUFFER_BYTES)
     part.room.write(key_digest + entry_digest, part.used_bytes, 'latin1')
     this.count++
     part.used_bytes += PAIR_BYTES
-    if (part.used_bytes === ROOM_BYTES) this.#putAway(part, part.room)
+    if (part.used_bytes === BUFFER_BYTES) this.#spill(part, part.room)
   }
 
   /** Throws DuplicateKey when two entries share a key. */
   finish(): { readonly root: string; readonly nodes: Uint8Array<ArrayBuffer> } {
     const hashes: Buffer[] = []
-    for (const { pairs, buckets } of this.#sortedParts()) {
-      for (let bucket = 0; bucket < buckets.starts.length - 1; bucket++)
-        hashes.push(hashOfBucket(pairs, buckets, bucket))
+    for (const { pairs, buckets } of this.#sortedPartitions()) {
+      for (let bucket = 0; bucket < buckets.starts.length - 1; bucket++) hashes.push(hashBucket(pairs, buckets, bucket))
     }
-    const levels = levelsOver(hashes)
+    const levels = buildLevels(hashes)
     return { root: rootHash(this.count, levels.at(-1)?.[0] as Buffer), nodes: new Uint8Array(encodeNodes(levels)) }
   }
 
   /** All pairs in ascending blocks. They are sorted once more: only the first version of a list and few others ask. */
   *blocks(): Generator<TreeBlock> {
-    const bits = bucketBits(this.count)
-    for (const { pairs, buckets, first } of this.#sortedParts()) {
-      yield* joinBlocks(pairs, buckets, bits, first, baseBlockBits(this.count))
+    const bits = getBucketBits(this.count)
+    for (const { pairs, buckets, first } of this.#sortedPartitions()) {
+      yield* iterateBlocks(pairs, buckets, bits, first, baseBlockBits(this.count))
     }
   }
 
-  *#sortedParts() {
-    const bits = bucketBits(this.count)
+  *#sortedPartitions() {
+    const bits = getBucketBits(this.count)
     const length = 2 ** (bits - PART_BITS)
     const pairs = new PairStore()
-    const room = Buffer.allocUnsafeSlow(ROOM_BYTES)
-    for (const [index, part] of this.#parts.entries()) {
+    const room = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+    for (const [index, part] of this.#partitions.entries()) {
       pairs.clear()
       for (const kept of part.full) pairs.pushAll(typeof kept === 'number' ? this.#read(room, kept) : kept)
       if (part.room) pairs.pushAll(part.room.subarray(0, part.used_bytes))
@@ -83,7 +94,7 @@ export class RootBuilder {
     this.#file = null
   }
 
-  #putAway(part: Part, room: Buffer): void {
+  #spill(part: Partition, room: Buffer): void {
     const at = this.#write(room)
     part.full.push(at ?? room)
     if (at === null) part.room = undefined
@@ -93,23 +104,23 @@ export class RootBuilder {
   /** Where it stands in the file. Null: there is no file, or no room in it, and memory must do. */
   #write(room: Buffer): number | null {
     try {
-      this.#file ??= openNameless(this.#folder)
-      if (writeSync(this.#file, room, 0, ROOM_BYTES, this.#file_bytes) !== ROOM_BYTES) return null
-      this.#file_bytes += ROOM_BYTES
-      return this.#file_bytes - ROOM_BYTES
+      this.#file ??= openUnlinkedFile(this.#folder)
+      if (writeSync(this.#file, room, 0, BUFFER_BYTES, this.#file_bytes) !== BUFFER_BYTES) return null
+      this.#file_bytes += BUFFER_BYTES
+      return this.#file_bytes - BUFFER_BYTES
     } catch {
       return null
     }
   }
 
   #read(room: Buffer, at: number): Buffer {
-    if (readSync(this.#file as number, room, 0, ROOM_BYTES, at) !== ROOM_BYTES) throw new Error('pairs are lost')
+    if (readSync(this.#file as number, room, 0, BUFFER_BYTES, at) !== BUFFER_BYTES) throw new Error('pairs are lost')
     return room
   }
 }
 
 /** Removed as soon as it is open, so that nothing is left however the process ends. */
-function openNameless(folder: string): number {
+function openUnlinkedFile(folder: string): number {
   const own = mkdtempSync(join(folder, 'probity-pairs-'))
   try {
     return openSync(join(own, 'pairs'), 'wx+', 0o600)

@@ -17,7 +17,7 @@ const SMALL_BUCKET = 4 * AVERAGE_PAIRS_PER_BUCKET
  * The one rule for the number of buckets, 2^bits: at least 256, and so many that a bucket holds 64 entries on average at
  * most. It depends on the number of entries only, so equal content always has an equal tree.
  */
-export function bucketBits(count: number): number {
+export function getBucketBits(count: number): number {
   let bits = MIN_BITS
   while (bits < MAX_BITS && count > AVERAGE_PAIRS_PER_BUCKET * 2 ** bits) bits++
   return bits
@@ -88,17 +88,17 @@ export class PairStore {
   private readonly chunks: Buffer[] = []
 
   /** Where the next pair goes. */
-  private grow(): Buffer {
-    const chunk = this.roomy()
+  private appendSlot(): Buffer {
+    const chunk = this.ensureChunk()
     this.count++
     return chunk
   }
 
-  private roomy(): Buffer {
+  private ensureChunk(): Buffer {
     if (this.count === this.chunks.length * CHUNK_PAIRS) {
       this.chunks.push(Buffer.allocUnsafe(CHUNK_PAIRS * PAIR_BYTES))
     }
-    return this.chunkOf(this.count)
+    return this.getChunk(this.count)
   }
 
   /** Forgets the pairs and keeps the room. */
@@ -109,7 +109,7 @@ export class PairStore {
   /** Many at once, as they lie in a store. */
   pushAll(pairs: Buffer): void {
     for (let at = 0; at < pairs.length; ) {
-      const copied = pairs.copy(this.roomy(), (this.count % CHUNK_PAIRS) * PAIR_BYTES, at)
+      const copied = pairs.copy(this.ensureChunk(), (this.count % CHUNK_PAIRS) * PAIR_BYTES, at)
       this.count += copied / PAIR_BYTES
       at += copied
     }
@@ -118,7 +118,7 @@ export class PairStore {
   pushHex(key_hash: string, entry_hash: string): void {
     if (entry_hash.length !== 2 * HASH_BYTES) throw new TypeError('An entry hash is 32 bytes in hex')
     const at = (this.count % CHUNK_PAIRS) * PAIR_BYTES
-    const chunk = this.grow()
+    const chunk = this.appendSlot()
     const written = chunk.write(key_hash, at, 'hex') + chunk.write(entry_hash, at + HASH_BYTES, 'hex')
     if (written !== PAIR_BYTES) throw new TypeError('A hash is 32 bytes in hex')
   }
@@ -126,37 +126,37 @@ export class PairStore {
   push(key_hash: Uint8Array, entry_hash: Uint8Array): void {
     if (key_hash.length !== HASH_BYTES || entry_hash.length !== HASH_BYTES) throw new TypeError('A hash has 32 bytes')
     const at = (this.count % CHUNK_PAIRS) * PAIR_BYTES
-    const chunk = this.grow()
+    const chunk = this.appendSlot()
     chunk.set(key_hash, at)
     chunk.set(entry_hash, at + HASH_BYTES)
   }
 
   pair(index: number): Buffer {
     const at = (index % CHUNK_PAIRS) * PAIR_BYTES
-    return this.chunkOf(index).subarray(at, at + PAIR_BYTES)
+    return this.getChunk(index).subarray(at, at + PAIR_BYTES)
   }
 
-  bucketOf(index: number, bits: number): number {
-    return firstBits(this.chunkOf(index), bits, (index % CHUNK_PAIRS) * PAIR_BYTES)
+  getBucket(index: number, bits: number): number {
+    return readFirstBits(this.getChunk(index), bits, (index % CHUNK_PAIRS) * PAIR_BYTES)
   }
 
   /** The first 48 bits of the key hash, which almost always decide which comes first. */
-  beginningOf(index: number): number {
-    return this.chunkOf(index).readUIntBE((index % CHUNK_PAIRS) * PAIR_BYTES, 6)
+  getKeyPrefix(index: number): number {
+    return this.getChunk(index).readUIntBE((index % CHUNK_PAIRS) * PAIR_BYTES, 6)
   }
 
   compareKeys(a: number, b: number): number {
     const [atA, atB] = [(a % CHUNK_PAIRS) * PAIR_BYTES, (b % CHUNK_PAIRS) * PAIR_BYTES]
-    return this.chunkOf(a).compare(this.chunkOf(b), atB, atB + HASH_BYTES, atA, atA + HASH_BYTES)
+    return this.getChunk(a).compare(this.getChunk(b), atB, atB + HASH_BYTES, atA, atA + HASH_BYTES)
   }
 
-  private chunkOf(index: number): Buffer {
+  private getChunk(index: number): Buffer {
     return this.chunks[Math.floor(index / CHUNK_PAIRS)] as Buffer
   }
 }
 
 /** Of no bits at all the number is 0; a shift by 32 would leave them all. */
-export const firstBits = (key_hash: Buffer, bits: number, at = 0): number =>
+export const readFirstBits = (key_hash: Buffer, bits: number, at = 0): number =>
   bits === 0 ? 0 : key_hash.readUInt32BE(at) >>> (32 - bits)
 
 /** Indexes of the pairs in key order, and where each bucket begins, from the first of those that were sorted. */
@@ -169,7 +169,7 @@ interface Buckets {
 export function sortIntoBuckets(pairs: PairStore, bits: number, first = 0, count = 2 ** bits): Buckets {
   const starts = new Uint32Array(count + 1)
   for (let index = 0; index < pairs.count; index++) {
-    const after = pairs.bucketOf(index, bits) - first + 1
+    const after = pairs.getBucket(index, bits) - first + 1
     starts[after] = (starts[after] as number) + 1
   }
   for (let bucket = 1; bucket < starts.length; bucket++) {
@@ -178,7 +178,7 @@ export function sortIntoBuckets(pairs: PairStore, bits: number, first = 0, count
   const next = starts.slice()
   const order = new Uint32Array(pairs.count)
   for (let index = 0; index < pairs.count; index++) {
-    const bucket = pairs.bucketOf(index, bits) - first
+    const bucket = pairs.getBucket(index, bits) - first
     const at = next[bucket] as number
     order[at] = index
     next[bucket] = at + 1
@@ -186,27 +186,27 @@ export function sortIntoBuckets(pairs: PairStore, bits: number, first = 0, count
   const beginnings = new Float64Array(SMALL_BUCKET)
   for (let bucket = 0; bucket < count; bucket++) {
     const inside = order.subarray(starts[bucket], starts[bucket + 1])
-    if (inside.length <= SMALL_BUCKET) sortSmall(pairs, inside, beginnings)
+    if (inside.length <= SMALL_BUCKET) insertionSort(pairs, inside, beginnings)
     else inside.sort((a, b) => pairs.compareKeys(a, b))
   }
-  expectDifferent(pairs, order)
+  assertUniqueKeys(pairs, order)
   return { order, starts }
 }
 
-function expectDifferent(pairs: PairStore, order: Uint32Array): void {
+function assertUniqueKeys(pairs: PairStore, order: Uint32Array): void {
   for (let at = 1; at < order.length; at++) {
     const [before, here] = [order[at - 1] as number, order[at] as number]
-    if (pairs.beginningOf(before) === pairs.beginningOf(here) && pairs.compareKeys(before, here) === 0) {
+    if (pairs.getKeyPrefix(before) === pairs.getKeyPrefix(here) && pairs.compareKeys(before, here) === 0) {
       throw new DuplicateKey(pairs.pair(here).toString('hex', 0, HASH_BYTES))
     }
   }
 }
 
 /** Putting each pair into its place takes less than a sort that can do more, and beginnings are read once, not per comparison. */
-function sortSmall(pairs: PairStore, order: Uint32Array, beginnings: Float64Array): void {
+function insertionSort(pairs: PairStore, order: Uint32Array, beginnings: Float64Array): void {
   for (let at = 0; at < order.length; at++) {
     const moved = order[at] as number
-    const beginning = pairs.beginningOf(moved)
+    const beginning = pairs.getKeyPrefix(moved)
     let place = at
     for (; place > 0; place--) {
       const before = beginnings[place - 1] as number
@@ -220,11 +220,11 @@ function sortSmall(pairs: PairStore, order: Uint32Array, beginnings: Float64Arra
   }
 }
 
-const pairsIn = (pairs: PairStore, { order, starts }: Buckets, bucket: number): Buffer[] =>
+const listBucketPairs = (pairs: PairStore, { order, starts }: Buckets, bucket: number): Buffer[] =>
   Array.from(order.subarray(starts[bucket], starts[bucket + 1]), (index) => pairs.pair(index))
 
 /** The pairs of the buckets from `first` on, joined into blocks by the first `block_bits` bits; empty blocks are left out. */
-export function* joinBlocks(pairs: PairStore, buckets: Buckets, bits: number, first: number, block_bits: number) {
+export function* iterateBlocks(pairs: PairStore, buckets: Buckets, bits: number, first: number, block_bits: number) {
   const per_block = 2 ** (bits - block_bits)
   for (let bucket = 0; bucket < buckets.starts.length - 1; bucket += per_block) {
     const [from, to] = [buckets.starts[bucket] as number, buckets.starts[bucket + per_block] as number]
@@ -234,11 +234,11 @@ export function* joinBlocks(pairs: PairStore, buckets: Buckets, bits: number, fi
   }
 }
 
-export const hashOfBucket = (pairs: PairStore, buckets: Buckets, bucket: number): Buffer =>
-  bucketHash(pairsIn(pairs, buckets, bucket))
+export const hashBucket = (pairs: PairStore, buckets: Buckets, bucket: number): Buffer =>
+  bucketHash(listBucketPairs(pairs, buckets, bucket))
 
 /** The hashes of all buckets, and above them one level after the other up to the one at the top. */
-export function levelsOver(buckets: Buffer[]): Buffer[][] {
+export function buildLevels(buckets: Buffer[]): Buffer[][] {
   const levels = [buckets]
   for (let below = buckets; below.length > 1; below = levels.at(-1) as Buffer[]) {
     const pairs = below
@@ -251,20 +251,20 @@ export function levelsOver(buckets: Buffer[]): Buffer[][] {
 
 function buildTree(pairs: PairStore): MerkleTree {
   const { count } = pairs
-  const bits = bucketBits(count)
+  const bits = getBucketBits(count)
   const buckets = sortIntoBuckets(pairs, bits)
-  const levels = levelsOver(Array.from({ length: 2 ** bits }, (_, bucket) => hashOfBucket(pairs, buckets, bucket)))
+  const levels = buildLevels(Array.from({ length: 2 ** bits }, (_, bucket) => hashBucket(pairs, buckets, bucket)))
   const root = rootHash(count, levels.at(-1)?.[0] as Buffer)
 
   return {
     root,
     count,
     levels,
-    blocks: (block_bits) => joinBlocks(pairs, buckets, bits, 0, block_bits),
+    blocks: (block_bits) => iterateBlocks(pairs, buckets, bits, 0, block_bits),
     prove(key) {
       const key_hash = keyHash(key)
-      const bucketIndex = firstBits(Buffer.from(key_hash, 'hex'), bits)
-      const bucket = pairsIn(pairs, buckets, bucketIndex).map(
+      const bucketIndex = readFirstBits(Buffer.from(key_hash, 'hex'), bits)
+      const bucket = listBucketPairs(pairs, buckets, bucketIndex).map(
         (pair): Pair => [pair.toString('hex', 0, HASH_BYTES), pair.toString('hex', HASH_BYTES)],
       )
       const siblings = levels.slice(0, -1).map((hashes, height) => {
@@ -287,14 +287,14 @@ const isHash = (text: unknown): text is string => typeof text === 'string' && /^
 export function verifyProof(proof: Proof): boolean {
   const { root, count, key_hash, entry_hash, bucket, siblings } = proof
   if (!Number.isSafeInteger(count) || count < bucket.length) return false
-  const bits = bucketBits(count)
+  const bits = getBucketBits(count)
   if (siblings.length !== bits || !siblings.every(isHash) || !isHash(key_hash)) return false
 
-  const index = firstBits(Buffer.from(key_hash, 'hex'), bits)
+  const index = readFirstBits(Buffer.from(key_hash, 'hex'), bits)
   let previous = ''
   for (const [key, entry] of bucket) {
     if (!isHash(key) || !isHash(entry) || key <= previous) return false
-    if (firstBits(Buffer.from(key, 'hex'), bits) !== index) return false
+    if (readFirstBits(Buffer.from(key, 'hex'), bits) !== index) return false
     previous = key
   }
   if ((bucket.find(([key]) => key === key_hash)?.[1] ?? null) !== entry_hash) return false

@@ -1,7 +1,7 @@
 /** A proof from the stored part of a tree is the proof of the whole tree, for a base and for versions that store their changes. */
 import { expect, test } from 'vitest'
 import { entryHash, HASH_BYTES, keyHash } from './hashes.ts'
-import { createMerkleBuilder, firstBits, type MerkleTree, verifyProof } from './merkle.ts'
+import { createMerkleBuilder, type MerkleTree, readFirstBits, verifyProof } from './merkle.ts'
 import { RootBuilder } from './merkle-root.ts'
 import {
   baseBlockBits,
@@ -39,7 +39,7 @@ function deltaOf(before: List, after: List): Blocks {
   const blocks = new Map<number, Buffer>()
   for (const key of changed) {
     const pair = Buffer.from(keyHash(key) + (after.get(key) ?? '0'.repeat(2 * HASH_BYTES)), 'hex')
-    const block = firstBits(pair, block_bits)
+    const block = readFirstBits(pair, block_bits)
     blocks.set(block, Buffer.concat([blocks.get(block) ?? Buffer.alloc(0), pair]))
   }
   return { block_bits, blocks }

@@ -4,7 +4,7 @@
  * (a base) or only those that changed against the version before it; a removed key has an entry hash of zeros.
  */
 import { bucketHash, HASH_BYTES, keyHash, nodeHash, rootHash } from './hashes.ts'
-import { bucketBits, firstBits, levelsOver, PAIR_BYTES, type Pair, type Proof } from './merkle.ts'
+import { buildLevels, getBucketBits, PAIR_BYTES, type Pair, type Proof, readFirstBits } from './merkle.ts'
 
 /** Eight buckets of 64 pairs: hashing a group again takes under a millisecond, and an eighth of the nodes is stored. */
 const GROUP_BITS = 3
@@ -31,7 +31,7 @@ export interface TreeSource {
   readonly blocks?: () => AsyncIterable<Uint8Array>
 }
 
-export const groupBits = (count: number): number => bucketBits(count) - GROUP_BITS
+export const groupBits = (count: number): number => getBucketBits(count) - GROUP_BITS
 
 /** In a base a block is a group, so that a proof reads one. */
 export const baseBlockBits = (count: number): number => Math.max(MIN_BASE_BLOCK_BITS, groupBits(count))
@@ -51,7 +51,7 @@ export interface GroupPosition {
 
 export function locateGroup(key: string, count: number): GroupPosition {
   const group_bits = groupBits(count)
-  const group = firstBits(Buffer.from(keyHash(key), 'hex'), group_bits)
+  const group = readFirstBits(Buffer.from(keyHash(key), 'hex'), group_bits)
   const sibling_offsets: number[] = []
   let level_at = 0
   for (let height = 0; height < group_bits; height++) {
@@ -67,7 +67,7 @@ export function collectGroup(blocks: Iterable<Uint8Array>, { group, group_bits }
   for (const pairs of blocks) {
     const bytes = Buffer.from(pairs.buffer, pairs.byteOffset, pairs.byteLength)
     for (let at = 0; at + PAIR_BYTES <= bytes.length; at += PAIR_BYTES) {
-      if (firstBits(bytes, group_bits, at) !== group) continue
+      if (readFirstBits(bytes, group_bits, at) !== group) continue
       const pair = bytes.subarray(at, at + PAIR_BYTES)
       found.set(pair.toString('latin1', 0, HASH_BYTES), pair)
     }
@@ -83,11 +83,11 @@ export function proveInGroup(
   upper: readonly Buffer[],
 ): Proof {
   const key_hash = keyHash(key)
-  const bits = bucketBits(count)
-  const index = firstBits(Buffer.from(key_hash, 'hex'), bits)
+  const bits = getBucketBits(count)
+  const index = readFirstBits(Buffer.from(key_hash, 'hex'), bits)
   const buckets = Array.from({ length: 2 ** GROUP_BITS }, (): Buffer[] => [])
-  for (const pair of group_pairs) buckets[firstBits(pair, bits) % buckets.length]?.push(pair)
-  const levels = levelsOver(buckets.map(bucketHash))
+  for (const pair of group_pairs) buckets[readFirstBits(pair, bits) % buckets.length]?.push(pair)
+  const levels = buildLevels(buckets.map(bucketHash))
   const position = index % buckets.length
   const lower = levels.slice(0, -1).map((hashes, height) => hashes[(position >>> height) ^ 1] as Buffer)
   const siblings = [...lower, ...upper]

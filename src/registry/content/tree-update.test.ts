@@ -1,7 +1,7 @@
 /** A tree that is updated is the tree that would be built, and nothing damaged is ever built upon. */
 import { describe, expect, test } from 'vitest'
 import { entryHash, HASH_BYTES, keyHash } from './hashes.ts'
-import { createMerkleBuilder, firstBits, type MerkleTree } from './merkle.ts'
+import { createMerkleBuilder, type MerkleTree, readFirstBits } from './merkle.ts'
 import { encodeNodes } from './stored-tree.ts'
 import { collectGroups, hasSameBuckets, TreeMismatch, TreeUpdate } from './tree-update.ts'
 
@@ -32,7 +32,7 @@ function update(before: MerkleTree, blocks: readonly Buffer[], changes: List, co
   const byGroup = new Map<number, Buffer[]>()
   for (const [key, hash] of changes) {
     const pair = pairOf(key, hash)
-    const group = firstBits(pair, tree.group_bits)
+    const group = readFirstBits(pair, tree.group_bits)
     byGroup.set(group, [...(byGroup.get(group) ?? []), pair])
   }
   const stored = collectGroups(blocks, [...byGroup.keys()], tree.group_bits)

@@ -3,7 +3,7 @@
  * again. Everything stored is verified against the hash of the list it belongs to before it is used.
  */
 import { bucketHash, HASH_BYTES, rootHash } from './hashes.ts'
-import { bucketBits, firstBits, levelsOver, PAIR_BYTES } from './merkle.ts'
+import { buildLevels, getBucketBits, PAIR_BYTES, readFirstBits } from './merkle.ts'
 import { bucketsPerGroup, groupBits } from './stored-tree.ts'
 
 /** Stored hashes do not lead to the content hash they belong to. */
@@ -16,7 +16,7 @@ export class TreeMismatch extends Error {
 
 /** Whether a tree of the first length can be updated to one of the second: both have the same buckets. */
 export const hasSameBuckets = (count_before: number, count_after: number): boolean =>
-  bucketBits(count_before) === bucketBits(count_after)
+  getBucketBits(count_before) === getBucketBits(count_after)
 
 export class TreeUpdate {
   readonly group_bits: number
@@ -25,12 +25,12 @@ export class TreeUpdate {
 
   /** `nodes`: as stored (stored-tree.ts). Throws TreeMismatch where they are not those of `content_hash`. */
   constructor(nodes: Buffer, count: number, content_hash: string) {
-    this.#bits = bucketBits(count)
+    this.#bits = getBucketBits(count)
     this.group_bits = groupBits(count)
     const groups = 2 ** this.group_bits
     if (nodes.length < groups * HASH_BYTES) throw new TreeMismatch()
     this.#groups = Array.from({ length: groups }, (_, n) => nodes.subarray(n * HASH_BYTES, (n + 1) * HASH_BYTES))
-    const top = levelsOver(this.#groups).at(-1)?.[0] as Buffer
+    const top = buildLevels(this.#groups).at(-1)?.[0] as Buffer
     if (rootHash(count, top) !== content_hash) throw new TreeMismatch()
   }
 
@@ -46,15 +46,15 @@ export class TreeUpdate {
   }
 
   finish(count: number): { readonly root: string; readonly nodes: Uint8Array } {
-    if (bucketBits(count) !== this.#bits) throw new RangeError('the new list has another number of buckets')
-    const levels = levelsOver(this.#groups)
+    if (getBucketBits(count) !== this.#bits) throw new RangeError('the new list has another number of buckets')
+    const levels = buildLevels(this.#groups)
     return { root: rootHash(count, levels.at(-1)?.[0] as Buffer), nodes: Buffer.concat(levels.flat()) }
   }
 
   #hash(pairs: ReadonlyMap<string, Buffer>): Buffer {
     const buckets = Array.from({ length: bucketsPerGroup }, (): Buffer[] => [])
-    for (const pair of pairs.values()) buckets[firstBits(pair, this.#bits) % bucketsPerGroup]?.push(pair)
-    return levelsOver(buckets.map((bucket) => bucketHash(bucket.sort(Buffer.compare)))).at(-1)?.[0] as Buffer
+    for (const pair of pairs.values()) buckets[readFirstBits(pair, this.#bits) % bucketsPerGroup]?.push(pair)
+    return buildLevels(buckets.map((bucket) => bucketHash(bucket.sort(Buffer.compare)))).at(-1)?.[0] as Buffer
   }
 }
 
@@ -80,7 +80,7 @@ export function collectGroups(
   for (const block of blocks) {
     const bytes = Buffer.from(block.buffer, block.byteOffset, block.byteLength)
     for (let at = 0; at + PAIR_BYTES <= bytes.length; at += PAIR_BYTES) {
-      const pairs = found.get(firstBits(bytes, group_bits, at))
+      const pairs = found.get(readFirstBits(bytes, group_bits, at))
       if (pairs) addPair(pairs, bytes.subarray(at, at + PAIR_BYTES))
     }
   }

@@ -16,46 +16,46 @@ import { refuseSource } from './fault.ts'
 const MAX_BYTES_IN_MEMORY = 64 * 1024 * 1024
 const MAX_MEMBERS = 10_000
 
-export interface Member {
+export interface ArchiveMember {
   readonly name: string
   read(): AsyncGenerator<Buffer, void, undefined>
 }
 
 export interface Archive {
   /** Files only: no directories, none of the shadow files macOS adds. */
-  readonly members: readonly Member[]
+  readonly members: readonly ArchiveMember[]
   close(): Promise<void>
 }
 
 export async function openArchive(source: Source, max_expanded_bytes: number): Promise<Archive> {
-  const kept = await keep(source, max_expanded_bytes)
+  const kept = await bufferArchive(source, max_expanded_bytes)
   try {
     const zip = await kept.open()
     try {
-      return { members: await listMembers(zip, max_expanded_bytes), close: () => closeBoth(zip, kept) }
+      return { members: await listMembers(zip, max_expanded_bytes), close: () => closeArchive(zip, kept) }
     } catch (error) {
       zip.close()
       throw error
     }
   } catch (error) {
     await kept.remove()
-    throw damaged(error)
+    throw toSourceFault(error)
   }
 }
 
-async function closeBoth(zip: ZipFile, kept: Kept): Promise<void> {
+async function closeArchive(zip: ZipFile, kept: BufferedArchive): Promise<void> {
   zip.close()
   await kept.remove()
 }
 
-interface Kept {
+interface BufferedArchive {
   open(): Promise<ZipFile>
   remove(): Promise<void>
 }
 
 const zipOptions = { lazyEntries: true, autoClose: false } as const
 
-async function keep(source: Source, max_bytes: number): Promise<Kept> {
+async function bufferArchive(source: Source, max_bytes: number): Promise<BufferedArchive> {
   const iterator = source[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -67,11 +67,15 @@ async function keep(source: Source, max_bytes: number): Promise<Kept> {
     }
     chunks.push(next.value)
     bytes += next.value.length
-    if (bytes > MAX_BYTES_IN_MEMORY) return keepInFile(chunks, iterator, max_bytes)
+    if (bytes > MAX_BYTES_IN_MEMORY) return spillToFile(chunks, iterator, max_bytes)
   }
 }
 
-async function keepInFile(first: Uint8Array[], rest: AsyncIterator<Uint8Array>, max_bytes: number): Promise<Kept> {
+async function spillToFile(
+  first: Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+  max_bytes: number,
+): Promise<BufferedArchive> {
   const folder = await mkdtemp(join(tmpdir(), 'probity-zip-'))
   const file = join(folder, 'source.zip')
   const remove = () => rm(folder, { recursive: true, force: true })
@@ -83,7 +87,7 @@ async function keepInFile(first: Uint8Array[], rest: AsyncIterator<Uint8Array>, 
     }
     for (let next = await rest.next(); !next.done; next = await rest.next()) {
       bytes += next.value.length
-      if (bytes > max_bytes) tooLarge(max_bytes)
+      if (bytes > max_bytes) refuseTooLarge(max_bytes)
       yield next.value
     }
   }
@@ -96,8 +100,8 @@ async function keepInFile(first: Uint8Array[], rest: AsyncIterator<Uint8Array>, 
   return { open: () => yauzl.openPromise(file, zipOptions), remove }
 }
 
-async function listMembers(zip: ZipFile, max_expanded_bytes: number): Promise<Member[]> {
-  const members: Member[] = []
+async function listMembers(zip: ZipFile, max_expanded_bytes: number): Promise<ArchiveMember[]> {
+  const members: ArchiveMember[] = []
   let expanded_bytes = 0
   if (zip.entryCount > MAX_MEMBERS) {
     refuseSource('archive_members', `The archive holds ${zip.entryCount} files; at most ${MAX_MEMBERS} are read.`)
@@ -108,7 +112,7 @@ async function listMembers(zip: ZipFile, max_expanded_bytes: number): Promise<Me
       refuseSource('archive_damaged', `"${entry.fileName}" in the archive is encrypted. Send it without a password.`)
     }
     expanded_bytes += entry.uncompressedSize
-    if (expanded_bytes > max_expanded_bytes) tooLarge(max_expanded_bytes)
+    if (expanded_bytes > max_expanded_bytes) refuseTooLarge(max_expanded_bytes)
     members.push({ name: entry.fileName, read: () => readMember(zip, entry) })
   }
   return members
@@ -124,7 +128,7 @@ async function* readMember(zip: ZipFile, entry: ZipEntry): AsyncGenerator<Buffer
       yield chunk
     }
   } catch (error) {
-    throw damaged(error)
+    throw toSourceFault(error)
   }
   if (sum !== entry.crc32) {
     refuseSource(
@@ -134,12 +138,12 @@ async function* readMember(zip: ZipFile, entry: ZipEntry): AsyncGenerator<Buffer
   }
 }
 
-function tooLarge(max_bytes: number): never {
+function refuseTooLarge(max_bytes: number): never {
   refuseSource('expansion_limit', `Unpacked, the source is larger than ${max_bytes} bytes, the most that is read.`)
 }
 
 /** Errors of the unzipping libraries become faults of the source; everything else (a lost disk) stays what it was. */
-function damaged(error: unknown): unknown {
+function toSourceFault(error: unknown): unknown {
   if (!(error instanceof Error) || error.name === 'SourceFault') return error
   const { code } = error as NodeJS.ErrnoException
   if (code !== undefined && !code.startsWith('Z_')) return error

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { collectItems } from '../../../test/support/byte-sources.ts'
 import { type CsvOptions, readCsv } from './csv.ts'
-import { all } from './test-sources.ts'
 
 /** The same text whole and cut after every character must give the same records. */
 async function read(text: string, options: CsvOptions = {}) {
-  const whole = await all(readCsv(pieces([text]), options))
-  const cut = await all(readCsv(pieces([...text]), options))
+  const whole = await collectItems(readCsv(pieces([text]), options))
+  const cut = await collectItems(readCsv(pieces([...text]), options))
   expect(cut).toEqual(whole)
   return whole
 }
@@ -83,7 +83,7 @@ describe('ends', () => {
   test('a record has a greatest length, within quotes and without', async () => {
     const long = Array.from({ length: 17 }, () => 'x'.repeat(65_536))
     for (const start of ['', '"']) {
-      await expect(all(readCsv(pieces(['a,b\n', start, ...long])))).rejects.toMatchObject({
+      await expect(collectItems(readCsv(pieces(['a,b\n', start, ...long])))).rejects.toMatchObject({
         code: 'record_too_long',
         at: { line: 2 },
       })

@@ -33,7 +33,7 @@ export async function* readCsv(
   text: AsyncIterable<string>,
   options: CsvOptions = {},
 ): AsyncGenerator<CsvRecord[], void, undefined> {
-  const scan = new CsvScan(options)
+  const scan = new CsvScanner(options)
   for await (const piece of text) {
     const records = scan.push(piece)
     if (records.length > 0) yield records
@@ -42,7 +42,7 @@ export async function* readCsv(
   if (records.length > 0) yield records
 }
 
-class CsvScan {
+class CsvScanner {
   private readonly delimiter: string
   private readonly delimiterCode: number
   private readonly quote: string | null
@@ -102,7 +102,7 @@ class CsvScan {
       }
       if (this.quote !== null && quoteAt < at) quoteAt = indexOrEnd(text, this.quote, at)
       if (this.quote === null || quoteAt > end) {
-        const stop = beforeReturns(text, at, end)
+        const stop = trimReturns(text, at, end)
         if (stop > at) this.add(records, this.plain(text.slice(at, stop)), end === text.length)
         this.line++
         at = end + 1
@@ -150,7 +150,7 @@ class CsvScan {
       const stop = this.fieldEnd(text, at)
       if (stop === text.length && !this.ended) return -1
       const atLineEnd = stop === text.length || text.charCodeAt(stop) === NEWLINE
-      const bare = text.slice(at, atLineEnd ? beforeReturns(text, at, stop) : stop)
+      const bare = text.slice(at, atLineEnd ? trimReturns(text, at, stop) : stop)
       if (isQuoted && bare !== '' && misquoted < 0) misquoted = fields.length
       fields.push(value + bare)
       if (atLineEnd) {
@@ -194,7 +194,7 @@ class CsvScan {
 }
 
 /** Where a line ends without its carriage returns; a file converted twice has two of them. */
-function beforeReturns(text: string, start: number, end: number): number {
+function trimReturns(text: string, start: number, end: number): number {
   let stop = end
   while (stop > start && text.charCodeAt(stop - 1) === RETURN) stop--
   return stop

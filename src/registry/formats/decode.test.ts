@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { collectBytes, collectText, EndlessSource, toSource } from '../../../test/support/byte-sources.ts'
 import { readText } from './decode.ts'
-import { bytesOfAll, Endless, sourceOf, textOfAll } from './test-sources.ts'
 
-const read = (bytes: Uint8Array | string, options = {}) => textOfAll(readText(sourceOf(bytes, 3), options))
+const read = (bytes: Uint8Array | string, options = {}) => collectText(readText(toSource(bytes, 3), options))
 
 function zipOf(files: Record<string, string | Buffer>): Promise<Buffer> {
   const zip = new yazl.ZipFile()
   for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name)
   zip.end()
-  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+  return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
 /** Of this file alone: whatever else runs on the machine waits in the same place. */
@@ -97,7 +97,7 @@ describe('gzip', () => {
   })
 
   test('a consumer that stops closes the source', async () => {
-    const source = new Endless(gzipSync('a'.repeat(100_000)), gzipSync('b'.repeat(100_000)))
+    const source = new EndlessSource(gzipSync('a'.repeat(100_000)), gzipSync('b'.repeat(100_000)))
     for await (const _ of readText(source)) break
     await expect.poll(() => source.closed).toBe(true)
   })
@@ -123,7 +123,7 @@ describe('zip', () => {
     const stored = new yazl.ZipFile()
     stored.addBuffer(Buffer.from('honest content'), 'list.csv', { compress: false })
     stored.end()
-    const bytes = await bytesOfAll(stored.outputStream as unknown as AsyncIterable<Buffer>)
+    const bytes = await collectBytes(stored.outputStream as unknown as AsyncIterable<Buffer>)
     bytes[bytes.indexOf('honest')] = 0x48
     await expect(read(bytes)).rejects.toMatchObject({
       code: 'archive_damaged',
@@ -137,10 +137,10 @@ describe('zip', () => {
     const zip = new yazl.ZipFile()
     zip.addBuffer(content, 'large.txt', { compress: false })
     zip.end()
-    const packed = await bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+    const packed = await collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
     let chars = 0
     let kept = 0
-    for await (const piece of readText(sourceOf(packed, 1024 * 1024))) {
+    for await (const piece of readText(toSource(packed, 1024 * 1024))) {
       chars += piece.length
       kept = leftovers().length - before.length
     }

@@ -19,7 +19,7 @@ const PIECE_BYTES = 64 * 1024
 const PROLOGUE_BYTES = 256
 
 export const encodingOrigins = ['byte-order-mark', 'declaration', 'option', 'content'] as const
-export interface FoundEncoding {
+export interface DetectedEncoding {
   readonly encoding: Encoding
   /** What said so; `option` is also an adapter's fixed encoding. */
   readonly encoding_from: (typeof encodingOrigins)[number]
@@ -29,7 +29,7 @@ export interface TextOptions {
   /** What the publisher says; a byte order mark says more. `xml` reads it from the declaration, `detect` from the bytes. */
   readonly encoding?: Encoding | 'xml' | 'detect' | undefined
   /** Called once, when the encoding is known. */
-  readonly onEncoding?: ((found: FoundEncoding) => void) | undefined
+  readonly onEncoding?: ((found: DetectedEncoding) => void) | undefined
   readonly max_expanded_bytes?: number | undefined
 }
 
@@ -44,9 +44,9 @@ export async function* unwrap(source: Source, max_expanded_bytes: number): Async
   const iterator = source[Symbol.asyncIterator]()
   try {
     const head = await readHead(iterator, 4)
-    if (head[0] === 0x1f && head[1] === 0x8b) yield* gunzip(resume(head, iterator), max_expanded_bytes)
-    else if (isZip(head)) yield* onlyMember(resume(head, iterator), max_expanded_bytes)
-    else yield* within(resume(head, iterator), max_expanded_bytes)
+    if (head[0] === 0x1f && head[1] === 0x8b) yield* gunzip(prependHead(head, iterator), max_expanded_bytes)
+    else if (isZip(head)) yield* readOnlyMember(prependHead(head, iterator), max_expanded_bytes)
+    else yield* limitBytes(prependHead(head, iterator), max_expanded_bytes)
   } finally {
     await iterator.return?.()
   }
@@ -59,14 +59,14 @@ export async function peek(
 ): Promise<{ head: Buffer; bytes: Source; close(): Promise<void> }> {
   const iterator = source[Symbol.asyncIterator]()
   const head = await readHead(iterator, want_bytes)
-  if (head.length === 0) emptySource()
+  if (head.length === 0) refuseEmpty()
   const close = async () => {
     await iterator.return?.()
   }
-  return { head, bytes: resume(head, iterator), close }
+  return { head, bytes: prependHead(head, iterator), close }
 }
 
-function emptySource(): never {
+function refuseEmpty(): never {
   refuseSource('empty_source', 'The source is empty: it has no byte at all.')
 }
 
@@ -85,7 +85,7 @@ async function readHead(iterator: AsyncIterator<Uint8Array>, want_bytes: number)
   return chunks.length === 1 ? asBuffer(chunks[0] as Uint8Array) : Buffer.concat(chunks)
 }
 
-async function* resume(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
+async function* prependHead(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
   if (head.length > 0) yield head
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield asBuffer(next.value)
 }
@@ -98,7 +98,7 @@ async function* gunzip(packed: Source, max_expanded_bytes: number): AsyncGenerat
   // Its errors, those of the source included, arrive where the stream is read.
   pipeline(packed, stream, () => {})
   try {
-    yield* within(stream, max_expanded_bytes)
+    yield* limitBytes(stream, max_expanded_bytes)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'Z_BUF_ERROR') refuseSource('truncated', 'The gzip file ends too early. Download it again.')
@@ -109,7 +109,7 @@ async function* gunzip(packed: Source, max_expanded_bytes: number): AsyncGenerat
   }
 }
 
-async function* within(chunks: AsyncIterable<Buffer>, max_bytes: number): AsyncGenerator<Buffer, void, undefined> {
+async function* limitBytes(chunks: AsyncIterable<Buffer>, max_bytes: number): AsyncGenerator<Buffer, void, undefined> {
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
@@ -119,7 +119,7 @@ async function* within(chunks: AsyncIterable<Buffer>, max_bytes: number): AsyncG
   }
 }
 
-async function* onlyMember(packed: Source, max_expanded_bytes: number): AsyncGenerator<Buffer, void, undefined> {
+async function* readOnlyMember(packed: Source, max_expanded_bytes: number): AsyncGenerator<Buffer, void, undefined> {
   const archive = await openArchive(packed, max_expanded_bytes)
   try {
     const [member, ...others] = archive.members
@@ -144,16 +144,16 @@ async function* onlyMember(packed: Source, max_expanded_bytes: number): AsyncGen
 export async function* decode(
   bytes: Source,
   encoding: TextOptions['encoding'] = 'utf-8',
-  onEncoding: (found: FoundEncoding) => void = () => {},
+  onEncoding: (found: DetectedEncoding) => void = () => {},
 ): AsyncGenerator<string, void, undefined> {
   const iterator = bytes[Symbol.asyncIterator]()
   try {
     const head = await readHead(iterator, PROLOGUE_BYTES)
-    if (head.length === 0) emptySource()
+    if (head.length === 0) refuseEmpty()
     const mark = byteOrderMark(head)
     const decoder = createDecoder(head, mark?.encoding, encoding, onEncoding)
     decoder.skip(mark?.bytes ?? 0)
-    for await (const chunk of resume(head.subarray(mark?.bytes ?? 0), iterator)) {
+    for await (const chunk of prependHead(head.subarray(mark?.bytes ?? 0), iterator)) {
       for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
         const text = decoder.push(chunk.subarray(at, at + PIECE_BYTES))
         if (text !== '') yield text
@@ -170,7 +170,7 @@ function createDecoder(
   head: Buffer,
   marked: Encoding | undefined,
   wanted: Encoding | 'xml' | 'detect',
-  onEncoding: (found: FoundEncoding) => void,
+  onEncoding: (found: DetectedEncoding) => void,
 ): PieceDecoder {
   if (marked === undefined && wanted === 'detect') {
     return new DetectingDecoder(

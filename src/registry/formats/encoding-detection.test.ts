@@ -1,13 +1,13 @@
 /** The encoding of a text that names none: the same answer however the bytes are cut, and none where a guess would be wrong. */
 import { describe, expect, test } from 'vitest'
-import { type FoundEncoding, readText } from './decode.ts'
+import { collectText, toSource } from '../../../test/support/byte-sources.ts'
+import { type DetectedEncoding, readText } from './decode.ts'
 import { guessEncoding } from './encoding-detection.ts'
-import { sourceOf, textOfAll } from './test-sources.ts'
 
 async function read(bytes: Uint8Array, piece_bytes: number, encoding: 'detect' | 'iso-8859-1' = 'detect') {
-  const found: FoundEncoding[] = []
-  const text = await textOfAll(
-    readText(sourceOf(bytes, piece_bytes), { encoding, onEncoding: (one) => found.push(one) }),
+  const found: DetectedEncoding[] = []
+  const text = await collectText(
+    readText(toSource(bytes, piece_bytes), { encoding, onEncoding: (one) => found.push(one) }),
   )
   return { text, found }
 }

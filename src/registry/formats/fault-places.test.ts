@@ -5,12 +5,12 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { randomFrom } from '../../../test/support/random.ts'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { faultyDocuments } from '../../../test/support/faulty-xml.ts'
+import { firstJsonFault, randomJson } from '../../../test/support/json-faults.ts'
+import { createRandom } from '../../../test/support/random.ts'
 import { SourceFault } from '../adapter.ts'
-import { readAll } from '../adapters/test-reading.ts'
-import { faultyDocuments } from './test-faulty-xml.ts'
-import { firstJsonFault, randomJson } from './test-json-faults.ts'
-import { bytesOfAll, sourceOf } from './test-sources.ts'
+import { readWithAdapter } from '../adapters/test-reading.ts'
 import { readXml } from './xml.ts'
 
 type Random = (below: number) => number
@@ -22,7 +22,7 @@ function zipOf(files: Record<string, string | Buffer>): Promise<Buffer> {
   const zip = new yazl.ZipFile()
   for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name)
   zip.end()
-  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+  return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
 /** The content plain, gzipped or zipped, in pieces of up to 40 bytes. */
@@ -30,7 +30,7 @@ async function wrapped(content: string | Buffer, random: Random): Promise<AsyncG
   const bytes = Buffer.from(content)
   const wrapping = random(4)
   const outer = wrapping === 0 ? gzipSync(bytes) : wrapping === 1 ? await zipOf({ file: bytes }) : bytes
-  return sourceOf(outer, 1 + random(40))
+  return toSource(outer, 1 + random(40))
 }
 
 async function faultOf(reading: Promise<unknown>): Promise<SourceFault> {
@@ -49,7 +49,7 @@ const readAllXml = async (source: AsyncIterable<Uint8Array>): Promise<void> => {
 describe('XML', () => {
   test.each(faultyDocuments)('$name', async ({ name, make }) => {
     for (let seed = 1; seed <= 12; seed++) {
-      const random = randomFrom(seed * 1000 + name.length)
+      const random = createRandom(seed * 1000 + name.length)
       const { text, offset, code } = make(random)
       const fault = await faultOf(readAllXml(await wrapped(text, random)))
       const found = { seed, code: fault.code, line: fault.at?.line }
@@ -65,7 +65,7 @@ describe('XML', () => {
     for (const bytes of [1, 5, 1000]) {
       const lines: number[] = []
       const pad = `<?xml version="1.0"?><!--${' '.repeat(300)}-->`
-      for await (const records of readXml(sourceOf(pad + text, bytes), ['list/item'])) {
+      for await (const records of readXml(toSource(pad + text, bytes), ['list/item'])) {
         lines.push(...records.map(({ line }) => line))
       }
       expect(lines).toEqual([2, 5, 8])
@@ -76,13 +76,13 @@ describe('XML', () => {
 describe('bytes that are not in the encoding', () => {
   test.each(['csv', 'json', 'ndjson', 'un-consolidated-xml'])('%s', async (adapter_key) => {
     for (let seed = 1; seed <= 20; seed++) {
-      const random = randomFrom(seed)
+      const random = createRandom(seed)
       const lines = Array.from({ length: 30 }, () => 'é,ü'.repeat(random(12)))
       const text = lines.join(random(2) ? '\n' : '\r\n')
       const at = random(text.length)
       const bytes = Buffer.concat([Buffer.from(text.slice(0, at)), Buffer.from([0xe9]), Buffer.from(text.slice(at))])
       // The byte must not be read as the beginning of the character behind it.
-      const fault = await faultOf(readAll(adapter_key, await wrapped(bytes, random)))
+      const fault = await faultOf(readWithAdapter(adapter_key, await wrapped(bytes, random)))
       if (fault.code !== 'encoding_invalid') continue
       expect([seed, fault.at?.line], fault.message).toEqual([seed, lineAt(text, at)])
       expect(fault.message).toContain(`at byte ${Buffer.byteLength(text.slice(0, at)) + 1}, line`)
@@ -94,7 +94,7 @@ describe('JSON', () => {
   test.each(['', '/data/items'])('records at "%s"', async (pointer) => {
     let faults = 0
     for (let seed = 1; seed <= 300; seed++) {
-      const random = randomFrom(seed)
+      const random = createRandom(seed)
       const text = randomJson(random, pointer !== '')
       const at = random(text.length)
       const kind = random(3)
@@ -105,7 +105,7 @@ describe('JSON', () => {
           : text.slice(0, at) + (kind === 1 ? put : '') + text.slice(at + (kind === 1 ? 0 : 1))
       const offset = firstJsonFault(broken)
       if (offset === null || broken.trim() === '') continue
-      const fault = await faultOf(readAll('json', await wrapped(broken, random), { pointer }))
+      const fault = await faultOf(readWithAdapter('json', await wrapped(broken, random), { pointer }))
       // A document that became another one says so before it is read to its end.
       if (fault.code === 'layout_unknown' || fault.code === 'empty_source') continue
       faults++
@@ -121,7 +121,7 @@ describe('JSON', () => {
 describe('NDJSON', () => {
   test('lines that are not JSON objects', async () => {
     for (let seed = 1; seed <= 30; seed++) {
-      const random = randomFrom(seed)
+      const random = createRandom(seed)
       const end = random(2) ? '\n' : '\r\n'
       const lines = Array.from({ length: 40 }, (_, id) =>
         random(5) ? `{"id": ${id}, "name": "${'xé'.repeat(random(9))}"}` : '',
@@ -140,7 +140,7 @@ describe('NDJSON', () => {
         }
       }
       const bad = lines.flatMap((line, index) => (isBad(line) ? [index + 1] : []))
-      const { rejects } = await readAll('ndjson', await wrapped(lines.join(end) + end, random))
+      const { rejects } = await readWithAdapter('ndjson', await wrapped(lines.join(end) + end, random))
       expect(
         rejects.map(({ at }) => at.line),
         JSON.stringify(rejects),
@@ -149,7 +149,7 @@ describe('NDJSON', () => {
         if (code === 'not_well_formed') expect(message).toContain(`line ${at.line}`)
       }
       const cut = `${lines.join(end)}${end}{"id": `
-      const fault = await faultOf(readAll('ndjson', await wrapped(cut, random)))
+      const fault = await faultOf(readWithAdapter('ndjson', await wrapped(cut, random)))
       expect([fault.code, fault.at?.line]).toEqual(['truncated', lines.length + 1])
     }
   })
@@ -175,7 +175,7 @@ describe.each([
 
   test('rows that do not fit, after quoted line ends, blank and skipped lines', async () => {
     for (let seed = 1; seed <= 30; seed++) {
-      const random = randomFrom(seed)
+      const random = createRandom(seed)
       const end = random(2) ? '\n' : '\r\n'
       let text = `title${end}${end}a${separator}b${separator}c${separator}d${end}`
       const expected: [number, string][] = []
@@ -186,14 +186,14 @@ describe.each([
         text += (code ? breakRow[code]?.(row) : row)?.join(separator) + end
         if (random(5) === 0) text += end
       }
-      const { rejects } = await readAll(adapter_key, await wrapped(text, random), { skip_lines: 2 })
+      const { rejects } = await readWithAdapter(adapter_key, await wrapped(text, random), { skip_lines: 2 })
       expect(rejects.map(({ at, code }) => [at.line, code])).toEqual(expected)
     }
   })
 
   test('a file that was cut', async () => {
     for (let seed = 1; seed <= 30; seed++) {
-      const random = randomFrom(seed)
+      const random = createRandom(seed)
       const end = random(2) ? '\n' : '\r\n'
       let text = `a${separator}b${separator}c${separator}d${end}`
       for (let index = 0; index < 20; index++) text += randomRow(random, separator, end).join(separator) + end
@@ -201,7 +201,7 @@ describe.each([
       const open = `x${separator}"y${end}z"${separator}`
       const quote = text.length + open.length
       text += open + (isQuoted ? `"never${end}closed` : '')
-      const fault = await faultOf(readAll(adapter_key, await wrapped(text, random)))
+      const fault = await faultOf(readWithAdapter(adapter_key, await wrapped(text, random)))
       const line = lineAt(text, isQuoted ? quote : text.length)
       expect([fault.code, fault.at?.line], fault.message).toEqual(['truncated', line])
       expect(fault.message).toContain(`line ${line}`)
@@ -221,7 +221,7 @@ describe('XLSX', () => {
 
   test('rows are numbered as the program shows them, whatever is left out', async () => {
     for (let seed = 1; seed <= 20; seed++) {
-      const random = randomFrom(seed)
+      const random = createRandom(seed)
       let number = 1 + random(3)
       let sheet = `<row r="${number}">${cell('code', `A${number}`)}</row>`
       const expected: number[] = []
@@ -233,14 +233,14 @@ describe('XLSX', () => {
         const content = isBroken ? `<c t="e"><v>#N/A</v></c>` : random(4) === 0 ? '' : cell('x', `A${number}`)
         sheet += `${isNumbered ? `<row r="${number}">` : '<row>'}${content}</row>${'\n'.repeat(random(3))}`
       }
-      const { rejects } = await readAll('xlsx', sourceOf(await bookOf(sheet), 1 + random(200)))
+      const { rejects } = await readWithAdapter('xlsx', toSource(await bookOf(sheet), 1 + random(200)))
       expect(rejects.map(({ at }) => at.line)).toEqual(expected)
     }
   })
 
   test('a sheet that is not well-formed names the line of the part', async () => {
     const sheet = `<row r="1">\n${cell('a', 'A1')}\n</row>\n<row r="2">\n${cell('A & B', 'A2')}\n</row>\n<row/>`
-    const fault = await faultOf(readAll('xlsx', sourceOf(await bookOf(sheet))))
+    const fault = await faultOf(readWithAdapter('xlsx', toSource(await bookOf(sheet))))
     expect([fault.code, fault.message]).toEqual([
       'archive_damaged',
       '"xl/worksheets/one.xml" in the workbook is not well-formed at line 9, column 10: a bare ampersand.',

@@ -2,8 +2,9 @@
  * One JSON value that is a record of a larger source. It refuses what `JSON.parse` would lose quietly (a repeated name, a
  * rounded integer, half a surrogate pair), but looks closely only at records that could hold such a thing.
  */
-import { MAX_JSON_DEPTH, readJson } from '../../kernel/json-text.ts'
+
 import { Problem } from '../../kernel/problem.ts'
+import { MAX_JSON_DEPTH, parseStrictJson } from '../../kernel/strict-json.ts'
 
 /** A record that is not what it should be; the source around it may still be sound. */
 export class RecordFault extends Error {
@@ -19,7 +20,7 @@ export class RecordFault extends Error {
   }
 
   /** The message with its place in the source: a record knows only its own lines. */
-  placedAt(line: number): string {
+  messageAt(line: number): string {
     return this.message.replace(PLACE, ` at line ${this.lineIn(line)}`)
   }
 }
@@ -51,7 +52,7 @@ export function parseRecord(text: string): unknown {
   } catch {
     throw new RecordFault('not_well_formed', explain(text) ?? 'The JSON is not well-formed.')
   }
-  const { names, delicate } = survey(text)
+  const { names, delicate } = scanRecord(text)
   if (countMembers(value, 0) !== names) {
     throw new RecordFault('name_duplicate', 'The same name appears twice in one object. Keep one of them.')
   }
@@ -63,7 +64,7 @@ export function parseRecord(text: string): unknown {
 /** The kernel's scanner is exact and says where; it reads everything twice, so it is asked only in doubt. */
 function explain(text: string): string | undefined {
   try {
-    readJson(Buffer.from(text))
+    parseStrictJson(Buffer.from(text))
     return undefined
   } catch (error) {
     if (error instanceof Problem) return error.extra.detail
@@ -100,7 +101,7 @@ const MANY_DIGITS = 16
  * How many names the text has, and whether it holds what could be read wrongly: an escaped surrogate, a long number, an exponent.
  * The text is known to be well-formed, so every quote opens a string and a colon after a string makes it a name.
  */
-function survey(text: string): { names: number; delicate: boolean } {
+function scanRecord(text: string): { names: number; delicate: boolean } {
   const end = text.length
   const escapes = text.includes('\\')
   let names = 0

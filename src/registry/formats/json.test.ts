@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { collectItems } from '../../../test/support/byte-sources.ts'
 import { SourceFault } from '../adapter.ts'
 import { readJsonItems } from './json.ts'
 import { parseRecord, RecordFault } from './json-record.ts'
 import { readNdjson } from './ndjson.ts'
-import { all } from './test-sources.ts'
 
 async function* pieces(texts: readonly string[]): AsyncGenerator<string> {
   yield* texts
 }
 
 async function read(text: string, pointer?: string) {
-  const whole = await all(readJsonItems(pieces([text]), pointer))
-  expect(await all(readJsonItems(pieces([...text]), pointer))).toEqual(whole)
+  const whole = await collectItems(readJsonItems(pieces([text]), pointer))
+  expect(await collectItems(readJsonItems(pieces([...text]), pointer))).toEqual(whole)
   return whole
 }
 
@@ -101,7 +101,7 @@ describe('a document', () => {
 })
 
 describe('lines', () => {
-  const lines = (text: string) => all(readNdjson(pieces([...text])))
+  const lines = (text: string) => collectItems(readNdjson(pieces([...text])))
 
   test('blank ones are passed over, broken ones are their own fault', async () => {
     expect(await lines('{"a":1}\r\n\n{"a":\n{"a":2}')).toMatchObject([
@@ -117,6 +117,6 @@ describe('lines', () => {
 
   test('a line has a greatest length', async () => {
     const long = Array.from({ length: 17 }, () => 'x'.repeat(65_536))
-    await expect(all(readNdjson(pieces(['{}\n', ...long])))).rejects.toMatchObject({ code: 'record_too_long' })
+    await expect(collectItems(readNdjson(pieces(['{}\n', ...long])))).rejects.toMatchObject({ code: 'record_too_long' })
   })
 })

@@ -2,7 +2,7 @@
  * A JSON document too large to hold: gives the elements of one array, or the members of one object, that a pointer names, each
  * parsed on its own. All around them is checked and skipped token by token; nothing but one record is in memory.
  */
-import { MAX_JSON_DEPTH } from '../../kernel/json-text.ts'
+import { MAX_JSON_DEPTH } from '../../kernel/strict-json.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
 import { findJsonFault, parseRecord, RecordFault } from './json-record.ts'
 
@@ -67,9 +67,9 @@ class JsonReader {
 
   /** Walks into the container at `steps`, gives its records, and skips what surrounds them. */
   async *items(steps: readonly string[], level: number): AsyncGenerator<JsonItem[], void, undefined> {
-    const opening = await this.next()
+    const opening = await this.nextCode()
     if (opening !== OPEN_ARRAY && opening !== OPEN_OBJECT) {
-      if (Number.isNaN(opening)) this.cut()
+      if (Number.isNaN(opening)) this.failTruncated()
       return this.skip()
     }
     if (level === steps.length) {
@@ -79,35 +79,35 @@ class JsonReader {
     this.open()
     const closing = opening === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT
     const names = new Set<string>()
-    if ((await this.next()) !== closing) {
+    if ((await this.nextCode()) !== closing) {
       for (let index = 0; ; index++) {
         const name = opening === OPEN_OBJECT ? await this.name(names) : String(index)
         if (name === steps[level] && !this.found) yield* this.items(steps, level + 1)
         else await this.skip()
-        if (!(await this.more(closing))) break
+        if (!(await this.hasMore(closing))) break
       }
     }
     await this.close(closing)
   }
 
   private async *records(): AsyncGenerator<JsonItem[], void, undefined> {
-    const isArray = (await this.next()) === OPEN_ARRAY
+    const isArray = (await this.nextCode()) === OPEN_ARRAY
     const closing = isArray ? CLOSE_ARRAY : CLOSE_OBJECT
     this.open()
     let group: JsonItem[] = []
     const names = new Set<string>()
-    if ((await this.next()) !== closing) {
+    if ((await this.nextCode()) !== closing) {
       for (let index = 0; ; index++) {
         const name = isArray ? index : await this.name(names)
         // Waiting for what is already there would cost more than parsing it.
-        if (Number.isNaN(this.space())) await this.next()
-        group.push(this.readyRecord(name) ?? (await this.record(name)))
+        if (Number.isNaN(this.skipSpace())) await this.nextCode()
+        group.push(this.tryReadRecord(name) ?? (await this.record(name)))
         if (group.length === GROUP) {
           yield group
           group = []
         }
-        if (this.space() === COMMA) this.at++
-        else if (!(await this.more(closing))) break
+        if (this.skipSpace() === COMMA) this.at++
+        else if (!(await this.hasMore(closing))) break
       }
     }
     await this.close(closing)
@@ -115,30 +115,30 @@ class JsonReader {
   }
 
   async finish(): Promise<void> {
-    if (!Number.isNaN(await this.next())) this.unexpected('Only one JSON value is read')
+    if (!Number.isNaN(await this.nextCode())) this.failUnexpected('Only one JSON value is read')
   }
 
   private async record(name: number | string): Promise<JsonItem> {
     for (;;) {
-      const ready = this.readyRecord(name)
+      const ready = this.tryReadRecord(name)
       if (ready) return ready
       if (this.text.length - this.at > MAX_RECORD_CHARS) {
         this.refuseFault()
-        recordTooLong(this.here())
+        recordTooLong(this.location())
       }
       await this.fill()
-      if (this.ended && this.valueEnd() < 0) {
+      if (this.ended && this.findValueEnd() < 0) {
         this.refuseFault()
-        this.cut()
+        this.failTruncated()
       }
     }
   }
 
   /** The value that begins here, if the text of it is complete. */
-  private readyRecord(name: number | string): JsonItem | undefined {
-    const end = this.valueEnd()
+  private tryReadRecord(name: number | string): JsonItem | undefined {
+    const end = this.findValueEnd()
     if (end < 0) return undefined
-    const line = this.lineHere()
+    const line = this.currentLine()
     const text = this.text.slice(this.at, end)
     this.at = end
     try {
@@ -147,8 +147,8 @@ class JsonReader {
       if (!(fault instanceof RecordFault)) throw fault
       // Where brackets do not fit, the reader no longer knows where records begin.
       if (fault.code === 'not_well_formed') {
-        if (this.ended && end === this.text.length && findJsonFault(text)?.cut) this.cut()
-        refuseSource('not_well_formed', fault.placedAt(line), onLine(fault.lineIn(line)))
+        if (this.ended && end === this.text.length && findJsonFault(text)?.cut) this.failTruncated()
+        refuseSource('not_well_formed', fault.messageAt(line), onLine(fault.lineIn(line)))
       }
       return { name, line, text, value: fault }
     }
@@ -158,25 +158,25 @@ class JsonReader {
   private refuseFault(): void {
     const found = findJsonFault(this.text.slice(this.at))
     if (!found || found.cut) return
-    const line = this.lineHere()
-    refuseSource('not_well_formed', found.fault.placedAt(line), onLine(found.fault.lineIn(line)))
+    const line = this.currentLine()
+    refuseSource('not_well_formed', found.fault.messageAt(line), onLine(found.fault.lineIn(line)))
   }
 
   /** Where the value that begins here ends, found by its brackets and quotes alone; -1 when that is not there yet. */
-  private valueEnd(): number {
+  private findValueEnd(): number {
     const code = this.text.charCodeAt(this.at)
-    if (code === QUOTE) return this.stringEnd(this.at)
-    return code === OPEN_ARRAY || code === OPEN_OBJECT ? this.containerEnd(this.at) : this.scalarEnd(this.at)
+    if (code === QUOTE) return this.findStringEnd(this.at)
+    return code === OPEN_ARRAY || code === OPEN_OBJECT ? this.findContainerEnd(this.at) : this.findScalarEnd(this.at)
   }
 
-  private containerEnd(start: number): number {
+  private findContainerEnd(start: number): number {
     const { text } = this
     const end = text.length
     let depth = 0
     for (let at = start; at < end; at++) {
       const code = text.charCodeAt(at)
       if (code === QUOTE) {
-        const close = this.stringEnd(at)
+        const close = this.findStringEnd(at)
         if (close < 0) return -1
         at = close - 1
       } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++
@@ -185,7 +185,7 @@ class JsonReader {
     return -1
   }
 
-  private stringEnd(start: number): number {
+  private findStringEnd(start: number): number {
     const { text } = this
     const end = text.length
     for (let at = start + 1; at < end; at++) {
@@ -196,21 +196,21 @@ class JsonReader {
     return -1
   }
 
-  private scalarEnd(start: number): number {
+  private findScalarEnd(start: number): number {
     for (let at = start; at < this.text.length; at++) {
       const code = this.text.charCodeAt(at)
       if (code <= 0x20 || code === COMMA || code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
-        if (at === start) this.unexpected('A value is missing')
+        if (at === start) this.failUnexpected('A value is missing')
         return at
       }
     }
-    if (this.ended && start >= this.text.length) this.cut()
+    if (this.ended && start >= this.text.length) this.failTruncated()
     return this.ended ? this.text.length : -1
   }
 
   private async skip(): Promise<void> {
-    const code = await this.next()
-    if (Number.isNaN(code)) this.cut()
+    const code = await this.nextCode()
+    if (Number.isNaN(code)) this.failTruncated()
     if (code !== OPEN_ARRAY && code !== OPEN_OBJECT) {
       await this.record('')
       return
@@ -218,60 +218,61 @@ class JsonReader {
     const closing = code === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT
     this.open()
     const names = new Set<string>()
-    if ((await this.next()) !== closing) {
+    if ((await this.nextCode()) !== closing) {
       do {
         if (closing === CLOSE_OBJECT) await this.name(names)
         await this.skip()
-      } while (await this.more(closing))
+      } while (await this.hasMore(closing))
     }
     await this.close(closing)
   }
 
   private async name(seen: Set<string>): Promise<string> {
-    if ((await this.next()) !== QUOTE) this.unexpected('A name in double quotes is missing')
+    if ((await this.nextCode()) !== QUOTE) this.failUnexpected('A name in double quotes is missing')
     const name = String((await this.record('')).value)
-    if (seen.has(name)) this.unexpected('The same name appears twice in one object')
+    if (seen.has(name)) this.failUnexpected('The same name appears twice in one object')
     seen.add(name)
-    if ((await this.next()) !== COLON) this.unexpected('A colon is missing after the name')
+    if ((await this.nextCode()) !== COLON) this.failUnexpected('A colon is missing after the name')
     this.at++
     return name
   }
 
   private open(): void {
     if (++this.depth > MAX_JSON_DEPTH) {
-      refuseSource('not_well_formed', `The document is nested deeper than ${MAX_JSON_DEPTH} levels.`, this.here())
+      refuseSource('not_well_formed', `The document is nested deeper than ${MAX_JSON_DEPTH} levels.`, this.location())
     }
     this.at++
   }
 
   private async close(closing: number): Promise<void> {
-    if ((await this.next()) !== closing) this.unexpected(`A comma or "${String.fromCharCode(closing)}" is missing`)
+    if ((await this.nextCode()) !== closing)
+      this.failUnexpected(`A comma or "${String.fromCharCode(closing)}" is missing`)
     this.at++
     this.depth--
   }
 
   /** Whether a comma, and so another element, follows. */
-  private async more(closing: number): Promise<boolean> {
-    const code = await this.next()
+  private async hasMore(closing: number): Promise<boolean> {
+    const code = await this.nextCode()
     if (code === COMMA) {
       this.at++
       return true
     }
     if (code === closing) return false
-    return this.unexpected(`A comma or "${String.fromCharCode(closing)}" is missing`)
+    return this.failUnexpected(`A comma or "${String.fromCharCode(closing)}" is missing`)
   }
 
   /** Skips white space; the code of the next character, NaN at the end. */
-  private async next(): Promise<number> {
+  private async nextCode(): Promise<number> {
     for (;;) {
-      const code = this.space()
+      const code = this.skipSpace()
       if (!Number.isNaN(code) || this.ended) return code
       await this.fill()
     }
   }
 
   /** The same within the text that is there. */
-  private space(): number {
+  private skipSpace(): number {
     const { text } = this
     for (; this.at < text.length; this.at++) {
       const code = text.charCodeAt(this.at)
@@ -286,14 +287,14 @@ class JsonReader {
       this.ended = true
       return
     }
-    this.lineHere()
+    this.currentLine()
     this.text = this.text.slice(this.at) + next.value
     this.at = 0
     this.lineEnd = indexOrEnd(this.text, 0)
   }
 
   /** Each line end is looked for once: a document without any must not be searched again for every record. */
-  private lineHere(): number {
+  private currentLine(): number {
     while (this.lineEnd < this.at) {
       this.line++
       this.lineEnd = indexOrEnd(this.text, this.lineEnd + 1)
@@ -301,19 +302,27 @@ class JsonReader {
     return this.line
   }
 
-  private here() {
-    return onLine(this.lineHere())
+  private location() {
+    return onLine(this.currentLine())
   }
 
-  private unexpected(what: string): never {
-    if (this.ended && this.at >= this.text.length) this.cut()
-    refuseSource('not_well_formed', `The JSON is not well-formed at line ${this.lineHere()}: ${what}.`, this.here())
+  private failUnexpected(what: string): never {
+    if (this.ended && this.at >= this.text.length) this.failTruncated()
+    refuseSource(
+      'not_well_formed',
+      `The JSON is not well-formed at line ${this.currentLine()}: ${what}.`,
+      this.location(),
+    )
   }
 
   /** Only at the end of the source. */
-  private cut(): never {
+  private failTruncated(): never {
     this.at = this.text.length
-    refuseSource('truncated', `The JSON ends too early, at line ${this.lineHere()}: the file was cut off.`, this.here())
+    refuseSource(
+      'truncated',
+      `The JSON ends too early, at line ${this.currentLine()}: the file was cut off.`,
+      this.location(),
+    )
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 /** A position as editors show it, both from 1. A line ends with a line feed; a column is a UTF-16 code unit. */
-export interface TextPlace {
+export interface TextPosition {
   readonly line: number
   readonly column: number
 }
@@ -61,7 +61,7 @@ export class TextWindow {
     return at < 0 ? -1 : at + this.start
   }
 
-  placeAt(offset: number): TextPlace {
+  positionAt(offset: number): TextPosition {
     const { line, line_start } = this.#cursorAt(offset)
     return { line, column: offset - line_start + 1 }
   }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { bytesOfAll, sourceOf } from './test-sources.ts'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
 import { readXlsx, type XlsxOptions, type XlsxRow } from './xlsx.ts'
 import { writeXlsx, type XlsxCell } from './xlsx-writer.ts'
 
 async function read(bytes: Uint8Array, options: XlsxOptions = {}): Promise<{ name: string; rows: XlsxRow[] }> {
   let name = ''
   const rows: XlsxRow[] = []
-  const found = readXlsx(sourceOf(bytes, 1000), options, (sheet) => {
+  const found = readXlsx(toSource(bytes, 1000), options, (sheet) => {
     name = sheet.name
     return sheet.rows
   })
@@ -15,7 +15,7 @@ async function read(bytes: Uint8Array, options: XlsxOptions = {}): Promise<{ nam
   return { name, rows }
 }
 
-const written = (rows: readonly (readonly XlsxCell[])[], sheet?: string) => bytesOfAll(writeXlsx(rows, sheet))
+const written = (rows: readonly (readonly XlsxCell[])[], sheet?: string) => collectBytes(writeXlsx(rows, sheet))
 const cells = ({ rows }: { rows: XlsxRow[] }) => rows.map((row) => row.cells)
 
 const relations = (type: string) =>
@@ -34,7 +34,7 @@ function workbook(parts: Record<string, string>): Promise<Buffer> {
   }
   for (const [name, content] of Object.entries(all)) zip.addBuffer(Buffer.from(content), name)
   zip.end()
-  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+  return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
 const sheet = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`
@@ -124,7 +124,7 @@ async function zipOf(name: string): Promise<Buffer> {
   const zip = new yazl.ZipFile()
   zip.addBuffer(Buffer.from('x'), name)
   zip.end()
-  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+  return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
 describe('writing', () => {
@@ -160,6 +160,6 @@ describe('writing', () => {
       yield ['a']
       throw new Error('lost')
     }
-    await expect(bytesOfAll(writeXlsx(failing()))).rejects.toThrow('lost')
+    await expect(collectBytes(writeXlsx(failing()))).rejects.toThrow('lost')
   })
 })

@@ -3,7 +3,7 @@
  * Cells come as the text a person would type: numbers in full, dates in ISO form, booleans as true and false.
  */
 import type { Source } from '../adapter.ts'
-import { type Archive, type Member, openArchive } from './archive.ts'
+import { type Archive, type ArchiveMember, openArchive } from './archive.ts'
 import { decode, isZip, MAX_EXPANDED_BYTES, peek } from './decode.ts'
 import { MAX_RECORD_CHARS, recordTooLong, refuseSource } from './fault.ts'
 import { type XmlFault, XmlParser } from './xml-parser.ts'
@@ -51,8 +51,8 @@ export async function* readXlsx<T>(
     const archive = await openArchive(bytes, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES)
     try {
       const { name, others, member, epoch_1904 } = await findSheet(archive, options.sheet)
-      const strings = await sharedStrings(archive)
-      const isDate = await dateStyles(archive)
+      const strings = await readSharedStrings(archive)
+      const isDate = await readDateStyles(archive)
       yield* use({ name, others, rows: readRows(member, { strings, isDate, epoch_1904 }) })
     } finally {
       await archive.close()
@@ -71,18 +71,18 @@ interface Handlers {
 
 /** One part of the workbook through a parser; `after` is called for each piece of text, with what it completed. */
 async function* parsePart<T>(
-  part: Member,
+  part: ArchiveMember,
   handlers: Handlers,
-  after: (piece: string) => T[],
+  takeDone: (piece: string) => T[],
 ): AsyncGenerator<T[], void, undefined> {
   // The parser holds on to text that is not complete; a file without any tag must not fill the memory.
   let quiet_chars = 0
   const parser = new XmlParser({
-    open: ({ name, attributes }) => handlers.open?.(local(name), attributes as Attributes),
+    open: ({ name, attributes }) => handlers.open?.(localName(name), attributes as Attributes),
     text: (text) => handlers.text?.(text),
     close(name) {
       quiet_chars = 0
-      handlers.close?.(local(name))
+      handlers.close?.(localName(name))
     },
     fault: (fault) => refusePart(part.name, fault),
   })
@@ -90,7 +90,7 @@ async function* parsePart<T>(
     quiet_chars += piece.length
     if (quiet_chars > MAX_RECORD_CHARS) recordTooLong({ row: 0 })
     parser.write(piece)
-    const done = after(piece)
+    const done = takeDone(piece)
     if (done.length > 0) yield done
   }
   parser.close()
@@ -104,9 +104,9 @@ function refusePart(name: string, { kind, line, column, what }: XmlFault): never
   refuseSource('archive_damaged', `${part} ${fault}.`)
 }
 
-const local = (name: string): string => name.slice(name.indexOf(':') + 1)
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
 
-async function parseWhole(part: Member, handlers: Handlers): Promise<void> {
+async function parseWhole(part: ArchiveMember, handlers: Handlers): Promise<void> {
   let chars = 0
   const within = (piece: string): never[] => {
     chars += piece.length
@@ -117,11 +117,11 @@ async function parseWhole(part: Member, handlers: Handlers): Promise<void> {
   for await (const _ of parsePart(part, handlers, within));
 }
 
-const partOf = (archive: Archive, name: string): Member | undefined =>
+const findPart = (archive: Archive, name: string): ArchiveMember | undefined =>
   archive.members.find((member) => member.name.toLowerCase() === name.toLowerCase())
 
 async function findSheet(archive: Archive, wanted: string | undefined) {
-  const workbook = partOf(archive, 'xl/workbook.xml')
+  const workbook = findPart(archive, 'xl/workbook.xml')
   if (!workbook) refuseSource('layout_unknown', 'The file is a zip archive, but not an .xlsx workbook.')
   const sheets: { name: string; id: string }[] = []
   let epoch_1904 = false
@@ -132,7 +132,7 @@ async function findSheet(archive: Archive, wanted: string | undefined) {
     },
   })
   const targets = new Map<string, string>()
-  const relations = partOf(archive, 'xl/_rels/workbook.xml.rels')
+  const relations = findPart(archive, 'xl/_rels/workbook.xml.rels')
   if (relations) {
     await parseWhole(relations, {
       open(_, attributes) {
@@ -142,7 +142,7 @@ async function findSheet(archive: Archive, wanted: string | undefined) {
   }
   const sheet = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted)
   const target = targets.get(sheet?.id ?? '')
-  const member = target && partOf(archive, target.startsWith('/') ? target.slice(1) : `xl/${target}`)
+  const member = target && findPart(archive, target.startsWith('/') ? target.slice(1) : `xl/${target}`)
   if (!sheet || !member) {
     const names = sheets.map(({ name }) => `"${name}"`).join(', ')
     const which = wanted === undefined ? 'no sheet' : `no sheet "${wanted}"`
@@ -153,8 +153,8 @@ async function findSheet(archive: Archive, wanted: string | undefined) {
 }
 
 /** Rich text is its runs one after the other; phonetic guides are not part of it. */
-async function sharedStrings(archive: Archive): Promise<readonly string[]> {
-  const part = partOf(archive, 'xl/sharedStrings.xml')
+async function readSharedStrings(archive: Archive): Promise<readonly string[]> {
+  const part = findPart(archive, 'xl/sharedStrings.xml')
   const strings: string[] = []
   if (!part) return strings
   const run = new TextRun()
@@ -204,8 +204,8 @@ class TextRun {
 }
 
 /** For each cell style, whether its numbers are dates: by a built-in format, or by d, m, y, h, s in a format of its own. */
-async function dateStyles(archive: Archive): Promise<readonly boolean[]> {
-  const part = partOf(archive, 'xl/styles.xml')
+async function readDateStyles(archive: Archive): Promise<readonly boolean[]> {
+  const part = findPart(archive, 'xl/styles.xml')
   const styles: boolean[] = []
   if (!part) return styles
   const own = new Map<number, boolean>()
@@ -229,13 +229,13 @@ const isDateFormat = (code: string): boolean =>
   /[dmyhs]/i.test(code.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '').replace(/general/gi, '')) &&
   !/\[[hms]+\]/i.test(code)
 
-interface Book {
+interface WorkbookContext {
   readonly strings: readonly string[]
   readonly isDate: readonly boolean[]
   readonly epoch_1904: boolean
 }
 
-function readRows(part: Member, book: Book): AsyncGenerator<XlsxRow[], void, undefined> {
+function readRows(part: ArchiveMember, book: WorkbookContext): AsyncGenerator<XlsxRow[], void, undefined> {
   let rows: XlsxRow[] = []
   let number = 0
   let cells: string[] = []
@@ -271,7 +271,8 @@ function readRows(part: Member, book: Book): AsyncGenerator<XlsxRow[], void, und
         run.close(name)
         if (name === 'v') inValue = false
         if (name === 'c') {
-          const text = cell.type === 'inlineStr' ? plainText(run.value) : cellText(value, cell.type, cell.style, book)
+          const text =
+            cell.type === 'inlineStr' ? decodeEscapes(run.value) : formatCell(value, cell.type, cell.style, book)
           chars += text.length
           if (chars > MAX_RECORD_CHARS) recordTooLong({ row: number })
           while (cells.length < cell.column) cells.push('')
@@ -291,14 +292,14 @@ function readRows(part: Member, book: Book): AsyncGenerator<XlsxRow[], void, und
   )
 }
 
-function cellText(value: string, type: string, style: number, book: Book): string {
+function formatCell(value: string, type: string, style: number, book: WorkbookContext): string {
   if (value === '') return ''
-  if (type === 's') return plainText(book.strings[Number(value)] ?? '')
+  if (type === 's') return decodeEscapes(book.strings[Number(value)] ?? '')
   if (type === 'b') return value === '1' ? 'true' : 'false'
-  if (type !== 'n') return plainText(value)
+  if (type !== 'n') return decodeEscapes(value)
   const number = Number(value)
   if (Number.isNaN(number)) return value
-  return book.isDate[style] ? dateText(number, book.epoch_1904) : decimalText(number)
+  return book.isDate[style] ? formatDate(number, book.epoch_1904) : formatDecimal(number)
 }
 
 /** `AB12` is column 27, counted from 0. */
@@ -316,22 +317,22 @@ function columnIndex(reference: string): number {
 }
 
 /** Days since the epoch of the workbook; the day 29 February 1900, which never was, is counted as the program counts it. */
-function dateText(serial: number, epoch_1904: boolean): string {
+function formatDate(serial: number, epoch_1904: boolean): string {
   const epoch_ms = epoch_1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
   const ms = epoch_ms + Math.round(serial * 86_400) * 1000
-  if (!(Math.abs(ms) < 8.64e15)) return decimalText(serial)
+  if (!(Math.abs(ms) < 8.64e15)) return formatDecimal(serial)
   const iso = new Date(ms).toISOString()
   return ms % DAY_MS === 0 ? iso.slice(0, 10) : iso.slice(0, 19)
 }
 
 /** Without an exponent, as a person would write it. */
-function decimalText(number: number): string {
+function formatDecimal(number: number): string {
   const text = String(number)
   return text.includes('e') && Number.isInteger(number) ? BigInt(number).toString() : text
 }
 
 /** `_x000D_` is how the format writes characters XML cannot hold. */
-const plainText = (text: string): string =>
+const decodeEscapes = (text: string): string =>
   text.includes('_x')
     ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
     : text

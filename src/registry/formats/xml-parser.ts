@@ -3,9 +3,9 @@
  * had to read on to notice it; here the text since the last complete construct is kept and searched for the fault itself.
  */
 import { SaxesParser, type SaxesTagPlain } from 'saxes'
-import { type TextPlace, TextWindow } from './text-window.ts'
+import { type TextPosition, TextWindow } from './text-window.ts'
 
-export interface XmlFault extends TextPlace {
+export interface XmlFault extends TextPosition {
   readonly kind: 'ampersand' | 'doctype' | 'malformed' | 'truncated'
   /** What the parser says, without its position. */
   readonly what: string
@@ -13,7 +13,7 @@ export interface XmlFault extends TextPlace {
 
 export interface XmlHandlers {
   /** `place` gives where the tag begins; it costs a search. */
-  open?(tag: SaxesTagPlain, place: () => TextPlace): void
+  open?(tag: SaxesTagPlain, place: () => TextPosition): void
   close?(name: string): void
   text?(text: string): void
   /** Must throw. */
@@ -50,7 +50,7 @@ export class XmlParser {
     parser.on('opentag', (tag) => {
       const before = this.#complete
       done(parser.position)
-      handlers.open?.(tag as SaxesTagPlain, () => this.#window.placeAt(this.#window.indexOf('<', before)))
+      handlers.open?.(tag as SaxesTagPlain, () => this.#window.positionAt(this.#window.indexOf('<', before)))
     })
     parser.on('closetag', ({ name }) => {
       done(parser.position)
@@ -78,8 +78,8 @@ export class XmlParser {
   }
 
   /** Where the construct that is not complete begins. */
-  get place(): TextPlace {
-    return this.#window.placeAt(this.#complete)
+  get place(): TextPosition {
+    return this.#window.positionAt(this.#complete)
   }
 
   write(piece: string): void {
@@ -94,7 +94,7 @@ export class XmlParser {
   }
 
   #refuse(kind: XmlFault['kind'], offset: number, what: string): never {
-    this.#fault({ kind, what, ...this.#window.placeAt(offset) })
+    this.#fault({ kind, what, ...this.#window.positionAt(offset) })
   }
 
   #locate(error: Error): never {

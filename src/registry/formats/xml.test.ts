@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { all, Endless, sourceOf } from './test-sources.ts'
-import { attributeOf, childrenOf, readXml, textOf } from './xml.ts'
+import { collectItems, EndlessSource, toSource } from '../../../test/support/byte-sources.ts'
+import { getAttribute, getChildren, getChildText, readXml } from './xml.ts'
 
-const read = (text: string | Uint8Array, paths = ['list/item']) => all(readXml(sourceOf(text, 5), paths))
+const read = (text: string | Uint8Array, paths = ['list/item']) => collectItems(readXml(toSource(text, 5), paths))
 
 describe('records', () => {
   test('are the elements at a path, with attributes, children and text', async () => {
@@ -16,9 +16,9 @@ describe('records', () => {
     expect(second?.element.attributes['id']).toBe('8')
     const item = first?.element
     if (!item) throw new Error('no record')
-    expect(textOf(item, 'name')).toBe('A & B é <c>')
-    expect(childrenOf(item, 'alias').map((alias) => alias.text)).toEqual(['one', 'two'])
-    expect([attributeOf(item, 'id'), attributeOf(item, 'empty'), textOf(item, 'none')]).toEqual([
+    expect(getChildText(item, 'name')).toBe('A & B é <c>')
+    expect(getChildren(item, 'alias').map((alias) => alias.text)).toEqual(['one', 'two'])
+    expect([getAttribute(item, 'id'), getAttribute(item, 'empty'), getChildText(item, 'none')]).toEqual([
       '7',
       undefined,
       undefined,
@@ -59,7 +59,7 @@ describe('refused', () => {
   test('with the line, even where the parser notices later', async () => {
     const bare = '<list>\n<item>\nA & B</item>\n<item>&amp;</item></list>'
     await expect(read(bare)).rejects.toMatchObject({ code: 'not_well_formed', at: { line: 3 } })
-    await expect(all(readXml(sourceOf(bare, 1000), ['list/item']))).rejects.toMatchObject({ at: { line: 3 } })
+    await expect(collectItems(readXml(toSource(bare, 1000), ['list/item']))).rejects.toMatchObject({ at: { line: 3 } })
     await expect(read('<list>\n<item>\n</list>')).rejects.toMatchObject({ at: { line: 3 } })
   })
 
@@ -69,8 +69,8 @@ describe('refused', () => {
   })
 
   test('a record without end', async () => {
-    const source = new Endless('<list><item>', 'x'.repeat(65_536))
-    await expect(all(readXml(source, ['list/item']))).rejects.toMatchObject({ code: 'record_too_long' })
+    const source = new EndlessSource('<list><item>', 'x'.repeat(65_536))
+    await expect(collectItems(readXml(source, ['list/item']))).rejects.toMatchObject({ code: 'record_too_long' })
     expect(source.closed).toBe(true)
   })
 })

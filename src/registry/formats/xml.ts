@@ -6,7 +6,7 @@ import type { SaxesTagPlain } from 'saxes'
 import type { Source } from '../adapter.ts'
 import { readText, type TextOptions } from './decode.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
-import type { TextPlace } from './text-window.ts'
+import type { TextPosition } from './text-window.ts'
 import { type XmlFault, XmlParser } from './xml-parser.ts'
 
 export interface XmlElement {
@@ -35,10 +35,10 @@ export interface XmlOptions extends Pick<TextOptions, 'max_expanded_bytes' | 'on
 
 const MAX_DEPTH = 64
 
-interface Growing {
+interface MutableElement {
   name: string
   attributes: Record<string, string>
-  children: Growing[]
+  children: MutableElement[]
   text: string
 }
 
@@ -49,7 +49,7 @@ export async function* readXml(
   options: XmlOptions = {},
 ): AsyncGenerator<XmlRecord[], void, undefined> {
   const { max_expanded_bytes, onEncoding, onElement } = options
-  const scan = new XmlScan(new Set(paths), onElement)
+  const scan = new XmlScanner(new Set(paths), onElement)
   for await (const piece of readText(source, { encoding: 'xml', max_expanded_bytes, onEncoding })) {
     const records = scan.push(piece)
     if (records.length > 0) yield records
@@ -57,7 +57,7 @@ export async function* readXml(
   scan.end()
 }
 
-class XmlScan {
+class XmlScanner {
   private readonly parser: XmlParser
   private readonly paths: ReadonlySet<string>
   private readonly roots: ReadonlySet<string>
@@ -66,7 +66,7 @@ class XmlScan {
   private readonly containers = new Set<string>()
   private readonly trail: string[] = []
   /** The open elements of the record being read, the record first. */
-  private readonly open: Growing[] = []
+  private readonly open: MutableElement[] = []
   private records: XmlRecord[] = []
   private record_line = 0
   private record_chars = 0
@@ -99,7 +99,7 @@ class XmlScan {
     this.parser.close()
   }
 
-  private opened(tag: SaxesTagPlain, place: () => TextPlace): void {
+  private opened(tag: SaxesTagPlain, place: () => TextPosition): void {
     const name = localName(tag.name)
     if (this.trail.length === 0 && !this.roots.has(name)) {
       const wanted = [...this.roots].join(' or ')
@@ -123,7 +123,7 @@ class XmlScan {
         return
       }
     }
-    const element: Growing = { name, attributes: attributesOf(tag), children: [], text: '' }
+    const element: MutableElement = { name, attributes: readAttributes(tag), children: [], text: '' }
     if (inside) inside.children.push(element)
     else {
       this.record_line = place().line
@@ -134,7 +134,7 @@ class XmlScan {
     for (const value of Object.values(element.attributes)) this.count(value.length)
   }
 
-  private reportElement(path: string, place: () => TextPlace): void {
+  private reportElement(path: string, place: () => TextPosition): void {
     if (this.onElement === undefined) return
     const is_container = this.containers.has(path)
     const is_outermost = this.trail.length === 1 || this.containers.has(path.slice(0, path.lastIndexOf('/')))
@@ -180,7 +180,7 @@ function refuseXml({ kind, line, column, what }: XmlFault): never {
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
 
 /** Without declarations of namespaces. */
-function attributesOf(tag: SaxesTagPlain): Record<string, string> {
+function readAttributes(tag: SaxesTagPlain): Record<string, string> {
   const attributes: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(tag.attributes)) {
     if (name !== 'xmlns' && !name.startsWith('xmlns:')) attributes[localName(name)] = value.trim()
@@ -188,16 +188,16 @@ function attributesOf(tag: SaxesTagPlain): Record<string, string> {
   return attributes
 }
 
-export const childrenOf = (element: XmlElement, name: string): readonly XmlElement[] =>
+export const getChildren = (element: XmlElement, name: string): readonly XmlElement[] =>
   element.children.filter((child) => child.name === name)
 
-export const childOf = (element: XmlElement, name: string): XmlElement | undefined =>
+export const getChild = (element: XmlElement, name: string): XmlElement | undefined =>
   element.children.find((child) => child.name === name)
 
 /** Text of the first child with that name; undefined when there is none or it is empty. */
-export const textOf = (element: XmlElement, name: string): string | undefined =>
-  childOf(element, name)?.text || undefined
+export const getChildText = (element: XmlElement, name: string): string | undefined =>
+  getChild(element, name)?.text || undefined
 
 /** Attributes an element has, without the empty ones. */
-export const attributeOf = (element: XmlElement, name: string): string | undefined =>
+export const getAttribute = (element: XmlElement, name: string): string | undefined =>
   element.attributes[name] || undefined

@@ -2,7 +2,7 @@
  * Rows as COPY takes them in its binary format: key, op, hash, base_hash, data, row, line. There every field is its length and its
  * bytes, so nothing has to be escaped, and an entry is hashed where its text is written.
  */
-import { entryDigestIn, HASH_BYTES } from '../content/hashes.ts'
+import { digestEntryIn, HASH_BYTES } from '../content/hashes.ts'
 
 export interface StagedRow {
   readonly key: string
@@ -98,7 +98,7 @@ export class CopyRows {
     const data_at = key_end + MIDDLE_BYTES
     const data_end = data_at + bytes.write(text, data_at)
     // What is hashed begins a little before the text, where other fields go afterwards.
-    const digest = entryDigestIn(bytes, data_at, data_end)
+    const digest = digestEntryIn(bytes, data_at, data_end)
     this.#length = bytes.writeInt16BE(FIELDS, this.#length)
     bytes.writeInt32BE(key_end - key_at, this.#length)
     let at = bytes.writeInt32BE(PUT.length, key_end)

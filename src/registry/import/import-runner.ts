@@ -5,14 +5,14 @@
 import { Worker } from 'node:worker_threads'
 import type { AdmissionRequest, ThreadAdmission } from '../../kernel/thread-admission.ts'
 import { type Source, SourceFault } from '../adapter.ts'
-import type { FromThread, ToThread } from './import-thread.ts'
-import type { ImportOrder, ImportOutput } from './order.ts'
+import type { ThreadInput, ThreadOutput } from './import-thread.ts'
+import type { ImportOutput, ImportRequest } from './order.ts'
 import { ThreadTurns } from './thread-turns.ts'
 
 export interface ImportLimits {
   readonly memory_mb: number
   /** How long the thread may be busy without a sign of life. */
-  readonly silence_ms: number
+  readonly idle_timeout_ms: number
   /** How long the thread may run in all; without it as long as it shows signs of life. */
   readonly total_ms?: number
 }
@@ -24,7 +24,7 @@ export interface ImportOptions {
 }
 
 /** A bad row or type takes seconds of work; a busy machine may take that long over a good one. */
-export const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 20_000 }
+export const defaultLimits: ImportLimits = { memory_mb: 256, idle_timeout_ms: 20_000 }
 /** So much is given to the thread before it asks. */
 const MAX_BYTES_UNDER_WAY = 1024 * 1024
 const YOUNG_MB = 16
@@ -32,13 +32,13 @@ const YOUNG_MB = 16
 export async function* importInThread(
   script: string,
   source: Source,
-  order: ImportOrder,
+  request: ImportRequest,
   { limits = defaultLimits, signal, admission }: ImportOptions = {},
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const turns = admission && new ThreadTurns(admission.threads, { ...admission.request, signal })
   await turns?.acquire()
   try {
-    yield* runThread(script, source, order, limits, signal, turns)
+    yield* runThread(script, source, request, limits, signal, turns)
   } finally {
     turns?.release()
   }
@@ -47,7 +47,7 @@ export async function* importInThread(
 async function* runThread(
   script: string,
   source: Source,
-  order: ImportOrder,
+  request: ImportRequest,
   limits: ImportLimits,
   signal: AbortSignal | undefined,
   turns: ThreadTurns | undefined,
@@ -57,7 +57,7 @@ async function* runThread(
     // Rows die young: with room for some thousand of them few are ever copied. What is given here the process needs more.
     resourceLimits: { maxOldGenerationSizeMb: limits.memory_mb, maxYoungGenerationSizeMb: YOUNG_MB },
   })
-  const post = (message: ToThread, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer)
+  const post = (message: ThreadInput, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer)
   const outputs: ImportOutput[] = []
   let bytes_under_way = 0
   let started = false
@@ -91,7 +91,7 @@ async function* runThread(
   const watch = () => {
     clearTimeout(watchdog)
     if (!started || isPaused || done || failure || outputs.length > 0 || bytes_under_way === 0) return
-    watchdog = setTimeout(giveUp, limits.silence_ms)
+    watchdog = setTimeout(giveUp, limits.idle_timeout_ms)
   }
   const giveUp = () => {
     const message = 'Reading the source or checking its rows takes too long; the type or the file is not usable.'
@@ -100,7 +100,7 @@ async function* runThread(
   }
   const deadline = limits.total_ms === undefined ? undefined : setTimeout(giveUp, limits.total_ms)
 
-  worker.on('message', (message: FromThread) => {
+  worker.on('message', (message: ThreadOutput) => {
     if (message.kind === 'started') started = true
     else if (message.kind === 'paused') waitForTurn().catch(fail)
     else if (message.kind === 'taken') {
@@ -147,7 +147,7 @@ async function* runThread(
     }
   }
 
-  post({ kind: 'start', order, pause })
+  post({ kind: 'start', order: request, pause })
   const feeding = feed()
   try {
     for (;;) {

@@ -5,17 +5,17 @@
 import { parentPort } from 'node:worker_threads'
 import { SourceFault } from '../adapter.ts'
 import { adapters } from '../adapters/index.ts'
-import type { ImportOrder, ImportOutput } from './order.ts'
+import type { ImportOutput, ImportRequest } from './order.ts'
 import { runImport } from './pipeline.ts'
 
-export type ToThread =
+export type ThreadInput =
   /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it is told to resume. */
-  | { readonly kind: 'start'; readonly order: ImportOrder; readonly pause: Int32Array }
+  | { readonly kind: 'start'; readonly order: ImportRequest; readonly pause: Int32Array }
   | { readonly kind: 'resume' }
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
   | { readonly kind: 'finished' }
   | { readonly kind: 'written' }
-export type FromThread =
+export type ThreadOutput =
   | { readonly kind: 'started' }
   | { readonly kind: 'paused' }
   | { readonly kind: 'taken'; readonly bytes: number }
@@ -29,7 +29,7 @@ const OUTPUTS_UNDER_WAY = 4
 
 const port = parentPort
 if (port) {
-  const send = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer)
+  const send = (message: ThreadOutput, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer)
   const chunks: (Uint8Array | null)[] = []
   let wakeReader = () => {}
   let wakeWriter = () => {}
@@ -61,7 +61,7 @@ if (port) {
     return resumed
   }
 
-  const run = async (order: ImportOrder, pause: Int32Array): Promise<void> => {
+  const run = async (order: ImportRequest, pause: Int32Array): Promise<void> => {
     try {
       const adapter = adapters.get(order.adapter_key)
       if (!adapter) throw new Error(`unknown adapter ${order.adapter_key}`)
@@ -86,7 +86,7 @@ if (port) {
     }
   }
 
-  port.on('message', (message: ToThread) => {
+  port.on('message', (message: ThreadInput) => {
     if (message.kind === 'start') {
       send({ kind: 'started' })
       void run(message.order, message.pause)

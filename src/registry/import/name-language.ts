@@ -3,7 +3,7 @@
  * read all the same, but whoever imports it is told. The names to compare with come with the runtime (CLDR).
  */
 import type { Entry, Warning } from '../adapter.ts'
-import type { TypeDefinition } from '../types/definition.ts'
+import type { TypeDefinition } from '../types/type-definition.ts'
 
 const LANGUAGES =
   'ar bg bn ca cs da de el es et fa fi fr he hi hr hu id is it ja ka kk ko lt lv mk ms nb nl pl pt ro ru sk sl sq sr sv sw th tr uk ur uz vi zh'.split(

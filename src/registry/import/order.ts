@@ -1,10 +1,10 @@
 /** What an import is told and what it gives, between the process that runs it and the thread that reads the source. */
 import type { ReadEntry, Reject, SourceFile, Warning } from '../adapter.ts'
 import type { MemberCounts } from '../types/array-members.ts'
-import type { TypeDefinition } from '../types/definition.ts'
+import type { TypeDefinition } from '../types/type-definition.ts'
 import type { RemovalMarkerOptions } from './removal-marker.ts'
 
-export interface ImportOrder {
+export interface ImportRequest {
   readonly adapter_key: string
   /** What the source was called where it came from. */
   readonly file_name?: string | null

@@ -1,14 +1,14 @@
 /** A row without all of its key is rejected at its place, whatever it was read from: it never becomes an entry with an empty key. */
 import { describe, expect, test } from 'vitest'
+import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
 import type { Reject } from '../adapter.ts'
 import { entryTypes } from '../adapters/index.ts'
-import { adapterOf } from '../adapters/test-reading.ts'
-import { mappingOf } from '../export.ts'
-import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
+import { getAdapter } from '../adapters/test-reading.ts'
+import { buildColumnMapping } from '../export.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
-import type { TypeDefinition } from '../types/definition.ts'
+import type { TypeDefinition } from '../types/type-definition.ts'
 import { MAX_COMPARED_KEYS, SeenKeys } from './key-report.ts'
-import type { ImportOrder, ImportTotals } from './order.ts'
+import type { ImportRequest, ImportTotals } from './order.ts'
 import { runImport } from './pipeline.ts'
 
 const text = { type: 'string', maxLength: 20 }
@@ -35,12 +35,12 @@ async function importing(
   content: string | Uint8Array,
   type = rate,
   options = {},
-  more: Partial<ImportOrder> = {},
+  more: Partial<ImportRequest> = {},
 ) {
   const rejects: Reject[] = []
   let totals: ImportTotals | undefined
   const order = { adapter_key, options, type, strict: true, drop: [], hash: [], hash_key: null, filled: [], ...more }
-  for await (const output of runImport(adapterOf(adapter_key), sourceOf(content), order)) {
+  for await (const output of runImport(getAdapter(adapter_key), toSource(content), order)) {
     if (output.kind === 'rejects') rejects.push(...output.items)
     if (output.kind === 'end') totals = output.totals
   }
@@ -57,7 +57,7 @@ const rows = [
   ['', 'EU', '3'],
   ['loan', '   ', '4'],
 ]
-const book = () => bytesOfAll(writeXlsx(rows, 'Rates'))
+const book = () => collectBytes(writeXlsx(rows, 'Rates'))
 const texts = (separator: string) => rows.map((row) => row.join(separator)).join('\n')
 
 describe.each([
@@ -68,7 +68,7 @@ describe.each([
   const importingWith = async (options: object) => importing(adapter_key, content ?? (await book()), rate, options)
 
   test.each([{}, { trim: false }])('is rejected with its row and column (%j)', async (options) => {
-    const { places, columns, root } = await importingWith({ ...options, columns: mappingOf(rate) })
+    const { places, columns, root } = await importingWith({ ...options, columns: buildColumnMapping(rate) })
     expect(places).toEqual([
       'row 2 /region value_missing',
       'row 3 /product value_missing',
@@ -152,7 +152,7 @@ test.each<[TypeDefinition['trim'], string]>([
   const content = 'product,region,rate\n loan ,EU, 1 \n'
   const same = JSON.stringify([{ product: 'loan', region: 'EU', rate: expected }])
   const type = { ...rate, ...(trim && { trim }) }
-  const { root } = await importing('csv', content, type, { columns: mappingOf(type) })
+  const { root } = await importing('csv', content, type, { columns: buildColumnMapping(type) })
   expect(root).toBe((await importing('json', same, type)).root)
 })
 

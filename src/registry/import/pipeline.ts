@@ -14,22 +14,22 @@ import {
   type Warning,
 } from '../adapter.ts'
 import { entryHash } from '../content/hashes.ts'
+import { parsePointer, valueAt } from '../content/json-pointer.ts'
 import { DuplicateKey } from '../content/merkle.ts'
 import { RootBuilder } from '../content/merkle-root.ts'
-import { parsePointer, valueAt } from '../content/pointer.ts'
 import { MIN_TREE_ENTRIES } from '../content/stored-tree.ts'
 import { peek } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
-import { LOOKED_AT_BYTES, misfitOf } from '../formats/looks-like.ts'
-import { arrayMembersOf, MemberTally } from '../types/array-members.ts'
-import { compileType, type EntryFault } from '../types/compile.ts'
-import { checkList } from '../types/list-rules.ts'
+import { DETECTION_BYTES, findFormatMismatch } from '../formats/format-detection.ts'
+import { findArrayMembers, MemberTally } from '../types/array-members.ts'
+import { compileType, type EntryFault } from '../types/compile-type.ts'
+import { createListCheck } from '../types/list-rules.ts'
 import { CopyRows, copyTreeRow } from './copy-rows.ts'
 import { duplicateKey, RemovedCharacters, SeenKeys } from './key-report.ts'
 import { NameLanguage } from './name-language.ts'
-import type { ImportOrder, ImportOutput } from './order.ts'
+import type { ImportOutput, ImportRequest } from './order.ts'
 import { ControlledRead, type ReadControl } from './read-control.ts'
-import { keyOfRemoval, RemovalMarker } from './removal-marker.ts'
+import { getRemovalKey, RemovalMarker } from './removal-marker.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
 const ROWS_BYTES = 256 * 1024
@@ -42,11 +42,11 @@ const MAX_EXCERPT = 200
 export async function* runImport(
   adapter: Adapter,
   source: Source,
-  order: ImportOrder,
+  order: ImportRequest,
   beforeBatch?: ReadControl['beforeBatch'],
 ): AsyncGenerator<ImportOutput, void, undefined> {
-  const { head, bytes, close } = await peek(source, LOOKED_AT_BYTES)
-  const misfit = misfitOf(head.subarray(0, LOOKED_AT_BYTES), adapter.media_types)
+  const { head, bytes, close } = await peek(source, DETECTION_BYTES)
+  const misfit = findFormatMismatch(head.subarray(0, DETECTION_BYTES), adapter.media_types)
   const content = new RootBuilder()
   const control = new ControlledRead({ limits: order.preview_limits, ...(beforeBatch && { beforeBatch }) })
   try {
@@ -67,23 +67,23 @@ export async function* runImport(
 async function* readRows(
   adapter: Adapter,
   source: Source,
-  order: ImportOrder,
+  order: ImportRequest,
   content: RootBuilder,
   control: ControlledRead,
   { remarks, may_be_empty }: { readonly remarks: readonly Warning[]; readonly may_be_empty: boolean },
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const type = compileType(order.type)
   const privacy = createPrivacy(order)
-  const rules = order.delta ? null : checkList(order.type)
+  const rules = order.delta ? null : createListCheck(order.type)
   const marker = order.delta?.marker ? new RemovalMarker(order.delta.marker, order.type) : null
   const tally = new RejectTally()
   const fill = new FillCount(order.filled)
-  const excerpt = createExcerpts(order.type)
-  const members = new MemberTally(arrayMembersOf(order.type))
+  const excerpt = createExcerptReader(order.type)
+  const members = new MemberTally(findArrayMembers(order.type))
   const warnings: Warning[] = [...remarks]
   const doubts: Warning[] = []
   const files: SourceFile[] = []
-  const shown: ReadEntry[] = []
+  const preview_entries: ReadEntry[] = []
   const staged = new CopyRows(2 * ROWS_BYTES)
   const removed = new RemovedCharacters()
   const language = new NameLanguage(order.type)
@@ -114,7 +114,7 @@ async function* readRows(
       const is_removal = marker?.take(entry) === true
       privacy.apply(entry)
       if (is_removal) {
-        const key = keyOfRemoval(type, entry)
+        const key = getRemovalKey(type, entry)
         const first_row = typeof key === 'string' ? seen?.add(key, at.row) : undefined
         if (typeof key !== 'string') refuse({ ...key, at, excerpt: excerpt(entry, key.pointer) })
         else if (first_row !== undefined) refuse(duplicateKey(key, first_row, at))
@@ -144,7 +144,8 @@ async function* readRows(
       fill.feed(entry)
       members.feed(stored.entry)
       language.add(entry)
-      if (shown.length < (order.preview ?? 0)) shown.push({ entry: JSON.parse(stored.text) as Entry, at })
+      if (preview_entries.length < (order.preview ?? 0))
+        preview_entries.push({ entry: JSON.parse(stored.text) as Entry, at })
       if (order.delta && order.preview !== undefined) keys.push([stored.key, entryHash(stored.text)])
       if (isPublishable()) content.addDigest(stored.key, staged.put(stored.key, stored.text, at.row, at.line))
       else unstaged_bytes += Buffer.byteLength(stored.text)
@@ -178,7 +179,7 @@ async function* readRows(
   if (staged.length > 0) yield { kind: 'rows', bytes: staged.take(), rows }
   if (rejects.length > 0) yield { kind: 'rejects', items: rejects, rows }
   if (keys.length > 0) yield { kind: 'keys', keys, rows }
-  if (shown.length > 0) yield { kind: 'preview', entries: shown, rows }
+  if (preview_entries.length > 0) yield { kind: 'preview', entries: preview_entries, rows }
   const tree = isPublishable() ? finishTree(content) : null
   yield {
     kind: 'end',
@@ -237,7 +238,7 @@ interface Privacy {
   unmet(): string[]
 }
 
-function createPrivacy({ drop, hash, hash_key }: ImportOrder): Privacy {
+function createPrivacy({ drop, hash, hash_key }: ImportRequest): Privacy {
   const unmet = new Set([...drop, ...hash])
   const orders = [
     ...drop.map((pointer) => ({ pointer, steps: parsePointer(pointer), change: remove })),
@@ -283,7 +284,7 @@ const hashWith =
   }
 
 /** What was found, shortened; never of a member that holds personal data. */
-function createExcerpts({ fields }: ImportOrder['type']): (entry: Entry, pointer: string) => string | null {
+function createExcerptReader({ fields }: ImportRequest['type']): (entry: Entry, pointer: string) => string | null {
   const personal = new Set(Object.keys(fields).filter((pointer) => fields[pointer]?.personal))
   return (entry, pointer) => {
     const general = pointer.replace(/\/\d+(?=\/|$)/g, '/*')

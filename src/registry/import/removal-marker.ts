@@ -1,10 +1,10 @@
 /** Rows of a delta that remove: a member of the row says so, and only the key of such a row counts. */
 import type { Entry, Warning } from '../adapter.ts'
-import { parsePointer, valueAt } from '../content/pointer.ts'
-import { type CompiledType, type EntryFault, KeyRefused } from '../types/compile.ts'
-import type { TypeDefinition } from '../types/definition.ts'
-import { fault, UNSTORABLE } from '../types/messages.ts'
+import { parsePointer, valueAt } from '../content/json-pointer.ts'
+import { type CompiledType, type EntryFault, InvalidKeyError } from '../types/compile-type.ts'
+import { fault, UNSTORABLE } from '../types/entry-fault-messages.ts'
 import { SchemaTree } from '../types/schema-tree.ts'
+import type { TypeDefinition } from '../types/type-definition.ts'
 
 export interface RemovalMarkerOptions {
   /** The member of a row, as the adapter reads it. */
@@ -25,7 +25,7 @@ export class RemovalMarker {
     this.#pointer = pointer
     this.#steps = parsePointer(pointer)
     this.#values = new Set(values.map((value) => value.trim()))
-    this.#is_declared = new SchemaTree(schema).memberAt(pointer) !== null
+    this.#is_declared = new SchemaTree(schema).findMember(pointer) !== null
   }
 
   /** Whether the row removes. A marker that the type does not declare is no content, and is taken out of the entry. */
@@ -50,14 +50,14 @@ export class RemovalMarker {
 }
 
 /** The key of a row that removes; the rest of it need not fit the type. */
-export function keyOfRemoval(type: CompiledType, entry: Entry): string | EntryFault {
+export function getRemovalKey(type: CompiledType, entry: Entry): string | EntryFault {
   try {
-    const key = type.keyOf(type.normalise(entry))
+    const key = type.getKey(type.normalise(entry))
     return key.search(UNSTORABLE) === -1
       ? key
       : fault('unstorable_text', '', 'The key holds a character that cannot be stored.')
   } catch (error) {
-    if (error instanceof KeyRefused) return error.fault
+    if (error instanceof InvalidKeyError) return error.fault
     throw error
   }
 }

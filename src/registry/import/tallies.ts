@@ -1,6 +1,6 @@
 /** Counts kept while a source is read: what was rejected and why, and how often a member is filled. */
 import type { Entry, Reject } from '../adapter.ts'
-import { parsePointer, valueAt } from '../content/pointer.ts'
+import { parsePointer, valueAt } from '../content/json-pointer.ts'
 import type { RejectTotal } from './order.ts'
 
 export class RejectTally {
@@ -44,7 +44,7 @@ export class FillCount {
   }
 }
 
-export function tallied(rejects: readonly Reject[]): RejectTotal[] {
+export function countRejects(rejects: readonly Reject[]): RejectTotal[] {
   const tally = new RejectTally()
   for (const reject of rejects) tally.add(reject)
   return tally.totals()

@@ -1,10 +1,10 @@
 /** Words are folded, blocks give back exactly the entries that hold a word, and every query finds what a plain look finds. */
 import { expect, test } from 'vitest'
+import { collectEntryWords, matchesWords, parseQueryWords, splitWords } from './search-words.ts'
 import { collectPrefix, EntrySet, SegmentBuilder } from './segment.ts'
-import { entryWords, holdsWords, queryWords, wordsOf } from './words.ts'
 
 test('words are folded: case, accents, width and punctuation do not matter', () => {
-  expect(wordsOf('MÜLLER-Lüdenscheidt, Ａ１ "Côte d’Azur"')).toEqual([
+  expect(splitWords('MÜLLER-Lüdenscheidt, Ａ１ "Côte d’Azur"')).toEqual([
     'muller',
     'ludenscheidt',
     'a1',
@@ -12,20 +12,20 @@ test('words are folded: case, accents, width and punctuation do not matter', () 
     'd',
     'azur',
   ])
-  expect(wordsOf('Иванов 王小明 ﬁnance')).toEqual(['иванов', '王小明', 'finance'])
-  expect(wordsOf(' -- ')).toEqual([])
+  expect(splitWords('Иванов 王小明 ﬁnance')).toEqual(['иванов', '王小明', 'finance'])
+  expect(splitWords(' -- ')).toEqual([])
 })
 
 test('words of an entry are those of all its texts and numbers, not of the names of its members', () => {
   const entry = { id: 'X-1', score: 42, aliases: [{ name: 'Deep Blue' }], none: null, yes: true }
-  expect([...entryWords(entry)]).toEqual(['x', '1', '42', 'deep', 'blue'])
-  expect(holdsWords(entry, queryWords('BLU de'))).toBe(true)
-  expect(holdsWords(entry, queryWords('aliases'))).toBe(false)
+  expect([...collectEntryWords(entry)]).toEqual(['x', '1', '42', 'deep', 'blue'])
+  expect(matchesWords(entry, parseQueryWords('BLU de'))).toBe(true)
+  expect(matchesWords(entry, parseQueryWords('aliases'))).toBe(false)
 })
 
 test('a word that another word of the query begins with is left out', () => {
-  expect(queryWords('mo mohammed Mo ali')).toEqual(['mohammed', 'ali'])
-  expect(queryWords('…')).toEqual([])
+  expect(parseQueryWords('mo mohammed Mo ali')).toEqual(['mohammed', 'ali'])
+  expect(parseQueryWords('…')).toEqual([])
 })
 
 /** The same numbers each time. */
@@ -43,7 +43,7 @@ test('a segment gives the same entries as looking at each, for words and beginni
   const vocabulary = Array.from({ length: 400 }, (_, n) => `${'aábcλ王1'.charAt(n % 7)}${n.toString(36)}`)
   const entries = Array.from({ length: 5000 }, (_, n) => {
     const words = Array.from({ length: 1 + take(6) }, () => vocabulary[take(400)] as string)
-    return new Set([...words.flatMap(wordsOf), ...(n % 2 === 0 ? ['every'] : [])])
+    return new Set([...words.flatMap(splitWords), ...(n % 2 === 0 ? ['every'] : [])])
   })
   const builder = new SegmentBuilder()
   for (const words of entries) builder.add(words)

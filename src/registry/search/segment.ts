@@ -69,18 +69,18 @@ const sortByBytes = (words: readonly string[]) =>
 
 function encodeWord(word: Buffer, postings: readonly number[]): Buffer {
   const bytes: number[] = []
-  putNumber(bytes, word.length)
+  writeVarint(bytes, word.length)
   bytes.push(...word)
-  putNumber(bytes, postings.length)
+  writeVarint(bytes, postings.length)
   let before = 0
   for (const posting of postings) {
-    putNumber(bytes, posting - before)
+    writeVarint(bytes, posting - before)
     before = posting
   }
   return Buffer.from(bytes)
 }
 
-function putNumber(bytes: number[], value: number): void {
+function writeVarint(bytes: number[], value: number): void {
   let rest = value
   for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128)
   bytes.push(rest)
@@ -117,19 +117,19 @@ export function collectPrefix(block: Buffer, prefix: string, found: EntrySet): v
   const wanted = Buffer.from(prefix)
   const reader = { bytes: block, at: 0 }
   while (reader.at < block.length) {
-    const length = takeNumber(reader)
+    const length = readVarint(reader)
     const word = block.subarray(reader.at, reader.at + length)
     reader.at += length
     const fits = length >= wanted.length && word.compare(wanted, 0, wanted.length, 0, wanted.length) === 0
     let entry = 0
-    for (let left = takeNumber(reader); left > 0; left--) {
-      entry += takeNumber(reader)
+    for (let left = readVarint(reader); left > 0; left--) {
+      entry += readVarint(reader)
       if (fits) found.add(entry)
     }
   }
 }
 
-function takeNumber(reader: { readonly bytes: Buffer; at: number }): number {
+function readVarint(reader: { readonly bytes: Buffer; at: number }): number {
   let value = 0
   let factor = 1
   for (;;) {

@@ -1,6 +1,6 @@
 /** Members that hold several values are found in a type, and counted without what every entry must have. */
 import { expect, test } from 'vitest'
-import { arrayMembersOf, MemberTally } from './array-members.ts'
+import { findArrayMembers, MemberTally } from './array-members.ts'
 
 const texts = { type: 'array', items: { type: 'string' } }
 const schema = {
@@ -18,7 +18,7 @@ const schema = {
 }
 
 test('arrays are found in objects, not inside arrays, and a type that contains itself ends', () => {
-  const members = arrayMembersOf({ schema })
+  const members = findArrayMembers({ schema })
   expect(members.slice(0, 4).map(({ pointer, required }) => [pointer, required])).toEqual([
     ['/names', 2],
     ['/contact/phones', 0],
@@ -30,7 +30,7 @@ test('arrays are found in objects, not inside arrays, and a type that contains i
 })
 
 test('values beyond the required ones are counted, and the entries that have any', () => {
-  const tally = new MemberTally(arrayMembersOf({ schema }).slice(0, 4))
+  const tally = new MemberTally(findArrayMembers({ schema }).slice(0, 4))
   tally.feed({ names: ['a', 'b', 'c', 'd'], contact: { phones: ['1'] }, aliases: null })
   tally.feed({ names: ['a', 'b'], contact: { phones: [] } })
   tally.feed({ names: 'none', contact: 'none', aliases: [{}] })

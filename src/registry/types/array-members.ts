@@ -3,9 +3,9 @@
  * them. What a type requires of every entry is not counted: of names that need one, the others are what can be lost.
  */
 import type { Entry } from '../adapter.ts'
-import { isObject, pointerOf, valueAt } from '../content/pointer.ts'
-import type { TypeDefinition } from './definition.ts'
+import { formatPointer, isObject, valueAt } from '../content/json-pointer.ts'
 import { type SchemaObject, SchemaTree } from './schema-tree.ts'
+import type { TypeDefinition } from './type-definition.ts'
 
 export interface ArrayMember {
   readonly pointer: string
@@ -26,21 +26,21 @@ const MAX_MEMBERS = 50
 const MAX_DEPTH = 5
 
 /** Arrays of an entry, in objects as deep as there are, but not inside other arrays. */
-export function arrayMembersOf({ schema }: Pick<TypeDefinition, 'schema'>): ArrayMember[] {
+export function findArrayMembers({ schema }: Pick<TypeDefinition, 'schema'>): ArrayMember[] {
   const tree = new SchemaTree(schema)
   const found: ArrayMember[] = []
   const visit = (schemas: readonly SchemaObject[], path: readonly string[]): void => {
     if (path.length > MAX_DEPTH || found.length >= MAX_MEMBERS) return
-    const facets = schemas.flatMap((one) => tree.facetsOf(one))
-    const kinds = tree.kindsOfAll(schemas)
+    const facets = schemas.flatMap((one) => tree.getFacets(one))
+    const kinds = tree.getCommonKinds(schemas)
     const is_declared = facets.some(({ type }) => [type].flat().includes('array'))
     if (path.length > 0 && kinds.has('array') && is_declared) {
       const least = facets.map(({ minItems }) => (typeof minItems === 'number' ? minItems : 0))
-      found.push({ pointer: pointerOf(path), path, required: Math.max(0, ...least) })
+      found.push({ pointer: formatPointer(path), path, required: Math.max(0, ...least) })
       return
     }
     const names = new Set(facets.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])))
-    for (const name of names) visit(tree.memberOf(schemas, name).schemas, [...path, name])
+    for (const name of names) visit(tree.getMember(schemas, name).schemas, [...path, name])
   }
   visit(isObject(tree.root) ? [tree.root] : [], [])
   return found

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compareTypes } from './compatibility.ts'
-import { compileType, type Prepared } from './compile.ts'
-import { checkDefinition, type Field, type TypeDefinition } from './definition.ts'
+import { compileType, type PreparedEntry } from './compile-type.ts'
+import { checkDefinition, type FieldDefinition, type TypeDefinition } from './type-definition.ts'
 
 const text = { type: 'string' }
 const names = {
@@ -11,7 +11,7 @@ const names = {
   items: { type: 'object', properties: { name: text, kind: text, spellings: { type: 'array', items: text } } },
 }
 
-const party = (fields: Record<string, Field>): TypeDefinition => ({
+const party = (fields: Record<string, FieldDefinition>): TypeDefinition => ({
   type_key: 'party',
   type_version: 1,
   title: 'Party',
@@ -36,7 +36,7 @@ const formed = party({
 const textOf = (type: TypeDefinition, entry: object): string => {
   const prepared = compileType(type).prepare(structuredClone(entry))
   if (Array.isArray(prepared)) throw new Error(JSON.stringify(prepared))
-  return (prepared as Prepared).text
+  return (prepared as PreparedEntry).text
 }
 
 const one = {

@@ -3,28 +3,28 @@
  * inside a text is collapsed. Two entries that differ only in this have one canonical text and therefore one hash.
  */
 import { canonicalJson } from '../../kernel/canonical-json.ts'
-import { isObject, parsePointer, setMember } from '../content/pointer.ts'
-import type { Field } from './definition.ts'
+import { isObject, parsePointer, setMember } from '../content/json-pointer.ts'
+import type { FieldDefinition } from './type-definition.ts'
 
 /** What to do with a value, and with the values below it. */
-interface Form {
+interface FormRule {
   is_set: boolean
   collapses: boolean
-  readonly members: Map<string, Form>
+  readonly members: Map<string, FormRule>
 }
 
-const newForm = (): Form => ({ is_set: false, collapses: false, members: new Map() })
+const createFormRule = (): FormRule => ({ is_set: false, collapses: false, members: new Map() })
 
 /** Gives the entry in canonical form, the same object when it already is; null when the type declares no form at all. */
 export function compileCanonicalForm(
-  fields: Readonly<Record<string, Field>>,
+  fields: Readonly<Record<string, FieldDefinition>>,
 ): ((entry: Record<string, unknown>) => Record<string, unknown>) | null {
-  const root = newForm()
+  const root = createFormRule()
   for (const [pointer, { set, whitespace }] of Object.entries(fields)) {
     if (!set && whitespace !== 'collapse') continue
     let form = root
     for (const step of parsePointer(pointer)) {
-      const next: Form = form.members.get(step) ?? newForm()
+      const next: FormRule = form.members.get(step) ?? createFormRule()
       form.members.set(step, next)
       form = next
     }
@@ -34,7 +34,7 @@ export function compileCanonicalForm(
   return root.members.size === 0 ? null : (entry) => applyForm(entry, root) as Record<string, unknown>
 }
 
-function applyForm(value: unknown, form: Form): unknown {
+function applyForm(value: unknown, form: FormRule): unknown {
   if (typeof value === 'string') return form.collapses ? collapseWhitespace(value) : value
   if (Array.isArray(value)) return applyToArray(value, form)
   return isObject(value) ? applyToObject(value, form) : value
@@ -43,7 +43,7 @@ function applyForm(value: unknown, form: Form): unknown {
 /** Line breaks, tabs and no-break spaces are white space too. */
 export const collapseWhitespace = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-function applyToObject(value: Record<string, unknown>, form: Form): Record<string, unknown> {
+function applyToObject(value: Record<string, unknown>, form: FormRule): Record<string, unknown> {
   let copy: Record<string, unknown> | null = null
   for (const [name, below] of form.members) {
     if (!Object.hasOwn(value, name)) continue
@@ -55,7 +55,7 @@ function applyToObject(value: Record<string, unknown>, form: Form): Record<strin
   return copy ?? value
 }
 
-function applyToArray(value: readonly unknown[], form: Form): readonly unknown[] {
+function applyToArray(value: readonly unknown[], form: FormRule): readonly unknown[] {
   const each = form.members.get('*')
   let elements = value
   if (each) {

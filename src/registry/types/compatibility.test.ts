@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { compareTypes } from './compatibility.ts'
-import type { TypeDefinition } from './definition.ts'
+import type { TypeDefinition } from './type-definition.ts'
 
 const old: TypeDefinition = {
   type_key: 'country-risk',

@@ -3,12 +3,12 @@
  * whether stored entries really break is found by validating them again.
  */
 
-import { sameJson } from '../content/patch.ts'
-import { isObject } from '../content/pointer.ts'
-import type { Field, TypeDefinition } from './definition.ts'
+import { isEqualJson } from '../content/json-patch.ts'
+import { isObject } from '../content/json-pointer.ts'
 import { type SchemaObject, SchemaTree } from './schema-tree.ts'
+import type { FieldDefinition, TypeDefinition } from './type-definition.ts'
 
-export type What =
+export type ChangeKind =
   | 'key_changed'
   | 'member_removed'
   | 'member_added_required'
@@ -28,11 +28,11 @@ export type What =
 export interface TypeChange {
   /** Member of an entry; '' for the type as a whole. */
   readonly pointer: string
-  readonly what: What
+  readonly what: ChangeKind
   readonly detail: string
 }
 
-export interface Comparison {
+export interface TypeComparison {
   /**
    * `compatible`: whatever fitted still fits and means the same. `check_entries`: stored entries must be validated again.
    * `review`: they still fit, but mean something else. `incompatible`: never, since the key is what versions are compared by.
@@ -41,11 +41,11 @@ export interface Comparison {
   readonly changes: readonly TypeChange[]
 }
 
-const MEANING: ReadonlySet<What> = new Set(['order_changed', 'unit_changed', 'personal_changed'])
+const MEANING_CHANGES: ReadonlySet<ChangeKind> = new Set(['order_changed', 'unit_changed', 'personal_changed'])
 
-export function compareTypes(old: TypeDefinition, next: TypeDefinition): Comparison {
+export function compareTypes(old: TypeDefinition, next: TypeDefinition): TypeComparison {
   const changes: TypeChange[] = []
-  if (!sameJson(old.key_pointers, next.key_pointers)) {
+  if (!isEqualJson(old.key_pointers, next.key_pointers)) {
     const detail = `The key was ${old.key_pointers.join(', ')} and would be ${next.key_pointers.join(', ')}.`
     changes.push({ pointer: '', what: 'key_changed', detail })
   }
@@ -53,20 +53,20 @@ export function compareTypes(old: TypeDefinition, next: TypeDefinition): Compari
   const after = new SchemaTree(next.schema)
   compareValues([old.schema], [next.schema], '', { before, after, changes, seen: new Set() })
   compareFields(old, next, changes)
-  if (!sameJson(old.list_rules, next.list_rules)) {
+  if (!isEqualJson(old.list_rules, next.list_rules)) {
     const detail = 'The rules over the whole list differ; the active list must be checked against them.'
     changes.push({ pointer: '', what: 'list_rule_changed', detail })
   }
-  return { verdict: verdictOf(changes), changes }
+  return { verdict: decideVerdict(changes), changes }
 }
 
-function verdictOf(changes: readonly TypeChange[]): Comparison['verdict'] {
+function decideVerdict(changes: readonly TypeChange[]): TypeComparison['verdict'] {
   if (changes.some(({ what }) => what === 'key_changed')) return 'incompatible'
-  if (changes.some(({ what }) => !MEANING.has(what))) return 'check_entries'
+  if (changes.some(({ what }) => !MEANING_CHANGES.has(what))) return 'check_entries'
   return changes.length > 0 ? 'review' : 'compatible'
 }
 
-interface Walk {
+interface ComparisonContext {
   readonly before: SchemaTree
   readonly after: SchemaTree
   readonly changes: TypeChange[]
@@ -76,15 +76,15 @@ interface Walk {
 
 type Schemas = readonly SchemaObject[]
 
-function compareValues(old: Schemas, next: Schemas, pointer: string, walk: Walk): void {
+function compareValues(old: Schemas, next: Schemas, pointer: string, walk: ComparisonContext): void {
   const { before, after, seen } = walk
   const pair = `${old.map((schema) => before.pointerTo(schema))} ${next.map((schema) => after.pointerTo(schema))}`
   if (seen.has(pair)) return
   seen.add(pair)
-  const oldFacets = old.flatMap((schema) => before.facetsOf(schema))
-  const newFacets = next.flatMap((schema) => after.facetsOf(schema))
+  const oldFacets = old.flatMap((schema) => before.getFacets(schema))
+  const newFacets = next.flatMap((schema) => after.getFacets(schema))
 
-  const lost = [...before.kindsOfAll(old)].filter((kind) => !after.kindsOfAll(next).has(kind))
+  const lost = [...before.getCommonKinds(old)].filter((kind) => !after.getCommonKinds(next).has(kind))
   if (lost.length > 0) report(walk, pointer, 'type_narrowed', `It may no longer be ${lost.join(' or ')}.`)
   else if (!hasInteger(oldFacets) && hasInteger(newFacets)) {
     report(walk, pointer, 'type_narrowed', 'It may no longer be a fraction.')
@@ -97,7 +97,7 @@ function compareValues(old: Schemas, next: Schemas, pointer: string, walk: Walk)
   if (items(newFacets).length > 0) compareValues(items(oldFacets), items(newFacets), `${pointer}/*`, walk)
 }
 
-function report({ changes }: Walk, pointer: string, what: What, detail: string): void {
+function report({ changes }: ComparisonContext, pointer: string, what: ChangeKind, detail: string): void {
   changes.push({ pointer, what, detail })
 }
 
@@ -111,24 +111,24 @@ function allowedValues(facets: Schemas): unknown[] | null {
     ...(Object.hasOwn(facet, 'const') ? [[facet['const']]] : []),
   ])
   const [first, ...others] = lists
-  return first?.filter((value) => others.every((list) => list.some((other) => sameJson(value, other)))) ?? null
+  return first?.filter((value) => others.every((list) => list.some((other) => isEqualJson(value, other)))) ?? null
 }
 
-function compareAllowed(old: Schemas, next: Schemas, pointer: string, walk: Walk): void {
+function compareAllowed(old: Schemas, next: Schemas, pointer: string, walk: ComparisonContext): void {
   const before = allowedValues(old)
   const after = allowedValues(next)
   if (!after) return
-  const removed = before?.filter((value) => !after.some((other) => sameJson(value, other)))
-  if (!removed) report(walk, pointer, 'values_removed', `It may only be ${listed(after)} from now on.`)
-  else if (removed.length > 0) report(walk, pointer, 'values_removed', `It may no longer be ${listed(removed)}.`)
+  const removed = before?.filter((value) => !after.some((other) => isEqualJson(value, other)))
+  if (!removed) report(walk, pointer, 'values_removed', `It may only be ${formatValues(after)} from now on.`)
+  else if (removed.length > 0) report(walk, pointer, 'values_removed', `It may no longer be ${formatValues(removed)}.`)
 }
 
-const listed = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(', ')
+const formatValues = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(', ')
 
-const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties', 'minContains'] as const
-const UPPER = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains'] as const
+const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties', 'minContains'] as const
+const UPPER_BOUNDS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains'] as const
 
-function compareBounds(old: Schemas, next: Schemas, pointer: string, walk: Walk): void {
+function compareBounds(old: Schemas, next: Schemas, pointer: string, walk: ComparisonContext): void {
   const tightest = (facets: Schemas, keyword: string, pick: (...values: number[]) => number): number =>
     pick(...facets.flatMap(({ [keyword]: value }) => (typeof value === 'number' ? [value] : [])))
   const compare = (
@@ -142,12 +142,12 @@ function compareBounds(old: Schemas, next: Schemas, pointer: string, walk: Walk)
     const was = Number.isFinite(before) ? String(before) : 'not limited'
     report(walk, pointer, 'bound_tightened', `${keyword} was ${was} and would be ${after}.`)
   }
-  for (const keyword of LOWER) compare(keyword, Math.max, (after, before) => after > before)
-  for (const keyword of UPPER) compare(keyword, Math.min, (after, before) => after < before)
+  for (const keyword of LOWER_BOUNDS) compare(keyword, Math.max, (after, before) => after > before)
+  for (const keyword of UPPER_BOUNDS) compare(keyword, Math.min, (after, before) => after < before)
 }
 
-const FORM = ['pattern', 'format', 'multipleOf', 'contentEncoding', 'contentMediaType'] as const
-const RULES = [
+const FORM_KEYWORDS = ['pattern', 'format', 'multipleOf', 'contentEncoding', 'contentMediaType'] as const
+const RULE_KEYWORDS = [
   'anyOf',
   'oneOf',
   'not',
@@ -165,29 +165,29 @@ const RULES = [
 ] as const
 
 /** Keywords whose strictness cannot be compared by reading: a rule that is new or different is named as such. */
-function compareOther(old: Schemas, next: Schemas, pointer: string, walk: Walk): void {
+function compareOther(old: Schemas, next: Schemas, pointer: string, walk: ComparisonContext): void {
   const values = (facets: Schemas, keyword: string): unknown[] =>
     facets.flatMap(({ [keyword]: value }) => {
       const saysNothing = value === undefined || value === false || (value === true && keyword !== 'uniqueItems')
       return saysNothing ? [] : [value]
     })
-  const sharedChanged = !sameJson(sharedSchemas(walk.before), sharedSchemas(walk.after))
+  const sharedChanged = !isEqualJson(sharedSchemas(walk.before), sharedSchemas(walk.after))
   /** Equal words mean something else when a definition they refer to changed. */
   const isSame = (a: unknown, b: unknown): boolean =>
-    sameJson(a, b) && !(sharedChanged && JSON.stringify(a).includes('"$ref"'))
-  const compare = (keyword: string, what: What): void => {
+    isEqualJson(a, b) && !(sharedChanged && JSON.stringify(a).includes('"$ref"'))
+  const compare = (keyword: string, what: ChangeKind): void => {
     const before = values(old, keyword)
     const added = values(next, keyword).filter((value) => !before.some((other) => isSame(value, other)))
     if (added.length === 0) return
-    const was = before.length > 0 ? listed(before) : 'absent'
+    const was = before.length > 0 ? formatValues(before) : 'absent'
     const detail =
       what === 'form_changed'
-        ? `${keyword} was ${was} and would be ${listed(added)}.`
+        ? `${keyword} was ${was} and would be ${formatValues(added)}.`
         : `"${keyword}" is new or different.`
     report(walk, pointer, what, detail)
   }
-  for (const keyword of FORM) compare(keyword, 'form_changed')
-  for (const keyword of RULES) compare(keyword, 'rule_changed')
+  for (const keyword of FORM_KEYWORDS) compare(keyword, 'form_changed')
+  for (const keyword of RULE_KEYWORDS) compare(keyword, 'rule_changed')
   if (next.some(({ items }) => items === false) && !old.some(({ items }) => items === false)) {
     report(walk, pointer, 'rule_changed', 'Further items are no longer allowed.')
   }
@@ -201,7 +201,7 @@ function compareMembers(
   oldFacets: Schemas,
   newFacets: Schemas,
   pointer: string,
-  walk: Walk,
+  walk: ComparisonContext,
 ) {
   const namesOf = (facets: Schemas) =>
     new Set(facets.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])))
@@ -211,10 +211,10 @@ function compareMembers(
   if (isClosed(newFacets) && !isClosed(oldFacets)) {
     report(walk, pointer, 'members_closed', 'Members that are not declared are no longer allowed.')
   }
-  for (const name of new Set([...oldNames, ...newNames, ...requiredOf(newFacets)])) {
+  for (const name of new Set([...oldNames, ...newNames, ...listRequired(newFacets)])) {
     const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    const was = walk.before.memberOf(old, name)
-    const is = walk.after.memberOf(next, name)
+    const was = walk.before.getMember(old, name)
+    const is = walk.after.getMember(next, name)
     if (is.required && !was.required) {
       const isNew = !oldNames.has(name)
       const detail = isNew
@@ -233,15 +233,15 @@ function compareMembers(
   }
 }
 
-const requiredOf = (facets: Schemas): string[] =>
+const listRequired = (facets: Schemas): string[] =>
   facets.flatMap(({ required }) => (Array.isArray(required) ? (required as string[]) : []))
 
 function compareFields(old: TypeDefinition, next: TypeDefinition, changes: TypeChange[]): void {
   for (const pointer of new Set([...Object.keys(old.fields), ...Object.keys(next.fields)])) {
-    const before: Partial<Field> = old.fields[pointer] ?? {}
-    const after: Partial<Field> = next.fields[pointer] ?? {}
-    if (!sameJson(before.order, after.order) && !isExtendedOrder(before.order, after.order)) {
-      const detail = `The order of severity was ${orderText(before.order)} and would be ${orderText(after.order)}.`
+    const before: Partial<FieldDefinition> = old.fields[pointer] ?? {}
+    const after: Partial<FieldDefinition> = next.fields[pointer] ?? {}
+    if (!isEqualJson(before.order, after.order) && !isExtendedOrder(before.order, after.order)) {
+      const detail = `The order of severity was ${formatOrder(before.order)} and would be ${formatOrder(after.order)}.`
       changes.push({ pointer, what: 'order_changed', detail })
     }
     if (before.unit !== after.unit) {
@@ -261,13 +261,13 @@ function compareFields(old: TypeDefinition, next: TypeDefinition, changes: TypeC
 }
 
 /** New values may be put in anywhere as long as the old ones keep their order among each other. */
-function isExtendedOrder(before: Field['order'], after: Field['order']): boolean {
+function isExtendedOrder(before: FieldDefinition['order'], after: FieldDefinition['order']): boolean {
   if (!Array.isArray(before) || !Array.isArray(after)) return false
-  return sameJson(
+  return isEqualJson(
     after.filter((value) => before.includes(value)),
     before,
   )
 }
 
-const orderText = (order: Field['order']): string =>
+const formatOrder = (order: FieldDefinition['order']): string =>
   order === undefined ? 'not declared' : Array.isArray(order) ? order.join(' < ') : order.replaceAll('_', ' ')

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { compileCanonical } from './canonical.ts'
-import { compileExplainer, compileSchema, metaErrors, type ValidateFunction } from './engine.ts'
-import { limitFaults } from './schema-limits.ts'
+import { compileCanonical } from './canonical-text.ts'
+import { findLimitFaults } from './schema-limits.ts'
+import { compileExplainer, compileSchema, findMetaSchemaErrors, type ValidateFunction } from './schema-validator.ts'
 
 interface Group {
   readonly description: string
@@ -40,9 +40,9 @@ const isAboutFormats = (file: string) => file === 'format.json'
 const isExpected = (code: string) => code === 'keyword_refused' || code === 'ref_not_local'
 
 function compile(schema: unknown): ValidateFunction | string[] {
-  const faults = limitFaults(schema).map(({ code }) => code)
+  const faults = findLimitFaults(schema).map(({ code }) => code)
   if (faults.length > 0) return faults
-  if (metaErrors(schema).length > 0) return ['schema_invalid']
+  if (findMetaSchemaErrors(schema).length > 0) return ['schema_invalid']
   try {
     return compileSchema(schema)
   } catch {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ListRules, TypeDefinition } from './definition.ts'
-import { checkList, MAX_KEPT_ENTRIES } from './list-rules.ts'
+import { createListCheck, MAX_KEPT_ENTRIES } from './list-rules.ts'
+import type { ListRules, TypeDefinition } from './type-definition.ts'
 
 const definition = (list_rules: ListRules): TypeDefinition => ({
   type_key: 'bands',
@@ -15,7 +15,7 @@ const definition = (list_rules: ListRules): TypeDefinition => ({
 })
 
 function faultsOf(rules: ListRules, entries: readonly Record<string, unknown>[]) {
-  const check = checkList(definition(rules))
+  const check = createListCheck(definition(rules))
   entries.forEach((entry, index) => {
     check.add(String(entry['name'] ?? index), entry)
   })
@@ -105,7 +105,7 @@ describe('contiguous', () => {
 })
 
 test('a rule that compares entries says so when there are too many', () => {
-  const check = checkList(definition({ contiguous: { from: '/from', to: '/to' } }), 2)
+  const check = createListCheck(definition({ contiguous: { from: '/from', to: '/to' } }), 2)
   check.add('low', { to: 0 })
   check.add('high', { from: 0 })
   expect(check.finish()).toEqual([])

@@ -5,10 +5,10 @@
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import type { Entry } from '../adapter.ts'
 import { entryHash } from '../content/hashes.ts'
-import { parsePointer, valueAt } from '../content/pointer.ts'
-import type { TypeDefinition } from './definition.ts'
-import { fault, MAX_FAULTS, titleOf } from './messages.ts'
+import { parsePointer, valueAt } from '../content/json-pointer.ts'
+import { fault, getFieldTitle, MAX_FAULTS } from './entry-fault-messages.ts'
 import type { Fault } from './schema-limits.ts'
+import type { TypeDefinition } from './type-definition.ts'
 
 export const MAX_KEPT_ENTRIES = 1_000_000
 
@@ -28,10 +28,10 @@ interface Rule {
   finish(): ListFault[]
 }
 
-export function checkList(definition: TypeDefinition, max_kept = MAX_KEPT_ENTRIES): ListCheck {
+export function createListCheck(definition: TypeDefinition, max_kept = MAX_KEPT_ENTRIES): ListCheck {
   const { min_items, max_items, unique = [], contiguous } = definition.list_rules
-  const keeping: Rule[] = unique.map((pointers) => uniqueRule(pointers, definition))
-  if (contiguous) keeping.push(contiguousRule(contiguous, definition))
+  const keeping: Rule[] = unique.map((pointers) => createUniqueRule(pointers, definition))
+  if (contiguous) keeping.push(createContiguousRule(contiguous, definition))
   let count = 0
 
   return {
@@ -42,7 +42,7 @@ export function checkList(definition: TypeDefinition, max_kept = MAX_KEPT_ENTRIE
     finish(entries) {
       count = entries ?? count
       const faults: ListFault[] = []
-      const refuse = (code: string, message: string) => faults.push(listFault(code, '', null, message))
+      const refuse = (code: string, message: string) => faults.push(createListFault(code, '', null, message))
       if (min_items !== undefined && count < min_items) {
         refuse('too_few_entries', `The list must have at least ${min_items} entries; it has ${count}.`)
       }
@@ -58,15 +58,15 @@ export function checkList(definition: TypeDefinition, max_kept = MAX_KEPT_ENTRIE
   }
 }
 
-const listFault = (code: string, pointer: string, key: string | null, message: string): ListFault => ({
+const createListFault = (code: string, pointer: string, key: string | null, message: string): ListFault => ({
   ...fault(code, pointer, message),
   key,
 })
 
 /** Only hashes of the members are kept, with the key that had them first. An entry that lacks all of them is not compared. */
-function uniqueRule(pointers: readonly string[], definition: TypeDefinition): Rule {
+function createUniqueRule(pointers: readonly string[], definition: TypeDefinition): Rule {
   const paths = pointers.map(parsePointer)
-  const titles = pointers.map((pointer) => titleOf(pointer, definition.fields)).join(' and ')
+  const titles = pointers.map((pointer) => getFieldTitle(pointer, definition.fields)).join(' and ')
   const pointer = pointers.length === 1 ? (pointers[0] as string) : ''
   const owners = new Map<string, string>()
   const faults: ListFault[] = []
@@ -79,7 +79,7 @@ function uniqueRule(pointers: readonly string[], definition: TypeDefinition): Ru
       if (owner === undefined) owners.set(identity, key)
       else if (faults.length < MAX_FAULTS) {
         const message = `${titles} must be different in every entry; entries "${owner}" and "${key}" have the same.`
-        faults.push(listFault('not_unique', pointer, key, message))
+        faults.push(createListFault('not_unique', pointer, key, message))
       }
     },
     finish: () => faults,
@@ -93,18 +93,18 @@ interface Band {
 }
 
 /** A missing lower end reaches down without limit, a missing upper end up without limit. */
-function contiguousRule(
+function createContiguousRule(
   { from, to, start, end, step = 0 }: NonNullable<TypeDefinition['list_rules']['contiguous']>,
   definition: TypeDefinition,
 ): Rule {
   const fromPath = parsePointer(from)
   const toPath = parsePointer(to)
-  const fromText = (band: Band) => `${titleOf(from, definition.fields)} ${endText(band.from)}`
-  const toText = (band: Band) => `${titleOf(to, definition.fields)} ${endText(band.to)}`
+  const fromText = (band: Band) => `${getFieldTitle(from, definition.fields)} ${formatEnd(band.from)}`
+  const toText = (band: Band) => `${getFieldTitle(to, definition.fields)} ${formatEnd(band.to)}`
   const bands: Band[] = []
 
   const reversed = (band: Band): ListFault =>
-    listFault(
+    createListFault(
       'band_reversed',
       to,
       band.key,
@@ -112,17 +112,17 @@ function contiguousRule(
     )
   const meeting = (before: Band, band: Band): ListFault[] => {
     const distance = band.from - (before.to + step)
-    if (isNothing(distance, band.from)) return []
+    if (isNegligible(distance, band.from)) return []
     const [code, what] = distance > 0 ? ['band_gap', 'a gap'] : ['band_overlap', 'an overlap']
     const message = `There is ${what} between "${before.key}" (${toText(before)}) and "${band.key}" (${fromText(band)}).`
-    return [listFault(code, from, band.key, message)]
+    return [createListFault(code, from, band.key, message)]
   }
   const ends = (first: Band, last: Band): ListFault[] => {
     const begins = `The first band must begin at ${start}; "${first.key}" has ${fromText(first)}.`
     const stops = `The last band must end at ${end}; "${last.key}" has ${toText(last)}.`
     return [
-      ...(start === undefined || first.from === start ? [] : [listFault('band_start', from, first.key, begins)]),
-      ...(end === undefined || last.to === end ? [] : [listFault('band_end', to, last.key, stops)]),
+      ...(start === undefined || first.from === start ? [] : [createListFault('band_start', from, first.key, begins)]),
+      ...(end === undefined || last.to === end ? [] : [createListFault('band_end', to, last.key, stops)]),
     ]
   }
 
@@ -146,8 +146,8 @@ function contiguousRule(
 }
 
 const numberOr = (value: unknown, open: number): number => (typeof value === 'number' ? value : open)
-const endText = (end: number): string => (Number.isFinite(end) ? String(end) : 'open')
+const formatEnd = (end: number): string => (Number.isFinite(end) ? String(end) : 'open')
 
 /** Decimal ends are not exact: a band that ends at 0.1 + 0.2 meets one that begins at 0.3. */
-const isNothing = (distance: number, at: number): boolean =>
+const isNegligible = (distance: number, at: number): boolean =>
   Number.isFinite(distance) && Math.abs(distance) <= Number.EPSILON * Math.max(1, Math.abs(at))

@@ -3,23 +3,23 @@
  * only "absent"; members of the key without white space around them and without invisible characters. Nothing else changes,
  * doing it twice changes nothing more, and an entry that is already normal is returned as it is.
  */
-import { isObject, parsePointer, setMember } from '../content/pointer.ts'
-import type { TypeDefinition } from './definition.ts'
+import { isObject, parsePointer, setMember } from '../content/json-pointer.ts'
 import { type SchemaObject, SchemaTree } from './schema-tree.ts'
 import { normaliseComposed, normaliseKey, normaliseTrimmed } from './text-rules.ts'
+import type { TypeDefinition } from './type-definition.ts'
 
 /** What normalisation must know of a value: which members lose a null, and the shapes below. */
-interface Shape {
-  readonly members: Map<string, { readonly drops_null: boolean; readonly shape: Shape }>
-  items: Shape | null
+interface NullShape {
+  readonly members: Map<string, { readonly drops_null: boolean; readonly shape: NullShape }>
+  items: NullShape | null
 }
 
 type TextRule = (text: string) => string
 
 /** How the texts at and below a place are written, where that differs from the rest of the entry. */
-interface Rules {
+interface TextRuleTree {
   text: TextRule | undefined
-  readonly below: Map<string, Rules>
+  readonly below: Map<string, TextRuleTree>
 }
 
 export function compileNormaliser({
@@ -29,18 +29,18 @@ export function compileNormaliser({
 }: Pick<TypeDefinition, 'schema' | 'key_pointers' | 'trim'>): (
   entry: Record<string, unknown>,
 ) => Record<string, unknown> {
-  const shape = shapeOf(new SchemaTree(schema))
-  const rules: Rules = { text: undefined, below: new Map() }
+  const shape = buildShape(new SchemaTree(schema))
+  const rules: TextRuleTree = { text: undefined, below: new Map() }
   if (Array.isArray(trim)) for (const pointer of trim) addRule(rules, pointer, normaliseTrimmed)
   for (const pointer of key_pointers) addRule(rules, pointer, normaliseKey)
   const normaliser = new Normaliser(trim === true ? normaliseTrimmed : normaliseComposed)
   return (entry) => normaliser.object(entry, shape, rules)
 }
 
-function addRule(root: Rules, pointer: string, text: TextRule): void {
+function addRule(root: TextRuleTree, pointer: string, text: TextRule): void {
   let rules = root
   for (const step of parsePointer(pointer)) {
-    const next = rules.below.get(step) ?? { text: undefined, below: new Map<string, Rules>() }
+    const next = rules.below.get(step) ?? { text: undefined, below: new Map<string, TextRuleTree>() }
     rules.below.set(step, next)
     rules = next
   }
@@ -48,20 +48,20 @@ function addRule(root: Rules, pointer: string, text: TextRule): void {
 }
 
 /** Shapes are shared by the schemas they come from, so a recursive type makes a ring and not an endless tree. */
-function shapeOf(tree: SchemaTree): Shape {
-  const known = new Map<string, Shape>()
-  const build = (schemas: readonly SchemaObject[]): Shape => {
+function buildShape(tree: SchemaTree): NullShape {
+  const known = new Map<string, NullShape>()
+  const build = (schemas: readonly SchemaObject[]): NullShape => {
     const identity = schemas.map((schema) => tree.pointerTo(schema)).join(' ')
     const found = known.get(identity)
     if (found) return found
-    const shape: Shape = { members: new Map(), items: null }
+    const shape: NullShape = { members: new Map(), items: null }
     known.set(identity, shape)
-    const facets = schemas.flatMap((schema) => tree.facetsOf(schema))
+    const facets = schemas.flatMap((schema) => tree.getFacets(schema))
     for (const name of new Set(
       facets.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])),
     )) {
-      const member = tree.memberOf(schemas, name)
-      const takesNull = tree.kindsOfAll(member.schemas).has('null')
+      const member = tree.getMember(schemas, name)
+      const takesNull = tree.getCommonKinds(member.schemas).has('null')
       shape.members.set(name, { drops_null: !member.required && !takesNull, shape: build(member.schemas) })
     }
     const items = facets.flatMap((facet) => (isObject(facet['items']) && !facet['prefixItems'] ? [facet['items']] : []))
@@ -79,7 +79,7 @@ class Normaliser {
     this.#text = text
   }
 
-  #value(value: unknown, shape: Shape | null, rules: Rules | undefined): unknown {
+  #value(value: unknown, shape: NullShape | null, rules: TextRuleTree | undefined): unknown {
     switch (typeof value) {
       case 'string':
         return (rules?.text ?? this.#text)(value)
@@ -95,7 +95,7 @@ class Normaliser {
     }
   }
 
-  #array(value: readonly unknown[], shape: Shape | null, rules: Rules | undefined): readonly unknown[] {
+  #array(value: readonly unknown[], shape: NullShape | null, rules: TextRuleTree | undefined): readonly unknown[] {
     const below = rules?.below.get('*')
     let copy: unknown[] | null = null
     for (let index = 0; index < value.length; index++) {
@@ -108,7 +108,11 @@ class Normaliser {
     return copy ?? value
   }
 
-  object(value: Record<string, unknown>, shape: Shape | null, rules: Rules | undefined): Record<string, unknown> {
+  object(
+    value: Record<string, unknown>,
+    shape: NullShape | null,
+    rules: TextRuleTree | undefined,
+  ): Record<string, unknown> {
     for (const name in value) {
       const before = value[name]
       const member = shape?.members.get(name)
@@ -122,7 +126,11 @@ class Normaliser {
     return value
   }
 
-  #rebuild(value: Record<string, unknown>, shape: Shape | null, rules: Rules | undefined): Record<string, unknown> {
+  #rebuild(
+    value: Record<string, unknown>,
+    shape: NullShape | null,
+    rules: TextRuleTree | undefined,
+  ): Record<string, unknown> {
     const copy: Record<string, unknown> = {}
     for (const name of Object.keys(value)) {
       const member = shape?.members.get(name)

@@ -55,7 +55,7 @@ export function compilePattern(pattern: string): Matcher {
 }
 
 /** Why the pattern cannot be used, or null. */
-export function patternFault(pattern: string): string | null {
+export function findPatternFault(pattern: string): string | null {
   try {
     compilePattern(pattern)
     return null

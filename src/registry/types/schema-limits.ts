@@ -2,10 +2,10 @@
  * The part of JSON Schema 2020-12 a dataset type may use. What the validator would answer wrongly, ignore or never finish is
  * refused here by name, with the place where it stands.
  */
-import { escapeStep, isObject } from '../content/pointer.ts'
-import { FORMATS } from './engine.ts'
-import { patternFault } from './pattern.ts'
-import { SchemaTree, subschemasOf } from './schema-tree.ts'
+import { escapeStep, isObject } from '../content/json-pointer.ts'
+import { findPatternFault } from './pattern.ts'
+import { iterateSubschemas, SchemaTree } from './schema-tree.ts'
+import { FORMATS } from './schema-validator.ts'
 
 /** Something wrong at a place, in words for a person. */
 export interface Fault {
@@ -53,8 +53,8 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Every reason not to accept the schema, with pointers from its root; none means the validator answers as the standard says. */
-export function limitFaults(schema: unknown): Fault[] {
-  const size = sizeFault(schema)
+export function findLimitFaults(schema: unknown): Fault[] {
+  const size = findSizeFault(schema)
   if (size) return [size]
   const faults: Fault[] = []
   let subschemas = 0
@@ -76,10 +76,10 @@ export function limitFaults(schema: unknown): Fault[] {
       return
     }
     for (const keyword of Object.keys(node)) {
-      const found = keywordFault(keyword, node, pointer === '')
+      const found = findKeywordFault(keyword, node, pointer === '')
       if (found) faults.push({ ...found, pointer: `${pointer}/${escapeStep(keyword)}${found.pointer}` })
     }
-    for (const [step, subschema] of subschemasOf(node)) walk(subschema, pointer + step, depth + 1)
+    for (const [step, subschema] of iterateSubschemas(node)) walk(subschema, pointer + step, depth + 1)
   }
   walk(schema, '', 0)
 
@@ -87,10 +87,10 @@ export function limitFaults(schema: unknown): Fault[] {
     const message = `A type may have ${MAX_SUBSCHEMAS} subschemas; this one has more.`
     return [{ code: 'schema_too_large', pointer: '', message }]
   }
-  return faults.length > 0 ? faults : referenceFaults(schema)
+  return faults.length > 0 ? faults : findReferenceFaults(schema)
 }
 
-function sizeFault(schema: unknown): Fault | null {
+function findSizeFault(schema: unknown): Fault | null {
   const bytes = Buffer.byteLength(JSON.stringify(schema) ?? '')
   if (bytes <= MAX_SCHEMA_BYTES) return null
   const message = `A type's schema may have ${MAX_SCHEMA_BYTES / 1024} KiB; this one has ${Math.ceil(bytes / 1024)}.`
@@ -98,7 +98,7 @@ function sizeFault(schema: unknown): Fault | null {
 }
 
 /** What is wrong with one keyword; the pointer goes on from the keyword. */
-function keywordFault(keyword: string, schema: Record<string, unknown>, isRoot: boolean): Fault | null {
+function findKeywordFault(keyword: string, schema: Record<string, unknown>, isRoot: boolean): Fault | null {
   const value = schema[keyword]
   const refuse = (code: string, message: string, pointer = ''): Fault => ({ code, pointer, message })
   if (Object.hasOwn(REFUSED, keyword)) {
@@ -124,37 +124,37 @@ function keywordFault(keyword: string, schema: Record<string, unknown>, isRoot: 
       if (FORMATS.includes(value as string)) return null
       return refuse('format_unknown', `${JSON.stringify(value)} is not a known format; known: ${FORMATS.join(', ')}.`)
     case 'pattern':
-      return typeof value === 'string' ? refusedPattern(value, '') : null
+      return typeof value === 'string' ? checkPattern(value, '') : null
     case 'properties':
     case 'patternProperties':
     case 'dependentSchemas':
     case '$defs':
-      return isObject(value) ? mapFault(keyword, value) : null
+      return isObject(value) ? findMapFault(keyword, value) : null
     default:
       return null
   }
 }
 
-function mapFault(keyword: string, map: Record<string, unknown>): Fault | null {
+function findMapFault(keyword: string, map: Record<string, unknown>): Fault | null {
   for (const name of Object.keys(map)) {
     const pointer = `/${escapeStep(name)}`
     if (name === '__proto__') {
       return { code: 'name_refused', pointer, message: 'A member cannot be called "__proto__".' }
     }
-    const fault = keyword === 'patternProperties' ? refusedPattern(name, pointer) : null
+    const fault = keyword === 'patternProperties' ? checkPattern(name, pointer) : null
     if (fault) return fault
   }
   return null
 }
 
-function refusedPattern(pattern: string, pointer: string): Fault | null {
-  const reason = patternFault(pattern)
+function checkPattern(pattern: string, pointer: string): Fault | null {
+  const reason = findPatternFault(pattern)
   if (reason === null) return null
   const message = `The pattern cannot be matched in linear time (RE2: no look-around, no back-references): ${reason}.`
   return { code: 'pattern_refused', pointer, message }
 }
 
-function referenceFaults(schema: unknown): Fault[] {
+function findReferenceFaults(schema: unknown): Fault[] {
   const tree = new SchemaTree(schema)
   const faults: Fault[] = []
   for (const [pointer, node] of tree.nodes) {
@@ -163,7 +163,7 @@ function referenceFaults(schema: unknown): Fault[] {
     faults.push({ code: 'ref_unresolved', pointer: `${pointer}/$ref`, message })
   }
   if (faults.length > 0) return faults
-  const endless = tree.endlessRef()
+  const endless = tree.findEndlessRef()
   if (endless === null) return []
   return [{ code: 'ref_endless', pointer: endless, message: 'This schema refers to itself without end.' }]
 }

@@ -2,7 +2,7 @@
  * A type's JSON Schema as a tree: its subschemas by pointer, local references resolved, and what it says about a member of
  * an entry (declared, required, of which kinds). It reads schemas, it does not judge them.
  */
-import { escapeStep, isObject, parsePointer, pointerOf } from '../content/pointer.ts'
+import { escapeStep, formatPointer, isObject, parsePointer } from '../content/json-pointer.ts'
 
 export type SchemaObject = Readonly<Record<string, unknown>>
 
@@ -21,7 +21,7 @@ const SCHEMA_LIST = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const
 const SCHEMA_MAP = ['properties', 'patternProperties', 'dependentSchemas', '$defs'] as const
 
 /** The direct subschemas of a schema, each with its pointer from there. */
-export function* subschemasOf(schema: SchemaObject): Generator<[pointer: string, subschema: unknown]> {
+export function* iterateSubschemas(schema: SchemaObject): Generator<[pointer: string, subschema: unknown]> {
   for (const keyword of ONE_SCHEMA) {
     if (Object.hasOwn(schema, keyword)) yield [`/${keyword}`, schema[keyword]]
   }
@@ -37,7 +37,7 @@ export function* subschemasOf(schema: SchemaObject): Generator<[pointer: string,
 }
 
 /** Subschemas that judge the same value as the schema itself, where they apply at all. */
-function* branchesOf(schema: SchemaObject): Generator<unknown> {
+function* iterateBranches(schema: SchemaObject): Generator<unknown> {
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     if (Array.isArray(schema[keyword])) yield* schema[keyword]
   }
@@ -50,14 +50,14 @@ function* branchesOf(schema: SchemaObject): Generator<unknown> {
 export type Kind = 'string' | 'number' | 'boolean' | 'null' | 'object' | 'array'
 const ALL_KINDS: readonly Kind[] = ['string', 'number', 'boolean', 'null', 'object', 'array']
 
-export function kindOf(value: unknown): Kind {
+export function getKind(value: unknown): Kind {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return typeof value as Kind
 }
 
 /** What the schema says about one member. */
-export interface Member {
+export interface SchemaMember {
   /** Every schema that is declared for it. */
   readonly schemas: readonly SchemaObject[]
   /** Every entry that has the parent has it. */
@@ -81,7 +81,7 @@ export class SchemaTree {
     if (!isObject(node)) return
     this.pointers.set(node, pointer)
     if (typeof node['$anchor'] === 'string') this.anchors.set(node['$anchor'], node)
-    for (const [step, subschema] of subschemasOf(node)) this.collect(subschema, pointer + step)
+    for (const [step, subschema] of iterateSubschemas(node)) this.collect(subschema, pointer + step)
   }
 
   pointerTo(node: SchemaObject): string {
@@ -101,38 +101,38 @@ export class SchemaTree {
   }
 
   /** The schema and everything that holds together with it: references and allOf. */
-  facetsOf(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
+  getFacets(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
     if (!isObject(node) || seen.has(node)) return [...seen]
     seen.add(node)
-    if (typeof node['$ref'] === 'string') this.facetsOf(this.resolve(node['$ref']), seen)
-    if (Array.isArray(node['allOf'])) for (const part of node['allOf']) this.facetsOf(part, seen)
+    if (typeof node['$ref'] === 'string') this.getFacets(this.resolve(node['$ref']), seen)
+    if (Array.isArray(node['allOf'])) for (const part of node['allOf']) this.getFacets(part, seen)
     return [...seen]
   }
 
   /** The facets and every alternative that may apply. */
-  private reachOf(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
-    for (const facet of this.facetsOf(node)) {
+  private collectReachable(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
+    for (const facet of this.getFacets(node)) {
       if (seen.has(facet)) continue
       seen.add(facet)
-      for (const branch of branchesOf(facet)) this.reachOf(branch, seen)
+      for (const branch of iterateBranches(facet)) this.collectReachable(branch, seen)
     }
     return [...seen]
   }
 
   /** What certainly holds for member `name` of a value that fits all of `nodes`. */
-  memberOf(nodes: readonly unknown[], name: string): Member {
-    const facets = nodes.flatMap((node) => this.facetsOf(node))
+  getMember(nodes: readonly unknown[], name: string): SchemaMember {
+    const facets = nodes.flatMap((node) => this.getFacets(node))
     return {
-      schemas: facets.flatMap((facet) => declared(facet, name)),
+      schemas: facets.flatMap((facet) => getDeclared(facet, name)),
       required: facets.some(({ required }) => Array.isArray(required) && required.includes(name)),
     }
   }
 
   /** The member at a pointer, following only what every entry has; null when the schema does not declare it. */
-  memberAt(pointer: string): Member | null {
-    let member: Member = { schemas: isObject(this.root) ? [this.root] : [], required: true }
+  findMember(pointer: string): SchemaMember | null {
+    let member: SchemaMember = { schemas: isObject(this.root) ? [this.root] : [], required: true }
     for (const step of parsePointer(pointer)) {
-      const next = this.memberOf(member.schemas, step)
+      const next = this.getMember(member.schemas, step)
       if (next.schemas.length === 0) return null
       member = { schemas: next.schemas, required: member.required && next.required }
     }
@@ -140,50 +140,50 @@ export class SchemaTree {
   }
 
   /** Schemas a field pointer may mean, alternatives included; `*` is any element of an array. */
-  fieldAt(pointer: string): readonly SchemaObject[] {
+  findFieldSchemas(pointer: string): readonly SchemaObject[] {
     let schemas: readonly unknown[] = [this.root]
     for (const step of parsePointer(pointer)) {
-      const reach = schemas.flatMap((schema) => this.reachOf(schema))
-      const named = reach.flatMap((schema) => declared(schema, step))
-      schemas = named.length === 0 && step === '*' ? reach.flatMap(elementsOf) : named
+      const reach = schemas.flatMap((schema) => this.collectReachable(schema))
+      const named = reach.flatMap((schema) => getDeclared(schema, step))
+      schemas = named.length === 0 && step === '*' ? reach.flatMap(listElementSchemas) : named
     }
     return schemas.filter(isObject)
   }
 
   /** Which kinds of value can fit the schema; when in doubt a kind is included. */
-  kindsOf(node: unknown): Set<Kind> {
+  getKinds(node: unknown): Set<Kind> {
     if (node === false) return new Set()
     let kinds = new Set(ALL_KINDS)
     const only = (allowed: Set<Kind>): void => {
       kinds = new Set([...kinds].filter((kind) => allowed.has(kind)))
     }
-    for (const facet of this.facetsOf(node)) {
+    for (const facet of this.getFacets(node)) {
       const { type, enum: values } = facet
       if (type !== undefined) only(new Set([type].flat().map((name) => (name === 'integer' ? 'number' : name) as Kind)))
-      if (Array.isArray(values)) only(new Set(values.map(kindOf)))
-      if (Object.hasOwn(facet, 'const')) only(new Set([kindOf(facet['const'])]))
+      if (Array.isArray(values)) only(new Set(values.map(getKind)))
+      if (Object.hasOwn(facet, 'const')) only(new Set([getKind(facet['const'])]))
       for (const keyword of ['anyOf', 'oneOf'] as const) {
         const branches = facet[keyword]
-        if (Array.isArray(branches)) only(new Set(branches.flatMap((branch) => [...this.kindsOf(branch)])))
+        if (Array.isArray(branches)) only(new Set(branches.flatMap((branch) => [...this.getKinds(branch)])))
       }
     }
     return kinds
   }
 
   /** Kinds of value that can fit all of the schemas. */
-  kindsOfAll(schemas: readonly unknown[]): Set<Kind> {
-    const each = schemas.map((schema) => this.kindsOf(schema))
+  getCommonKinds(schemas: readonly unknown[]): Set<Kind> {
+    const each = schemas.map((schema) => this.getKinds(schema))
     return new Set(ALL_KINDS.filter((kind) => each.every((kinds) => kinds.has(kind))))
   }
 
   /** A `$ref` chain that comes back to itself without going into the value, or null: validating it would never end. */
-  endlessRef(): string | null {
+  findEndlessRef(): string | null {
     const state = new Map<unknown, 'open' | 'done'>()
     const visit = (node: unknown): string | null => {
       if (!isObject(node) || state.get(node) === 'done') return null
       if (state.get(node) === 'open') return this.pointerTo(node)
       state.set(node, 'open')
-      const inPlace = [...branchesOf(node), ...(Array.isArray(node['allOf']) ? node['allOf'] : []), node['not']]
+      const inPlace = [...iterateBranches(node), ...(Array.isArray(node['allOf']) ? node['allOf'] : []), node['not']]
       if (typeof node['$ref'] === 'string') inPlace.push(this.resolve(node['$ref']))
       for (const next of inPlace) {
         const found = visit(next)
@@ -200,7 +200,7 @@ export class SchemaTree {
   }
 }
 
-function declared(schema: SchemaObject, name: string): SchemaObject[] {
+function getDeclared(schema: SchemaObject, name: string): SchemaObject[] {
   const properties = schema['properties']
   if (!isObject(properties) || !Object.hasOwn(properties, name)) return []
   const member = properties[name]
@@ -208,11 +208,11 @@ function declared(schema: SchemaObject, name: string): SchemaObject[] {
   return isObject(member) ? [member] : member === true ? [{}] : []
 }
 
-function elementsOf(schema: SchemaObject): unknown[] {
+function listElementSchemas(schema: SchemaObject): unknown[] {
   const { items, prefixItems } = schema
   return [...(isObject(items) ? [items] : []), ...(Array.isArray(prefixItems) ? prefixItems : [])]
 }
 
 // `/aliases/3/name` as field pointers are written, with `*` for the position.
-export const fieldPointer = (steps: readonly string[]): string =>
-  pointerOf(steps.map((step) => (/^(?:0|[1-9][0-9]*)$/.test(step) ? '*' : step)))
+export const toFieldPointer = (steps: readonly string[]): string =>
+  formatPointer(steps.map((step) => (/^(?:0|[1-9][0-9]*)$/.test(step) ? '*' : step)))

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { compileSchema, FORMATS } from './engine.ts'
+import { compileSchema, FORMATS } from './schema-validator.ts'
 
 const label63 = 'a'.repeat(63)
 

@@ -31,7 +31,7 @@ export function normaliseKey(text: string): string {
 }
 
 /** The invisible characters a text holds, each once, as U+200B. */
-export function invisibleIn(text: string): string[] {
+export function listInvisible(text: string): string[] {
   if (!MAY_HOLD_INVISIBLE.test(text)) return []
   const found = new Set(text.match(INVISIBLE) ?? [])
   return [...found].map((char) => `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`)

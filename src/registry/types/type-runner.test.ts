@@ -4,7 +4,7 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { entryHash } from '../content/hashes.ts'
-import type { TypeDefinition } from './definition.ts'
+import type { TypeDefinition } from './type-definition.ts'
 import { createTypeRunner, type TypeRunner, type TypeRunnerOptions, TypeUnusable } from './type-runner.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'type-worker-'))

@@ -6,10 +6,10 @@ import { hash } from 'node:crypto'
 import { BoundedThread, ThreadFailure } from '../../kernel/bounded-thread.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import type { ThreadAdmission } from '../../kernel/thread-admission.ts'
-import type { Fault, TypeDefinition } from './definition.ts'
-import type { Answer, Task, Validated } from './type-worker.ts'
+import type { Fault, TypeDefinition } from './type-definition.ts'
+import type { TypeWorkerReply, TypeWorkerTask, ValidationResult } from './type-worker.ts'
 
-export type { Validated }
+export type { ValidationResult }
 
 export interface TypeRunnerOptions {
   /** The built type-worker. */
@@ -29,7 +29,7 @@ export interface TypeRunner {
   /** Faults of a definition; empty when it can be used. */
   check(definition: unknown, call?: TypeCall): Promise<readonly Fault[]>
   /** Throws TypeUnusable when the type itself is the trouble; faults of entries are part of the answer. */
-  validate(definition: TypeDefinition, entries: readonly unknown[], call?: TypeCall): Promise<Validated>
+  validate(definition: TypeDefinition, entries: readonly unknown[], call?: TypeCall): Promise<ValidationResult>
   /** Ends the worker; calls that still wait are rejected. */
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ const HEAP_LIMIT_MIB = 256
 
 export function createTypeRunner(options: TypeRunnerOptions): TypeRunner {
   const { script, time_limit_ms, heap_limit_mib, admission } = options
-  const thread = new BoundedThread<Task, Answer>({
+  const thread = new BoundedThread<TypeWorkerTask, TypeWorkerReply>({
     name: 'type worker',
     script,
     time_limit_ms: time_limit_ms ?? TIME_LIMIT_MS,
@@ -61,9 +61,9 @@ export function createTypeRunner(options: TypeRunnerOptions): TypeRunner {
   })
   const hashes = new WeakMap<TypeDefinition, string>()
 
-  const run = (task: Task, call: TypeCall = {}): Promise<Answer> =>
+  const run = (task: TypeWorkerTask, call: TypeCall = {}): Promise<TypeWorkerReply> =>
     thread.run(task, call).catch((error: unknown) => {
-      throw error instanceof ThreadFailure ? blamed(error) : error
+      throw error instanceof ThreadFailure ? toTypeUnusable(error) : error
     })
 
   const hashOf = (definition: TypeDefinition): string => {
@@ -77,17 +77,17 @@ export function createTypeRunner(options: TypeRunnerOptions): TypeRunner {
       try {
         const answer = await run({ op: 'check', definition }, call)
         if (answer.op === 'checked') return answer.faults
-        throw unexpected(answer)
+        throw unexpectedReplyError(answer)
       } catch (error) {
         if (!(error instanceof TypeUnusable)) throw error
         return [{ code: error.code, pointer: '/schema', message: error.message }]
       }
     },
     async validate(definition, entries, call) {
-      const task: Task = { op: 'validate', definition_hash: hashOf(definition), definition, entries }
+      const task: TypeWorkerTask = { op: 'validate', definition_hash: hashOf(definition), definition, entries }
       const answer = await run(task, call)
       if (answer.op === 'validated') return answer.result
-      if (answer.op !== 'unusable') throw unexpected(answer)
+      if (answer.op !== 'unusable') throw unexpectedReplyError(answer)
       const message = `The type cannot be used: ${answer.faults[0]?.message ?? 'its definition is wrong'}`
       throw new TypeUnusable('definition', message, answer.faults)
     },
@@ -96,13 +96,13 @@ export function createTypeRunner(options: TypeRunnerOptions): TypeRunner {
 }
 
 /** A limit that was met, or a thread that broke, is the fault of the type; that there was no thread is not. */
-function blamed(failure: ThreadFailure): Error {
+function toTypeUnusable(failure: ThreadFailure): Error {
   const { reason, message } = failure
   if (reason === 'time' || reason === 'memory') return new TypeUnusable(reason, `The type cannot be used: ${message}.`)
   return reason === 'crashed' ? new TypeUnusable('failed', `The type cannot be used: ${message}.`) : failure
 }
 
-const unexpected = (answer: Answer): Error =>
+const unexpectedReplyError = (answer: TypeWorkerReply): Error =>
   answer.op === 'failed'
     ? new TypeUnusable('failed', `The type cannot be used: ${answer.message}.`)
     : new Error(`The type worker answered ${answer.op}`)

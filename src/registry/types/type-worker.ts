@@ -3,11 +3,11 @@
  * can be terminated at any moment; it knows no tenant and no database.
  */
 import { parentPort } from 'node:worker_threads'
-import { type CompiledType, compileType, type EntryFault } from './compile.ts'
-import { checkDefinition, type Fault, type TypeDefinition } from './definition.ts'
-import { metaErrors } from './engine.ts'
+import { type CompiledType, compileType, type EntryFault } from './compile-type.ts'
+import { findMetaSchemaErrors } from './schema-validator.ts'
+import { checkDefinition, type Fault, type TypeDefinition } from './type-definition.ts'
 
-export type Task =
+export type TypeWorkerTask =
   | { readonly op: 'check'; readonly definition: unknown }
   | {
       readonly op: 'validate'
@@ -18,7 +18,7 @@ export type Task =
     }
 
 /** One entry by index: what is stored of it, or null and its faults. */
-export interface Validated {
+export interface ValidationResult {
   readonly keys: (string | null)[]
   readonly texts: (string | null)[]
   readonly hashes: (string | null)[]
@@ -27,10 +27,10 @@ export interface Validated {
   readonly removed: (readonly [index: number, characters: readonly string[]])[]
 }
 
-export type Answer =
+export type TypeWorkerReply =
   | { readonly op: 'ready' }
   | { readonly op: 'checked'; readonly faults: readonly Fault[] }
-  | { readonly op: 'validated'; readonly result: Validated }
+  | { readonly op: 'validated'; readonly result: ValidationResult }
   | { readonly op: 'unusable'; readonly faults: readonly Fault[] }
   | { readonly op: 'failed'; readonly message: string }
 
@@ -39,7 +39,7 @@ const MAX_CACHED_TYPES = 50
 /** Insertion order is the order of last use. */
 const compiled = new Map<string, CompiledType>()
 
-function typeOf(hash: string, definition: TypeDefinition): CompiledType | readonly Fault[] {
+function getCompiledType(hash: string, definition: TypeDefinition): CompiledType | readonly Fault[] {
   const known = compiled.get(hash)
   if (known) {
     compiled.delete(hash)
@@ -55,8 +55,8 @@ function typeOf(hash: string, definition: TypeDefinition): CompiledType | readon
   return type
 }
 
-function validate(type: CompiledType, entries: readonly unknown[]): Validated {
-  const result: Validated = { keys: [], texts: [], hashes: [], faults: [], removed: [] }
+function validate(type: CompiledType, entries: readonly unknown[]): ValidationResult {
+  const result: ValidationResult = { keys: [], texts: [], hashes: [], faults: [], removed: [] }
   entries.forEach((entry, index) => {
     const prepared = type.prepare(entry)
     const stored = 'key' in prepared ? prepared : null
@@ -69,17 +69,17 @@ function validate(type: CompiledType, entries: readonly unknown[]): Validated {
   return result
 }
 
-function answer(task: Task): Answer {
+function runTask(task: TypeWorkerTask): TypeWorkerReply {
   if (task.op === 'check') return { op: 'checked', faults: checkDefinition(task.definition) }
-  const type = typeOf(task.definition_hash, task.definition)
+  const type = getCompiledType(task.definition_hash, task.definition)
   if (!('prepare' in type)) return { op: 'unusable', faults: type }
   return { op: 'validated', result: validate(type, task.entries) }
 }
 
-parentPort?.on('message', (task: Task) => {
-  let reply: Answer
+parentPort?.on('message', (task: TypeWorkerTask) => {
+  let reply: TypeWorkerReply
   try {
-    reply = answer(task)
+    reply = runTask(task)
   } catch (error) {
     reply = { op: 'failed', message: error instanceof Error ? error.message : String(error) }
   }
@@ -87,5 +87,5 @@ parentPort?.on('message', (task: Task) => {
 })
 // The validators of definitions and of schemas are made now, so that the first type's time limit is its own.
 checkDefinition(null)
-metaErrors({})
-parentPort?.postMessage({ op: 'ready' } satisfies Answer)
+findMetaSchemaErrors({})
+parentPort?.postMessage({ op: 'ready' } satisfies TypeWorkerReply)

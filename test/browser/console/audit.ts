@@ -3,16 +3,27 @@ import fs from 'node:fs'
 import readline from 'node:readline'
 import pg from 'pg'
 import { describe, expect } from 'vitest'
-import { verifyExport } from '../../../src/kernel/audit/export-file.ts'
+import { verifyExport } from '../../../src/kernel/audit/export-verifier.ts'
 import { tamper } from '../../support/tampering.ts'
-import { shot } from '../visitor.ts'
-import { at, clean, heading, inBrowser, sealing, tenant_id, udo, vera, w, withoutFounder } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import {
+  at,
+  auditChain,
+  browserTest,
+  ignoreUnknownActor,
+  noProblems,
+  pageHeading,
+  tenant_id,
+  udo,
+  vera,
+  w,
+} from './setup.ts'
 
 describe('audit record', () => {
-  inBrowser('is searched, one event opened, and the history of its object', async () => {
+  browserTest('is searched, one event opened, and the history of its object', async () => {
     const { page, seen, close } = await at(udo, '/audit')
     await page.getByRole('link', { name: 'Create user' }).first().waitFor()
-    await shot(page, 'console-audit')
+    await takeScreenshot(page, 'console-audit')
     await page.getByRole('combobox', { name: 'What' }).fill('updateUserRoles')
     await page.keyboard.press('Escape')
     await page.getByRole('textbox', { name: 'Object id' }).fill(vera.user_id)
@@ -24,33 +35,33 @@ describe('audit record', () => {
     await page.keyboard.press('Enter')
     await page.getByText('1 row shown, that is all').waitFor()
     await page.getByRole('link', { name: 'Create user' }).click()
-    await heading(page, 'Create user').waitFor()
+    await pageHeading(page, 'Create user').waitFor()
     await page.getByRole('region', { name: 'Place in the chain' }).getByText('Hash').waitFor()
-    await shot(page, 'console-audit-event')
+    await takeScreenshot(page, 'console-audit-event')
     await page.getByRole('link', { name: 'History of this object' }).click()
-    await heading(page, 'History: Users').waitFor()
+    await pageHeading(page, 'History: Users').waitFor()
     await page.getByRole('table', { name: 'Audit events' }).getByRole('link', { name: 'Create user' }).waitFor()
-    expect(withoutFounder(seen)).toEqual(clean)
+    expect(ignoreUnknownActor(seen)).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('is verified with a proof, and what a superuser did to it is found', async () => {
+  browserTest('is verified with a proof, and what a superuser did to it is found', async () => {
     const { page, seen, close } = await at(udo, '/audit/verify')
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByRole('status').getByText('The record is intact').waitFor()
     const proof = page.getByRole('region', { name: 'The proof' })
     expect(await proof.innerText()).toMatch(/Sequence\s+1 to [0-9,]+\s+Head hash\s+[0-9a-f]{64}/)
-    await shot(page, 'console-audit-proof')
+    await takeScreenshot(page, 'console-audit-proof')
     const superuser = new pg.Client(w.clone.postgres)
     await superuser.connect()
     // Undoing puts the end of the chain back: nothing may be sealed meanwhile.
-    await sealing.stop()
+    await auditChain.stop()
     const undo = await tamper(superuser, tenant_id, 'edit an actor', 2)
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByRole('status').getByText('The record is not intact').waitFor()
     const faults = page.getByRole('table', { name: 'What does not fit' })
     await faults.getByRole('row', { name: /link 2 .*not written by this service/ }).waitFor()
-    await shot(page, 'console-audit-faults')
+    await takeScreenshot(page, 'console-audit-faults')
     const earlier = page.getByRole('table', { name: 'Verifications' })
     await earlier.getByRole('row', { name: /[0-9] faults?/ }).waitFor()
     await earlier
@@ -60,26 +71,26 @@ describe('audit record', () => {
     await page.getByRole('status').getByText('The record is intact').waitFor()
     await undo()
     await superuser.end()
-    sealing.start()
-    expect(seen).toEqual(clean)
+    auditChain.start()
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('is exported as a file that verifies, and its checkpoints are shown', async () => {
+  browserTest('is exported as a file that verifies, and its checkpoints are shown', async () => {
     const { page, seen, close } = await at(udo, '/audit/exports')
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByText('The export is ready').waitFor()
-    await shot(page, 'console-audit-export')
+    await takeScreenshot(page, 'console-audit-export')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download' }).click(),
     ])
     const lines = readline.createInterface({ input: fs.createReadStream(await download.path()) })
-    expect(await verifyExport(lines, w.kernel.audit.public_key)).toMatchObject({ intact: true, tenant_id })
+    expect(await verifyExport(lines, w.kernel.auditKeys.public_key)).toMatchObject({ intact: true, tenant_id })
     await page.getByRole('tab', { name: 'Checkpoints' }).click()
-    await page.getByRole('table', { name: 'Checkpoints' }).getByText(w.kernel.audit.key_id).first().waitFor()
-    await shot(page, 'console-audit-checkpoints')
-    expect(seen).toEqual(clean)
+    await page.getByRole('table', { name: 'Checkpoints' }).getByText(w.kernel.auditKeys.key_id).first().waitFor()
+    await takeScreenshot(page, 'console-audit-checkpoints')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

@@ -2,16 +2,16 @@
 import { describe, expect } from 'vitest'
 import { insertBreakGlassReview } from '../../../src/kernel/request/queries.ts'
 import { uuidv7 } from '../../../src/kernel/uuid.ts'
-import { shot } from '../visitor.ts'
-import { allow, at, base, clara, clean, inBrowser, tara, tenant_id, till, vera, w } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import { allowSteps, at, base, browserTest, clara, noProblems, tara, tenant_id, till, vera, w } from './setup.ts'
 
 describe('four eyes', () => {
-  inBrowser('one person proposes, another approves exactly that', async () => {
+  browserTest('one person proposes, another approves exactly that', async () => {
     const proposer = await at(tara, `/users/${vera.user_id}`)
     await proposer.page.getByLabel('Analyst').check()
     await proposer.page.getByRole('button', { name: 'Set the roles' }).click()
     await proposer.page.getByRole('status').getByText('Waits for approval').waitFor()
-    await shot(proposer.page, 'console-waits')
+    await takeScreenshot(proposer.page, 'console-waits')
     await proposer.page.getByRole('link', { name: 'Open the change request' }).click()
     await proposer.page.getByText('You asked for this, so somebody else decides.').waitFor()
 
@@ -21,19 +21,19 @@ describe('four eyes', () => {
     await approver.page.getByRole('button', { name: 'Reject' }).click()
     await approver.page.getByText('Say why.').waitFor()
     await approver.page.getByLabel('Note').fill('Agreed on the phone')
-    await shot(approver.page, 'console-decision')
+    await takeScreenshot(approver.page, 'console-decision')
     await approver.page.getByRole('button', { name: 'Approve' }).click()
     await approver.page.getByText('approved', { exact: true }).waitFor()
     await approver.page.getByText('“Agreed on the phone”').waitFor()
 
     await proposer.page.goto(`${base}/users/${vera.user_id}`)
     await expect.poll(() => proposer.page.getByLabel('Analyst').isChecked()).toBe(true)
-    expect([proposer.seen, approver.seen]).toEqual([clean, clean])
+    expect([proposer.seen, approver.seen]).toEqual([noProblems, noProblems])
     await Promise.all([proposer.close(), approver.close()])
   })
 })
 
-inBrowser('an emergency change is acknowledged on the home page by somebody who could have approved it', async () => {
+browserTest('an emergency change is acknowledged on the home page by somebody who could have approved it', async () => {
   const review = { action: 'rollback', operation: 'rollBackRule', params: { rule_key: 'large-cash' }, body: {} }
   await w.runtime.database.write({ tenant_id, actor: `user:${till.user_id}` }, (tx) =>
     insertBreakGlassReview(tx, {
@@ -46,27 +46,27 @@ inBrowser('an emergency change is acknowledged on the home page by somebody who 
   const { page, seen, close } = await at(clara, '/')
   const inbox = page.getByRole('region', { name: 'Emergency changes to acknowledge' })
   await inbox.getByText('It blocks everybody.').waitFor()
-  await shot(page, 'console-break-glass')
+  await takeScreenshot(page, 'console-break-glass')
   await inbox.getByRole('button', { name: 'Acknowledge roll back rule of large-cash' }).click()
   await inbox.waitFor({ state: 'detached' })
-  expect(seen).toEqual(clean)
+  expect(seen).toEqual(noProblems)
   await close()
 })
 
 describe('tenant settings', () => {
-  inBrowser('the isolation check shows its proof', async () => {
+  browserTest('the isolation check shows its proof', async () => {
     const { page, seen, close } = await at(tara, '/tenant')
     await page.getByRole('tab', { name: 'Isolation' }).click()
     await page.getByRole('button', { name: 'Try to cross' }).click()
     await page.getByRole('status').getByText('The wall holds').waitFor()
     const row = page.getByRole('table', { name: 'Attempts by table' }).getByRole('row', { name: /^api_key / })
     expect(await row.innerText()).toMatch(/0 rows.*refused/s)
-    await shot(page, 'console-isolation')
-    expect(seen).toEqual(clean)
+    await takeScreenshot(page, 'console-isolation')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('profile, approval policy and retention are changed, under their own policy', async () => {
+  browserTest('profile, approval policy and retention are changed, under their own policy', async () => {
     const { page, seen, close } = await at(tara, '/tenant')
     await page.getByLabel('Residency').fill('EU')
     await page.getByRole('button', { name: 'Save the profile' }).click()
@@ -75,13 +75,13 @@ describe('tenant settings', () => {
     await page.getByLabel('Approvers for retention-policy').fill('1')
     await page.getByRole('button', { name: 'Save the policy' }).click()
     await page.getByText('Waits for approval').waitFor()
-    await shot(page, 'console-approval-policy')
+    await takeScreenshot(page, 'console-approval-policy')
     await page.getByRole('tab', { name: 'Retention' }).click()
     await page.getByLabel('Jobs: days kept').fill('60')
     await page.getByRole('button', { name: 'Save the policy' }).click()
     await page.getByText('The retention policy is in force').waitFor()
-    await shot(page, 'console-retention')
-    expect(seen).toEqual(clean)
+    await takeScreenshot(page, 'console-retention')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })
@@ -92,34 +92,34 @@ describe('jobs', () => {
       w.kernel.jobs.enqueue(tx, { kind: 'slow-work', payload: {}, total: 3, unit: 'parts' }),
     )
 
-  inBrowser('are followed live, from the home page to the result', async () => {
+  browserTest('are followed live, from the home page to the result', async () => {
     await start()
     const { page, seen, close } = await at(tara, '/')
     await page.getByRole('link', { name: 'Slow work' }).waitFor()
-    allow(1)
+    allowSteps(1)
     await page.getByText('1 of 3 parts').waitFor()
-    await shot(page, 'console-home')
+    await takeScreenshot(page, 'console-home')
     await page.getByRole('link', { name: 'Slow work' }).click()
     await page.getByText('1 of 3 parts').waitFor()
-    allow(1)
+    allowSteps(1)
     await page.getByText('2 of 3 parts').waitFor()
-    allow(1)
+    allowSteps(1)
     await page.getByText('succeeded', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Result' }).getByText('"parts": 3').waitFor()
-    await shot(page, 'console-job')
-    expect(seen).toEqual(clean)
+    await takeScreenshot(page, 'console-job')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('are cancelled and started again', async () => {
+  browserTest('are cancelled and started again', async () => {
     const { job_id } = await start()
     const { page, seen, close } = await at(tara, `/jobs/${job_id}`)
     await page.getByRole('button', { name: 'Cancel the job' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click()
     await page.getByRole('button', { name: 'Start again' }).click()
-    allow(3)
+    allowSteps(3)
     await page.getByText('succeeded', { exact: true }).waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

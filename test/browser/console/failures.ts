@@ -1,7 +1,7 @@
 /** Every kind of refusal, and being offline. */
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
-import { areas, at, base, clean, heading, inBrowser, tara, vera, w } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import { at, base, browserTest, navigation, noProblems, pageHeading, tara, vera, w } from './setup.ts'
 
 describe('failures', () => {
   const answer = (status: number, code: string, more: object = {}) => ({
@@ -18,42 +18,42 @@ describe('failures', () => {
     }),
   })
 
-  inBrowser('403 names the roles that would do', async () => {
+  browserTest('403 names the roles that would do', async () => {
     const { page, seen, close } = await at(vera, '/users')
-    await heading(page, 'Your roles do not include this').waitFor()
+    await pageHeading(page, 'Your roles do not include this').waitFor()
     await page.getByRole('list', { name: 'Roles' }).getByText('tenant admin').waitFor()
-    await shot(page, 'console-403')
-    expect(seen).toEqual({ ...clean, failed: ['403 /api/users'] })
+    await takeScreenshot(page, 'console-403')
+    expect(seen).toEqual({ ...noProblems, failed: ['403 /api/users'] })
     await close()
   })
 
-  inBrowser('404: an unknown row and an unknown address', async () => {
+  browserTest('404: an unknown row and an unknown address', async () => {
     const { page, seen, close } = await at(tara, '/users/00000000-0000-7000-8000-000000000404')
-    await heading(page, 'There is nothing here').waitFor()
+    await pageHeading(page, 'There is nothing here').waitFor()
     await page.goto(`${base}/no/such/page`)
-    await heading(page, 'There is nothing here').waitFor()
+    await pageHeading(page, 'There is nothing here').waitFor()
     await page.getByRole('link', { name: 'Go to the overview' }).click()
     await page.getByText('Signed in as Tara Admin.').waitFor()
     expect(seen.errors).toEqual([])
     await close()
   })
 
-  inBrowser('429 counts down and comes back by itself', async () => {
+  browserTest('429 counts down and comes back by itself', async () => {
     const limited = await w.makeTenant()
     const lena = { user_id: '', token: await w.token({ tenant_id: limited, roles: ['tenant_admin'] }) }
     const { page, close } = await at(lena, '/users')
-    await heading(page, 'Users').waitFor()
+    await pageHeading(page, 'Users').waitFor()
     await page.route('**/api/jobs?*', (route) => route.fulfill(answer(429, 'rate_limited')))
     await page.getByRole('link', { name: 'Jobs' }).click()
-    await heading(page, 'Too many requests').waitFor()
+    await pageHeading(page, 'Too many requests').waitFor()
     await page.getByText(/Trying again in [123] s/).waitFor()
-    await shot(page, 'console-429')
+    await takeScreenshot(page, 'console-429')
     await page.unroute('**/api/jobs?*')
-    await heading(page, 'Jobs').waitFor()
+    await pageHeading(page, 'Jobs').waitFor()
     await close()
   })
 
-  inBrowser('other refusals are told with advice and the id to quote, and leave when asked again', async () => {
+  browserTest('other refusals are told with advice and the id to quote, and leave when asked again', async () => {
     const { page, close } = await at(tara, '/')
     await page.getByText('Signed in as Tara Admin.').waitFor()
     for (const [status, code, title] of [
@@ -63,28 +63,28 @@ describe('failures', () => {
       [412, 'precondition_failed', 'Somebody was faster'],
     ] as const) {
       await page.route('**/api/change-requests/inbox?limit=50', (route) => route.fulfill(answer(status, code)))
-      await areas(page).getByRole('link', { name: 'Change requests' }).click()
-      await heading(page, title).waitFor()
+      await navigation(page).getByRole('link', { name: 'Change requests' }).click()
+      await pageHeading(page, title).waitFor()
       await page.getByText('c0ffee00-0000-7000-8000-000000000000').waitFor()
-      await shot(page, `console-${status}`)
+      await takeScreenshot(page, `console-${status}`)
       await page.unroute('**/api/change-requests/inbox?limit=50')
       await page.getByRole('button', { name: /^(Try again now|Reload)$/ }).click()
-      await heading(page, 'Change requests').waitFor()
+      await pageHeading(page, 'Change requests').waitFor()
       await page.reload()
     }
     await close()
   })
 
-  inBrowser('offline is noticed at once, and over when it is over', async () => {
+  browserTest('offline is noticed at once, and over when it is over', async () => {
     const { page, context, close } = await at(tara, '/users')
     await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
     await context.setOffline(true)
     await page.getByText('You are offline. What you see may be out of date').waitFor()
     await page.getByRole('link', { name: 'Vera Viewer' }).click()
-    await heading(page, 'You are offline').waitFor()
-    await shot(page, 'console-offline')
+    await pageHeading(page, 'You are offline').waitFor()
+    await takeScreenshot(page, 'console-offline')
     await context.setOffline(false)
-    await heading(page, 'Vera Viewer').waitFor()
+    await pageHeading(page, 'Vera Viewer').waitFor()
     await close()
   })
 })

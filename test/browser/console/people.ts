@@ -1,10 +1,22 @@
 /** Users, their absences, and the keys of machines. */
 import { describe, expect } from 'vitest'
-import { shot, signIn, visit } from '../visitor.ts'
-import { approveBy, areas, at, base, browser, clean, inBrowser, person, tara, till, w } from './stage.ts'
+import { openPage, signIn, takeScreenshot } from '../page-session.ts'
+import {
+  approveBy,
+  at,
+  base,
+  browser,
+  browserTest,
+  createPerson,
+  navigation,
+  noProblems,
+  tara,
+  till,
+  w,
+} from './setup.ts'
 
 describe('users', () => {
-  inBrowser('are listed page by page', async () => {
+  browserTest('are listed page by page', async () => {
     const crowd = await w.makeTenant()
     const token = await w.token({ tenant_id: crowd, roles: ['tenant_admin'] })
     for (let i = 0; i < 53; i++) {
@@ -14,11 +26,11 @@ describe('users', () => {
     await page.getByText('50 rows shown').waitFor()
     await page.getByRole('button', { name: 'Load more' }).click()
     await page.getByText('53 rows shown, that is all').waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('are invited, found by filters, and refused twice under one address', async () => {
+  browserTest('are invited, found by filters, and refused twice under one address', async () => {
     const { page, seen, close } = await at(tara, '/users')
     await page.getByRole('button', { name: 'Invite a user' }).click()
     const dialog = page.getByRole('dialog', { name: 'Invite a user' })
@@ -27,23 +39,23 @@ describe('users', () => {
     await dialog.getByLabel('Policy editor').check()
     await dialog.getByLabel('Compliance officer').check()
     await dialog.getByText('The maker of a change must not be its checker.').waitFor()
-    await shot(page, 'console-invite')
+    await takeScreenshot(page, 'console-invite')
     await dialog.getByRole('button', { name: 'Send invitation' }).click()
     await dialog.getByRole('status').getByText('Waits for approval').waitFor()
-    await shot(page, 'console-invite-waits')
+    await takeScreenshot(page, 'console-invite-waits')
     await approveBy(till, dialog)
     await page.reload()
     await page
       .getByRole('row', { name: /Ada Analyst/ })
       .getByText('1 conflict')
       .waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await page.getByRole('button', { name: 'Invite a user' }).click()
     await dialog.getByLabel('Name').fill('Nora New')
     await dialog.getByLabel('Email').fill('nora@example.com')
     await dialog.getByRole('button', { name: 'Send invitation' }).click()
     await page.getByText('Nora New is invited').waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await page.getByRole('button', { name: 'Invite a user' }).click()
     await dialog.getByLabel('Name').fill('Ada Again')
     await dialog.getByLabel('Email').fill('ada@example.com')
@@ -58,8 +70,8 @@ describe('users', () => {
     await close()
   })
 
-  inBrowser('are edited, deactivated and reactivated; who was slower is told so', async () => {
-    const edith = await person('Edith Edited', [], { by: tara })
+  browserTest('are edited, deactivated and reactivated; who was slower is told so', async () => {
+    const edith = await createPerson('Edith Edited', [], { by: tara })
     const { page, seen, close } = await at(tara, `/users/${edith.user_id}`)
     await page.getByLabel('Team').fill('North')
     await page.getByRole('button', { name: 'Save the profile' }).click()
@@ -69,12 +81,12 @@ describe('users', () => {
     await page.getByText('This person has no access.').waitFor()
     await page.getByRole('button', { name: 'Reactivate' }).click()
     await page.getByRole('button', { name: 'Deactivate' }).waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await w.call(`PATCH /users/${edith.user_id}`, { token: till.token, body: { team: 'East' } })
     await page.getByLabel('Team').fill('South')
     await page.getByRole('button', { name: 'Save the profile' }).click()
     await page.getByRole('alert').getByText('Somebody was faster').waitFor()
-    await shot(page, 'console-stale')
+    await takeScreenshot(page, 'console-stale')
     await page.getByRole('button', { name: 'Reload' }).click()
     await expect.poll(() => page.getByLabel('Team').inputValue()).toBe('East')
     await close()
@@ -82,7 +94,7 @@ describe('users', () => {
 })
 
 describe('availability', () => {
-  inBrowser('a person is away for a while, and back', async () => {
+  browserTest('a person is away for a while, and back', async () => {
     const { page, seen, close } = await at(tara, `/users/${till.user_id}`)
     await page.getByText('Here. New work is given out as usual.').waitFor()
     await page.getByLabel('Away from').fill('2001-01-01T08:00')
@@ -92,16 +104,16 @@ describe('availability', () => {
     await page.getByRole('button', { name: 'Save the absence' }).click()
     await page.getByText('nothing new is given out meanwhile').waitFor()
     expect(await page.getByLabel('Away until').inputValue()).toBe('2999-12-31T17:30')
-    await shot(page, 'console-away')
+    await takeScreenshot(page, 'console-away')
     await page.getByRole('button', { name: 'Back again' }).click()
     await page.getByText('Here. New work is given out as usual.').waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })
 
 describe('API keys', () => {
-  inBrowser('a key is asked for, approved, its secret shown once, used to sign in, and revoked', async () => {
+  browserTest('a key is asked for, approved, its secret shown once, used to sign in, and revoked', async () => {
     const admin = await at(tara, '/api-keys')
     await admin.page.getByRole('button', { name: 'Create a key' }).click()
     const dialog = admin.page.getByRole('dialog', { name: 'Create an API key' })
@@ -109,7 +121,7 @@ describe('API keys', () => {
     await dialog.getByLabel('Viewer').check()
     await dialog.getByRole('button', { name: 'Create the key' }).click()
     await dialog.getByText('Once it is approved, rotate it here to get its secret.').waitFor()
-    await shot(admin.page, 'console-key-waits')
+    await takeScreenshot(admin.page, 'console-key-waits')
     await approveBy(till, dialog)
     await admin.page.reload()
     const actions = admin.page.getByRole('button', { name: 'Actions for Nightly import' })
@@ -118,17 +130,17 @@ describe('API keys', () => {
     await admin.page.getByRole('button', { name: 'Make a new secret' }).click()
     const once = admin.page.getByRole('dialog', { name: 'The secret of Nightly import' })
     const secret = await once.locator('code, pre').filter({ hasText: 'pk_' }).first().innerText()
-    await shot(admin.page, 'console-secret')
+    await takeScreenshot(admin.page, 'console-secret')
     await admin.page.keyboard.press('Escape')
     await once.getByRole('button', { name: 'I have stored it' }).click()
     await once.waitFor({ state: 'hidden' })
     expect(await admin.page.content()).not.toContain(secret)
 
-    const machine = await visit(browser, base, '/sign-in')
+    const machine = await openPage(browser, base, '/sign-in')
     await signIn(machine.page, secret)
     await machine.page.getByText('Signed in as Nightly import.').waitFor()
-    await areas(machine.page).getByRole('link', { name: 'Jobs' }).waitFor()
-    expect(await areas(machine.page).getByRole('link', { name: 'Users' }).count()).toBe(0)
+    await navigation(machine.page).getByRole('link', { name: 'Jobs' }).waitFor()
+    expect(await navigation(machine.page).getByRole('link', { name: 'Users' }).count()).toBe(0)
     await machine.page.reload()
     await machine.page.getByText('Signed in as Nightly import.').waitFor()
 
@@ -143,7 +155,7 @@ describe('API keys', () => {
           const isCounted = await table.getByText('Get me').isVisible()
           if (isCounted) {
             await usage.getByRole('img', { name: 'Calls per day over the last 31 days' }).waitFor()
-            await shot(admin.page, 'console-usage')
+            await takeScreenshot(admin.page, 'console-usage')
           }
           await admin.page.keyboard.press('Escape')
           await usage.waitFor({ state: 'hidden' })
@@ -160,8 +172,8 @@ describe('API keys', () => {
       .getByText('revoked')
       .waitFor()
     await machine.page.getByRole('status').getByText('The API key is not valid').waitFor()
-    expect(admin.seen).toEqual(clean)
-    expect({ ...machine.seen, failed: [] }).toEqual(clean)
+    expect(admin.seen).toEqual(noProblems)
+    expect({ ...machine.seen, failed: [] }).toEqual(noProblems)
     await Promise.all([admin.close(), machine.close()])
   })
 })

@@ -2,8 +2,20 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { roles } from '../../../src/kernel/auth/roles.ts'
-import { overflow, phone, settled, shot, wide } from '../visitor.ts'
-import { areas, at, base, clean, heading, inBrowser, tara, tenant_id, vera, w, withoutFounder } from './stage.ts'
+import { DESKTOP, getOverflow, PHONE, takeScreenshot, waitUntilLoaded } from '../page-session.ts'
+import {
+  at,
+  base,
+  browserTest,
+  ignoreUnknownActor,
+  navigation,
+  noProblems,
+  pageHeading,
+  tara,
+  tenant_id,
+  vera,
+  w,
+} from './setup.ts'
 
 describe('without a mouse', () => {
   const focused = (page: Page) =>
@@ -15,7 +27,7 @@ describe('without a mouse', () => {
     await page.keyboard.press('Enter')
   }
 
-  inBrowser('one gets everywhere, and focus is where reading begins', async () => {
+  browserTest('one gets everywhere, and focus is where reading begins', async () => {
     const { page, seen, close } = await at(tara, '/')
     await page.getByText('Signed in as Tara Admin.').waitFor()
     await page.keyboard.press('Tab')
@@ -41,10 +53,10 @@ describe('without a mouse', () => {
     await page.keyboard.press('Enter')
     await page.getByText('Kay Keyboard is invited').waitFor()
     await expect.poll(() => focused(page)).toBe('Invite a user')
-    await areas(page).getByRole('button', { name: 'Work' }).focus()
+    await navigation(page).getByRole('button', { name: 'Work' }).focus()
     await page.keyboard.press('Enter')
-    await areas(page).getByRole('link', { name: 'Jobs' }).waitFor({ state: 'hidden' })
-    expect(seen).toEqual(clean)
+    await navigation(page).getByRole('link', { name: 'Jobs' }).waitFor({ state: 'hidden' })
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })
@@ -71,7 +83,7 @@ const contrasts = `(() => {
 })()`
 
 describe('on any screen', () => {
-  inBrowser.each(['light', 'dark'] as const)('words on tinted marks can be read (%s)', async (colorScheme) => {
+  browserTest.each(['light', 'dark'] as const)('words on tinted marks can be read (%s)', async (colorScheme) => {
     const { page, close } = await at(tara, '/', { colorScheme })
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
     const found = (await page.evaluate(contrasts)) as [name: string, ratio: number][]
@@ -80,7 +92,7 @@ describe('on any screen', () => {
     await close()
   })
 
-  inBrowser.each([wide, phone])('pages fit and keep their landmarks, light and dark (%o)', async (viewport) => {
+  browserTest.each([DESKTOP, PHONE])('pages fit and keep their landmarks, light and dark (%o)', async (viewport) => {
     const everybody = await w.person(tenant_id, roles)
     const { page, seen, close } = await at(everybody, '/', { viewport })
     const places = [
@@ -95,9 +107,9 @@ describe('on any screen', () => {
     ]
     for (const place of places) {
       await page.goto(`${base}${place}`)
-      await settled(page)
+      await waitUntilLoaded(page)
       expect(await page.getByRole('banner').count()).toBe(1)
-      await expect.poll(() => overflow(page), { message: place }).toBe(0)
+      await expect.poll(() => getOverflow(page), { message: place }).toBe(0)
       const name =
         place
           .replaceAll(/[0-9a-f-]{36}/g, 'one')
@@ -106,16 +118,16 @@ describe('on any screen', () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
         await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-        await shot(page, `console-page-${name}-${colorScheme}-${viewport.width}`)
+        await takeScreenshot(page, `console-page-${name}-${colorScheme}-${viewport.width}`)
       }
     }
-    if (viewport === phone) {
+    if (viewport === PHONE) {
       await page.getByRole('button', { name: 'Navigation' }).click()
-      await areas(page).getByRole('link', { name: 'Jobs' }).click()
-      await heading(page, 'Jobs').waitFor()
-      await areas(page).waitFor({ state: 'hidden' })
+      await navigation(page).getByRole('link', { name: 'Jobs' }).click()
+      await pageHeading(page, 'Jobs').waitFor()
+      await navigation(page).waitFor({ state: 'hidden' })
     }
-    expect(withoutFounder(seen)).toEqual(clean)
+    expect(ignoreUnknownActor(seen)).toEqual(noProblems)
     await close()
   })
 })

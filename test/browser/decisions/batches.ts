@@ -1,21 +1,33 @@
 /** A file becomes a batch: progress, distribution, moves between bands, and a failure with its reason. */
 import { describe, expect } from 'vitest'
-import { expectFits, shot } from '../visitor.ts'
-import { anton, at, calm, clara, clean, heading, inBrowser, ownRule, putInForce, w, working } from './stage.ts'
+import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import {
+  anton,
+  at,
+  browserTest,
+  clara,
+  createRule,
+  jobWorker,
+  lowRiskInputs,
+  noProblems,
+  pageHeading,
+  putInForce,
+  w,
+} from './setup.ts'
 
 /** Two known customers, one unknown, and a row that cannot be decided on. */
 function csv(): Buffer {
-  const columns = Object.keys(calm)
+  const columns = Object.keys(lowRiskInputs)
   const cell = (value: unknown) => (Array.isArray(value) ? value.join('|') : String(value))
   const row = (id: string, inputs: Record<string, unknown>) =>
     [id, ...columns.map((name) => cell(inputs[name]))].join(',')
   return Buffer.from(
     [
       ['external_id', ...columns].join(','),
-      row('C-1', calm),
-      row('C-2', { ...calm, screening: 'true-match' }),
-      row('C-99', calm),
-      row('C-3', { ...calm, channel: 'pigeon' }),
+      row('C-1', lowRiskInputs),
+      row('C-2', { ...lowRiskInputs, screening: 'true-match' }),
+      row('C-99', lowRiskInputs),
+      row('C-3', { ...lowRiskInputs, channel: 'pigeon' }),
     ].join('\n'),
   )
 }
@@ -32,7 +44,7 @@ const ended = (batch_id: string) =>
     .toBe('succeeded')
 
 describe('batches', () => {
-  inBrowser('are started from a file and show what came of it', async () => {
+  browserTest('are started from a file and show what came of it', async () => {
     const { page, seen, close } = await at(anton, '/batches/new')
     await page.getByRole('combobox', { name: 'What decides' }).click()
     await page.getByRole('option', { name: 'Customer risk of persons' }).click()
@@ -42,43 +54,43 @@ describe('batches', () => {
     await page.getByRole('button', { name: 'Estimate' }).click()
     await page.getByText(/4 items, about/).waitFor()
     await page.getByRole('button', { name: 'Start' }).click()
-    await heading(page, 'Batch: customers.csv').waitFor()
+    await pageHeading(page, 'Batch: customers.csv').waitFor()
     const bars = page.getByRole('list', { name: 'Items by result' })
     await bars.getByText('prohibited').waitFor()
     const moves = page.getByRole('table', { name: 'Moves between bands' })
     expect(await moves.getByRole('row', { name: /^low/ }).innerText()).toMatch(/1/)
     const items = page.getByRole('table', { name: 'Items' })
     await items.getByRole('row', { name: /C-3/ }).getByText('channel', { exact: true }).waitFor()
-    await shot(page, 'decisions-batch')
+    await takeScreenshot(page, 'decisions-batch')
     await items.getByRole('button', { name: 'Why item 2' }).click()
     await page.getByRole('dialog').getByRole('heading', { name: 'Triggers that fired' }).waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('are stopped before they are done, and go on where they were', async () => {
-    await ownRule('stopped', [100])
-    await working.stop()
+  browserTest('are stopped before they are done, and go on where they were', async () => {
+    await createRule('stopped', [100])
+    await jobWorker.stop()
     const batch_id = await startBatch('stopped', [50, 150])
     const { page, seen, close } = await at(anton, `/batches/${batch_id}`)
     const state = (word: string) => page.getByRole('main').getByText(word, { exact: true })
     await state('queued').waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
     await state('cancelled').waitFor()
-    await shot(page, 'decisions-batch-cancelled')
-    working.start()
+    await takeScreenshot(page, 'decisions-batch-cancelled')
+    jobWorker.start()
     await page.getByRole('button', { name: 'Resume' }).click()
     await state('succeeded').waitFor()
     const bars = page.getByRole('list', { name: 'Items by result' })
     const results = async () =>
       (await bars.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\s*\n\s*/)[0])
     await expect.poll(results).toEqual(['hit', 'no hit'])
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('are compared: who moved, and because of which version', async () => {
-    await ownRule('moving', [100, 200])
+  browserTest('are compared: who moved, and because of which version', async () => {
+    await createRule('moving', [100, 200])
     const early = await startBatch('moving', [50, 150])
     await ended(early)
     await putInForce('moving', 2)
@@ -86,7 +98,7 @@ describe('batches', () => {
     await ended(late)
     const { page, seen, close } = await at(clara, `/batches/${late}`)
     await page.getByRole('link', { name: 'Compare' }).click()
-    await heading(page, 'Compare two batches').waitFor()
+    await pageHeading(page, 'Compare two batches').waitFor()
     await page.getByRole('combobox', { name: 'From' }).click()
     await page.getByRole('option', { name: /^moving version 1:/ }).click()
     const items = page.getByRole('table', { name: 'Items decided otherwise' })
@@ -96,8 +108,8 @@ describe('batches', () => {
     const moves = page.getByRole('table', { name: 'Moves between the batches' })
     expect(await moves.getByRole('row', { name: /^hit/ }).innerText()).toMatch(/^hit\s+1$/)
     expect(await moves.getByRole('row', { name: /^no hit/ }).innerText()).toMatch(/^no hit\s+1$/)
-    await expectFits(page, 'decisions-batches-compared')
-    expect(seen).toEqual(clean)
+    await expectFitsScreens(page, 'decisions-batches-compared')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

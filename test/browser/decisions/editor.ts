@@ -1,8 +1,8 @@
 /** Definitions written without JSON: inputs, tables, factors and triggers in forms, by keyboard too, and the same as JSON. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
-import { at, clean, heading, inBrowser, MATRIX, petra, w } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import { at, browserTest, MATRIX, noProblems, pageHeading, petra, w } from './setup.ts'
 
 const choose = async (page: Page, name: string, option: string | RegExp) => {
   await page.getByRole('combobox', { name }).click()
@@ -10,13 +10,13 @@ const choose = async (page: Page, name: string, option: string | RegExp) => {
 }
 
 describe('the editor', () => {
-  inBrowser('makes a rule of nothing, in forms and by keyboard', async () => {
+  browserTest('makes a rule of nothing, in forms and by keyboard', async () => {
     const { page, seen, close } = await at(petra, '/rules')
     await page.getByRole('button', { name: 'New rule' }).click()
     await page.getByRole('dialog').getByLabel('Title').fill('Large payments')
     await page.getByRole('dialog').getByLabel('Key').fill('large-payments')
     await page.getByRole('button', { name: 'Create it' }).click()
-    await heading(page, 'Draft of Large payments').waitFor()
+    await pageHeading(page, 'Draft of Large payments').waitFor()
 
     await page.getByRole('button', { name: 'Add an input' }).click()
     const inputs = page.getByRole('region', { name: 'Inputs' })
@@ -43,7 +43,7 @@ describe('the editor', () => {
     await expect.poll(() => first.inputValue()).toBe('>= 500')
     await page.getByRole('region', { name: 'What a hit means' }).getByLabel('Reason', { exact: true }).fill('Large.')
     await page.getByLabel('Reason code', { exact: true }).fill('LARGE')
-    await shot(page, 'decisions-editor-rule')
+    await takeScreenshot(page, 'decisions-editor-rule')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved; nothing is wrong with it').waitFor()
     const { definition } = (await w.call('GET /rules/large-payments/versions/draft', { token: petra })).json
@@ -51,15 +51,15 @@ describe('the editor', () => {
       inputs: [{ name: 'amount', title: 'Amount', type: 'integer', unit: 'EUR', minimum: 0, maximum: 1000 }],
       table: { columns: ['amount'], rows: [{ when: ['>= 500'] }] },
     })
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('takes lists, entries and fields from the registry, and shows the same as JSON', async () => {
+  browserTest('takes lists, entries and fields from the registry, and shows the same as JSON', async () => {
     const body = { matrix_key: 'written', title: 'Written', from_key: MATRIX }
     await w.call('POST /risk-matrices', { token: petra, body })
     const { page, seen, close } = await at(petra, '/matrices/written/draft')
-    await heading(page, 'Draft of Written').waitFor()
+    await pageHeading(page, 'Draft of Written').waitFor()
     await page.getByRole('button', { name: 'Add a factor' }).click()
     await page.getByRole('menuitem', { name: 'Presence' }).click()
     const factor = page.getByRole('region', { name: 'Factor: New factor' })
@@ -73,7 +73,7 @@ describe('the editor', () => {
     await chooser.getByRole('option', { name: /^risk-levels/ }).click()
     await chooser.getByRole('combobox', { name: 'Entry' }).click()
     await chooser.getByRole('option', { name: /^high/ }).click()
-    await shot(page, 'decisions-editor-value')
+    await takeScreenshot(page, 'decisions-editor-value')
     await chooser.getByRole('button', { name: 'Take it from there' }).click()
     await expect
       .poll(() => factor.getByLabel('Score when it is on it', { exact: true }).inputValue())
@@ -86,7 +86,7 @@ describe('the editor', () => {
       present: { list_key: 'risk-levels', key: 'high', field: 'score_bps' },
       absent: 0,
     })
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

@@ -1,8 +1,21 @@
 /** A decision made from typed inputs, explained factor by factor, questioned, replayed, and carried away. */
 import { describe, expect } from 'vitest'
 import { connect } from '../../isolation/support.ts'
-import { shot } from '../visitor.ts'
-import { ada, anton, at, base, clean, decideBy, evaluation_id, heading, inBrowser, ownRule, udo, w } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import {
+  ada,
+  anton,
+  at,
+  base,
+  browserTest,
+  createRule,
+  evaluateRule,
+  evaluation_id,
+  noProblems,
+  pageHeading,
+  udo,
+  w,
+} from './setup.ts'
 
 /** What nobody but the owner of the machine can do: change a stored decision behind the back of everything. */
 async function tamper(id: string): Promise<void> {
@@ -13,7 +26,7 @@ async function tamper(id: string): Promise<void> {
 }
 
 describe('evaluations', () => {
-  inBrowser('are made from a form that the definition gives, with faults at their field', async () => {
+  browserTest('are made from a form that the definition gives, with faults at their field', async () => {
     const { page, seen, close } = await at(anton, '/evaluations/new?rule=cash-structuring')
     await page.getByRole('button', { name: 'Decide and keep' }).click()
     await page.getByRole('alert').waitFor()
@@ -23,37 +36,37 @@ describe('evaluations', () => {
     await page.getByLabel('Sum of the deposits, in EUR').fill('12000.00')
     await page.getByLabel('Largest single deposit, in EUR').fill('4500.00')
     await page.getByRole('button', { name: 'Decide and keep' }).click()
-    await heading(page, 'Decision of cash-structuring').waitFor()
+    await pageHeading(page, 'Decision of cash-structuring').waitFor()
     await page.getByRole('region', { name: 'Rows that fired' }).getByText('retail', { exact: true }).waitFor()
-    expect(seen).toEqual({ ...clean, failed: ['409 /api/evaluations'] })
+    expect(seen).toEqual({ ...noProblems, failed: ['409 /api/evaluations'] })
     await close()
   })
 
-  inBrowser('are explained by factors with the list versions behind them, and questioned', async () => {
+  browserTest('are explained by factors with the list versions behind them, and questioned', async () => {
     const { page, seen, close } = await at(anton, `/evaluations/${evaluation_id}`)
     const factors = page.getByRole('list', { name: 'Factors and what each contributed' })
     await factors
       .getByRole('link', { name: /^jurisdiction-risk, version \d+$/ })
       .first()
       .waitFor()
-    await shot(page, 'decisions-evaluation')
+    await takeScreenshot(page, 'decisions-evaluation')
     await page.getByRole('tab', { name: 'What if' }).click()
     await page.getByLabel('Also search the smallest change').check()
     await page.getByRole('button', { name: 'What if' }).click()
     await page.getByRole('list', { name: 'Smallest changes' }).getByRole('listitem').first().waitFor()
-    await shot(page, 'decisions-what-if')
+    await takeScreenshot(page, 'decisions-what-if')
     await page.getByRole('tab', { name: 'Today' }).click()
     await page.getByRole('button', { name: 'Decide with today’s versions' }).click()
     await page.getByRole('heading', { name: /^(The same|Different) today$/ }).waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('are replayed with a verdict, and certified', async () => {
+  browserTest('are replayed with a verdict, and certified', async () => {
     const { page, seen, close } = await at(udo, `/evaluations/${evaluation_id}?tab=stood-on`)
     await page.getByRole('button', { name: 'Replay' }).click()
     await page.getByRole('status').getByText('Identical', { exact: true }).waitFor()
-    await shot(page, 'decisions-replay')
+    await takeScreenshot(page, 'decisions-replay')
     const certificate = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Certificate' }).click()
     expect((await certificate).suggestedFilename()).toBe(`certificate-${evaluation_id}.json`)
@@ -62,13 +75,13 @@ describe('evaluations', () => {
     expect((await pack).suggestedFilename()).toBe(`evaluation-pack-${evaluation_id}.zip`)
     await page.goto(`${base}/evaluations?band=low`)
     await page.getByRole('table', { name: 'Evaluations' }).getByText('low').first().waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('that were altered in the database are found out, and shown as nothing else', async () => {
-    await ownRule('forged', [100])
-    const forged = await decideBy('forged', 150, ada)
+  browserTest('that were altered in the database are found out, and shown as nothing else', async () => {
+    await createRule('forged', [100])
+    const forged = await evaluateRule('forged', 150, ada)
     const { page, seen, close } = await at(udo, `/evaluations/${forged}`)
     const verdict = (word: string) => page.getByRole('status').getByText(word, { exact: true })
     await page.getByRole('button', { name: 'Replay' }).click()
@@ -76,35 +89,35 @@ describe('evaluations', () => {
     await tamper(forged)
     await page.getByRole('button', { name: 'Replay' }).click()
     await verdict('Tampered').waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
 
     await page.reload()
-    await heading(page, 'An altered record').waitFor()
+    await pageHeading(page, 'An altered record').waitFor()
     await page.getByRole('button', { name: 'Replay' }).click()
     await verdict('Tampered').waitFor()
     await page.getByText('The record is not as this service wrote it.').waitFor()
-    await shot(page, 'decisions-tampered')
+    await takeScreenshot(page, 'decisions-tampered')
     await page.goto(`${base}/evaluations?family=rule&definition=forged`)
     await page.getByRole('table', { name: 'Evaluations' }).getByText('altered').waitFor()
-    expect(seen).toEqual({ ...clean, failed: [`500 /api/evaluations/${forged}`] })
+    expect(seen).toEqual({ ...noProblems, failed: [`500 /api/evaluations/${forged}`] })
     await close()
   })
 
-  inBrowser('are compared field by field, causes before consequences', async () => {
-    await ownRule('compared', [100])
-    const early = await decideBy('compared', 50, ada)
-    const late = await decideBy('compared', 150, ada)
+  browserTest('are compared field by field, causes before consequences', async () => {
+    await createRule('compared', [100])
+    const early = await evaluateRule('compared', 50, ada)
+    const late = await evaluateRule('compared', 150, ada)
     const { page, seen, close } = await at(anton, `/evaluations/${late}`)
     await page.getByRole('link', { name: 'Compare' }).click()
-    await heading(page, 'Compare two decisions').waitFor()
+    await pageHeading(page, 'Compare two decisions').waitFor()
     await page.getByRole('combobox', { name: /^Compare the decision of/ }).click()
     await page.getByRole('option', { name: /no hit by compared, version 1$/ }).click()
     const inputs = page.getByRole('table', { name: 'Inputs: what differs' })
     expect(await inputs.getByRole('row', { name: /^amount/ }).innerText()).toMatch(/50.*150/s)
     await page.getByRole('table', { name: 'Outcome: what differs' }).waitFor()
     expect(new URL(page.url()).searchParams.get('other')).toBe(early)
-    await shot(page, 'decisions-compared')
-    expect(seen).toEqual(clean)
+    await takeScreenshot(page, 'decisions-compared')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

@@ -1,23 +1,23 @@
 /** A matrix from the shared one to a version in force: drafted in the grid, faults at their cell, proved, published, asked for. */
 import { describe, expect } from 'vitest'
-import { expectFits, shot } from '../visitor.ts'
-import { at, base, clara, clean, heading, inBrowser, MATRIX, petra, w } from './stage.ts'
+import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { at, base, browserTest, clara, MATRIX, noProblems, pageHeading, petra, w } from './setup.ts'
 
 describe('matrices', () => {
-  inBrowser('are read in plain words and made our own', async () => {
+  browserTest('are read in plain words and made our own', async () => {
     const { page, seen, close } = await at(petra, '/matrices')
     await page.getByRole('link', { name: 'Customer risk of persons' }).click()
-    await heading(page, 'Customer risk of persons').waitFor()
+    await pageHeading(page, 'Customer risk of persons').waitFor()
     await page.getByRole('img', { name: /low from 0 to 2999.*prohibited from 9000 to 10000/ }).waitFor()
     await page.getByRole('table', { name: /Table of Turnover/ }).waitFor()
-    await shot(page, 'decisions-matrix')
+    await takeScreenshot(page, 'decisions-matrix')
     await page.getByRole('button', { name: 'Make it our own matrix' }).click()
-    await heading(page, /^Draft of/).waitFor()
-    expect(seen).toEqual(clean)
+    await pageHeading(page, /^Draft of/).waitFor()
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('show a fault at its cell, and a gap at its table with inputs that fall into it', async () => {
+  browserTest('show a fault at its cell, and a gap at its table with inputs that fall into it', async () => {
     const { page, seen, close } = await at(petra, `/matrices/${MATRIX}/draft`)
     const grid = page.getByRole('table', { name: /Table of Turnover/ })
     const cell = grid.getByRole('textbox', { name: 'Expected turnover in a year, row 1' })
@@ -29,7 +29,7 @@ describe('matrices', () => {
     await page.getByRole('button', { name: /^at .*\/when\/0$/ }).click()
     const focused = await page.evaluate('document.activeElement.getAttribute("aria-label")')
     expect(focused).toBe('Expected turnover in a year, row 1')
-    await shot(page, 'decisions-draft-cell')
+    await takeScreenshot(page, 'decisions-draft-cell')
 
     await cell.fill('< 50000.00')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -38,17 +38,17 @@ describe('matrices', () => {
       .getByText('For example when Expected turnover in a year is 50000.00 EUR and Years as a customer is 0 years.')
       .waitFor()
     await grid.scrollIntoViewIfNeeded()
-    await shot(page, 'decisions-draft-gap')
+    await takeScreenshot(page, 'decisions-draft-gap')
     await cell.fill(before)
     await grid.getByRole('textbox', { name: 'Reason, row 1' }).fill('A small turnover.')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved; nothing is wrong with it').waitFor()
     await expect.poll(() => factor.getByText(/^For example/).count()).toBe(0)
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('are proved and published', async () => {
+  browserTest('are proved and published', async () => {
     const { page, seen, close } = await at(petra, `/matrices/${MATRIX}/draft`)
     await page.getByRole('button', { name: 'Validate' }).click()
     await page.getByText('Proved', { exact: true }).waitFor()
@@ -56,11 +56,11 @@ describe('matrices', () => {
     await page.getByRole('dialog').getByLabel('Label').fill('ours')
     await page.getByRole('button', { name: 'Prove and publish' }).click()
     await page.getByRole('list', { name: 'Versions, newest first' }).getByLabel('Version 1').waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('are put in force with what changes shown, and their golden cases run', async () => {
+  browserTest('are put in force with what changes shown, and their golden cases run', async () => {
     const { page, seen, close } = await at(clara, `/matrices/${MATRIX}?origin=own&tab=versions`)
     await page.getByRole('button', { name: /^Put in force.*version 1$/ }).click()
     const dialog = page.getByRole('dialog')
@@ -80,12 +80,12 @@ describe('matrices', () => {
       .getByRole('row', { name: /nothing is known/ })
       .getByText('failed')
       .waitFor()
-    await shot(page, 'decisions-cases')
-    expect(seen).toEqual(clean)
+    await takeScreenshot(page, 'decisions-cases')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('are approved with the difference and the impact side by side', async () => {
+  browserTest('are approved with the difference and the impact side by side', async () => {
     const path = `/risk-matrices/${MATRIX}`
     const { definition, revision } = (await w.call(`POST ${path}/versions`, { token: petra, body: {} })).json
     definition.factors.find(({ key }: { key: string }) => key === 'funds').scores.salary = 9000
@@ -116,7 +116,7 @@ describe('matrices', () => {
     const known = impact.getByRole('table', { name: 'Ratings held against overrides' })
     await known.getByRole('row', { name: /^high/ }).waitFor()
     await known.scrollIntoViewIfNeeded()
-    await expectFits(page, 'decisions-impact')
+    await expectFitsScreens(page, 'decisions-impact')
     await w.call(`DELETE ${override}`, { token: clara })
 
     // A measurement that was stored before overrides were looked at.
@@ -127,7 +127,7 @@ describe('matrices', () => {
     })
     await page.reload()
     await impact.getByText('How it agrees with overrides was not recorded with this measurement.').waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

@@ -1,7 +1,7 @@
 /** Rules: a decision table of another tool becomes a draft, and what cannot be taken over is said. */
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
-import { at, clean, heading, inBrowser, petra } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import { at, browserTest, noProblems, pageHeading, petra } from './setup.ts'
 
 const dmn = `<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="d" namespace="urn:example">
@@ -15,22 +15,22 @@ const dmn = `<?xml version="1.0" encoding="UTF-8"?>
 </definitions>`
 
 describe('rules', () => {
-  inBrowser('are taken over from DMN as drafts', async () => {
+  browserTest('are taken over from DMN as drafts', async () => {
     const { page, seen, close } = await at(petra, '/rules')
     await page.getByRole('link', { name: 'Import DMN or GoRules' }).click()
-    await heading(page, 'Import rules').waitFor()
+    await pageHeading(page, 'Import rules').waitFor()
     await page.getByLabel('The file').fill(dmn)
     await page.getByRole('button', { name: 'Take over' }).click()
     await page.getByRole('table', { name: 'Rules that were made' }).getByRole('link', { name: 'large-cash' }).click()
-    await heading(page, 'Draft of Large cash').waitFor()
+    await pageHeading(page, 'Draft of Large cash').waitFor()
     const grid = page.getByRole('table', { name: 'Ways to hit' })
     await page.getByRole('button', { name: 'Add a row' }).click()
     await grid.getByRole('button', { name: 'Move row 2 up' }).click()
     await expect.poll(() => grid.getByRole('textbox', { name: 'Name of row 1' }).inputValue()).toBe('row-2')
     await grid.getByRole('button', { name: 'Remove row 1' }).click()
     await expect.poll(() => grid.getByRole('textbox', { name: /^Name of row/ }).count()).toBe(1)
-    await shot(page, 'decisions-rule-draft')
-    expect(seen).toEqual(clean)
+    await takeScreenshot(page, 'decisions-rule-draft')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

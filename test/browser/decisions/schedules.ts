@@ -1,14 +1,14 @@
 /** A schedule is made, started, paused and removed; and a rule shows how it performs. */
 import { describe, expect } from 'vitest'
-import { expectFits, settled } from '../visitor.ts'
-import { anton, at, base, clara, clean, decideBy, heading, inBrowser, ownRule, w } from './stage.ts'
+import { expectFitsScreens, waitUntilLoaded } from '../page-session.ts'
+import { anton, at, base, browserTest, clara, createRule, evaluateRule, noProblems, pageHeading, w } from './setup.ts'
 
 describe('schedules', () => {
-  inBrowser('are made, started at once, paused and removed', async () => {
-    await ownRule('recurring', [100])
+  browserTest('are made, started at once, paused and removed', async () => {
+    await createRule('recurring', [100])
     const { page, seen, close } = await at(clara, '/batches')
     await page.getByRole('link', { name: 'Schedules' }).click()
-    await heading(page, 'Schedules').waitFor()
+    await pageHeading(page, 'Schedules').waitFor()
     await page.getByRole('button', { name: 'New schedule' }).click()
     const dialog = page.getByRole('dialog', { name: 'New schedule' })
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Month end')
@@ -32,26 +32,26 @@ describe('schedules', () => {
     }
     await choose('Start now')
     await row.getByRole('link', { name: /just now|ago|moment/ }).waitFor()
-    await settled(page)
-    await expectFits(page, 'decisions-page-schedules')
+    await waitUntilLoaded(page)
+    await expectFitsScreens(page, 'decisions-page-schedules')
     await choose('Pause')
     await row.getByText('paused', { exact: true }).waitFor()
     await choose('Remove')
     await page.getByRole('dialog').getByRole('button', { name: 'Remove the schedule' }).click()
     await page.getByText('No schedule yet.').waitFor()
     // The times that never come were refused, as they should be.
-    expect({ ...seen, errors: [], failed: [] }).toEqual(clean)
+    expect({ ...seen, errors: [], failed: [] }).toEqual(noProblems)
     await close()
   })
 })
 
 describe('a rule', () => {
-  inBrowser('shows how it performs, and what nobody can know yet', async () => {
-    await ownRule('performing', [100])
+  browserTest('shows how it performs, and what nobody can know yet', async () => {
+    await createRule('performing', [100])
     const who = { subject_type: 'person', name: 'Rosa Regel', segment: 'nobody else', attributes: {} }
     const { subject_id } = (await w.call('POST /subjects', { token: anton, body: who })).json
-    await decideBy('performing', 150, subject_id)
-    await decideBy('performing', 50, subject_id)
+    await evaluateRule('performing', 150, subject_id)
+    await evaluateRule('performing', 50, subject_id)
     const { page, seen, close } = await at(clara, '/rules/performing?tab=performance')
     await page.getByText('50 %', { exact: true }).waitFor()
     const bands = page.getByRole('combobox', { name: 'Bands that confirm a hit' })
@@ -68,9 +68,9 @@ describe('a rule', () => {
     await page.getByText('say what a hit costs').waitFor()
     await page.getByRole('textbox', { name: 'Cost of looking at one hit' }).fill('1200')
     await page.getByText('1,200', { exact: true }).waitFor()
-    await settled(page)
-    await expectFits(page, 'decisions-page-performance')
-    expect(seen).toEqual(clean)
+    await waitUntilLoaded(page)
+    await expectFitsScreens(page, 'decisions-page-performance')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

@@ -1,7 +1,7 @@
 /** The pages of decisions on wide and narrow screens, light and dark. */
 import { describe, expect } from 'vitest'
-import { expectFits, settled } from '../visitor.ts'
-import { ada, at, base, clara, clean, evaluation_id, inBrowser, MATRIX, petra, w } from './stage.ts'
+import { expectFitsScreens, waitUntilLoaded } from '../page-session.ts'
+import { ada, at, base, browserTest, clara, evaluation_id, MATRIX, noProblems, petra, w } from './setup.ts'
 
 /** Controls that a screen reader could only call by their kind. */
 const NAMELESS = `[...document.querySelectorAll('button, a[href], input:not([type=hidden]), textarea, [role=img]')]
@@ -11,7 +11,7 @@ const NAMELESS = `[...document.querySelectorAll('button, a[href], input:not([typ
   .map((one) => one.outerHTML.slice(0, 200))`
 
 describe('on any screen', () => {
-  inBrowser('pages fit, wide and narrow, light and dark', async () => {
+  browserTest('pages fit, wide and narrow, light and dark', async () => {
     const own = { rule_key: 'own-structuring', title: 'Our own structuring', from_key: 'cash-structuring' }
     await w.call('POST /rules', { token: petra, body: own })
     const { page, seen, close } = await at(clara, '/matrices')
@@ -33,11 +33,11 @@ describe('on any screen', () => {
     }
     for (const [name, place] of Object.entries(places)) {
       await page.goto(`${base}${place}`)
-      await settled(page)
+      await waitUntilLoaded(page)
       expect(await page.evaluate(NAMELESS), place).toEqual([])
-      await expectFits(page, `decisions-page-${name}`)
+      await expectFitsScreens(page, `decisions-page-${name}`)
     }
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

@@ -1,13 +1,13 @@
 /** A subject: found by name, its ratings along time, and an override with a reason and an end. */
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
-import { anton, at, base, clara, clean, heading, inBrowser } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import { anton, at, base, browserTest, clara, noProblems, pageHeading } from './setup.ts'
 
 describe('subjects', () => {
-  inBrowser('are found, and their rating is overridden until a date', async () => {
+  browserTest('are found, and their rating is overridden until a date', async () => {
     const { page, seen, close } = await at(clara, '/subjects?name=lovel')
     await page.getByRole('link', { name: 'Ada Lovelace' }).click()
-    await heading(page, 'Ada Lovelace').waitFor()
+    await pageHeading(page, 'Ada Lovelace').waitFor()
     await page.getByRole('img', { name: /Score over time/ }).waitFor()
     await page.getByRole('button', { name: 'Override' }).click()
     const dialog = page.getByRole('dialog')
@@ -17,22 +17,22 @@ describe('subjects', () => {
     await dialog.getByRole('button', { name: 'Override' }).click()
     await page.getByText('An override is in force').waitFor()
     await page.getByRole('table', { name: 'Ratings, newest first' }).getByText('override', { exact: true }).waitFor()
-    await shot(page, 'decisions-subject')
-    expect(seen).toEqual(clean)
+    await takeScreenshot(page, 'decisions-subject')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('come from a file, with the rejected row at its place', async () => {
+  browserTest('come from a file, with the rejected row at its place', async () => {
     const rows = ['external_id,subject_type,name,attributes.residence_country']
     rows.push('B-1,person,Lise Meitner,AT', 'B-2,planet,Pluto,XX', 'B-3,company,Analytical Engines,GB')
     const { page, seen, close } = await at(anton, '/subjects')
     await page.getByRole('link', { name: 'Upload a file' }).click()
-    await heading(page, 'Upload subjects').waitFor()
+    await pageHeading(page, 'Upload subjects').waitFor()
     const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) }
     await page.getByLabel('File with one subject a row').setInputFiles(file)
     await page.getByText('people.csv is here').waitFor()
     await page.getByRole('button', { name: 'Take the file in' }).click()
-    await heading(page, 'Upload: people.csv').waitFor()
+    await pageHeading(page, 'Upload: people.csv').waitFor()
     const counts = page.getByRole('status', { name: 'What came of the file' })
     await expect
       .poll(async () => (await counts.innerText()).replaceAll(/\s+/g, ' '))
@@ -40,14 +40,14 @@ describe('subjects', () => {
     const rejected = page.getByRole('table', { name: 'Rejected rows' })
     await rejected.getByText('/subject_type').waitFor()
     expect(await rejected.getByRole('row').nth(1).innerText()).toMatch(/row 2/)
-    await shot(page, 'decisions-upload')
+    await takeScreenshot(page, 'decisions-upload')
     await page.goto(`${base}/subjects?external_id=B-1`)
     await page.getByRole('link', { name: 'Lise Meitner' }).waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('leave with a reason, and stay as they were', async () => {
+  browserTest('leave with a reason, and stay as they were', async () => {
     const { page, seen, close } = await at(clara, '/subjects?name=zuse')
     await page.getByRole('link', { name: 'Konrad Zuse' }).click()
     await page.getByRole('button', { name: 'Offboard' }).click()
@@ -56,7 +56,7 @@ describe('subjects', () => {
     await dialog.getByRole('button', { name: 'End the relationship' }).click()
     await page.getByRole('region', { name: 'Record' }).getByText('The account was closed.').waitFor()
     await page.getByRole('button', { name: 'Offboard' }).waitFor({ state: 'detached' })
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

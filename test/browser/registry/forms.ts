@@ -1,7 +1,19 @@
 /** Forms of the registry: settings of a list, types with faults at their place, a file on its way, guards overridden later. */
 import { describe, expect } from 'vitest'
-import { overflow, phone, shot } from '../visitor.ts'
-import { at, choose, clara, clean, heading, inBrowser, lines, petra, preview, rated, w } from './stage.ts'
+import { getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
+import {
+  at,
+  browserTest,
+  buildNdjsonFile,
+  buildRating,
+  chooseFile,
+  clara,
+  noProblems,
+  openPreview,
+  pageHeading,
+  petra,
+  w,
+} from './setup.ts'
 
 const register = async (list_key: string, more: object = {}): Promise<void> => {
   const body = { list_key, type_key: 'country-score', title: `List ${list_key}`, ...more }
@@ -10,7 +22,7 @@ const register = async (list_key: string, more: object = {}): Promise<void> => {
 }
 
 describe('the settings of a list', () => {
-  inBrowser('are changed, kept from being overwritten, and end with its archive', async () => {
+  browserTest('are changed, kept from being overwritten, and end with its archive', async () => {
     await register('kept', { guards: { max_removed_bps: 1250, min_filled_bps: { '/country': 9900 } } })
     const { page, seen, close } = await at(petra, '/datasets/kept')
     const open = async (item: 'Settings' | 'Archive') => {
@@ -26,11 +38,11 @@ describe('the settings of a list', () => {
     await dialog.getByLabel('At least so many entries').fill('3')
     await dialog.getByLabel('Fields that must be filled').fill('/country 99\n/score')
     await dialog.getByText('“/score” is not a field and a percentage').waitFor()
-    await shot(page, 'registry-settings')
+    await takeScreenshot(page, 'registry-settings')
     await dialog.getByLabel('Fields that must be filled').fill('/country 99\n/score 50')
     await page.keyboard.press('Tab')
     await dialog.getByRole('button', { name: 'Save the settings' }).click()
-    await heading(page, 'Kept with care').waitFor()
+    await pageHeading(page, 'Kept with care').waitFor()
     const { json } = await w.call('GET /reference-data/datasets/kept', { token: petra })
     expect(json).toMatchObject({ owner: 'Risk policy', review_every_days: 90 })
     expect(json.guards).toEqual({
@@ -38,7 +50,7 @@ describe('the settings of a list', () => {
       max_removed_bps: 1250,
       min_filled_bps: { '/country': 9900, '/score': 5000 },
     })
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
 
     await open('Settings')
     const again = page.getByRole('dialog', { name: 'Settings of Kept with care' })
@@ -50,15 +62,15 @@ describe('the settings of a list', () => {
     await again.getByRole('alert').getByText('Somebody was faster').waitFor()
     await again.getByRole('button', { name: 'Reload' }).click()
     await expect.poll(() => again.getByLabel('Owner').inputValue()).toBe('Somebody else')
-    await page.setViewportSize(phone)
-    await expect.poll(() => overflow(page)).toBe(0)
-    await shot(page, 'registry-settings-390')
+    await page.setViewportSize(PHONE)
+    await expect.poll(() => getOverflow(page)).toBe(0)
+    await takeScreenshot(page, 'registry-settings-390')
     await page.keyboard.press('Escape')
 
     await open('Archive')
     const asked = page.getByRole('dialog', { name: 'Archive Kept with care?' })
     await asked.getByText('Every version stays readable').waitFor()
-    await shot(page, 'registry-archive')
+    await takeScreenshot(page, 'registry-archive')
     await asked.getByRole('button', { name: 'Archive the list' }).click()
     await page.getByText('archived', { exact: true }).waitFor()
     expect(await page.getByRole('button', { name: /^More actions for/ }).count()).toBe(0)
@@ -67,10 +79,10 @@ describe('the settings of a list', () => {
 })
 
 describe('a type', () => {
-  inBrowser('is defined, each fault at its place, and gets a next version that data in force fits', async () => {
+  browserTest('is defined, each fault at its place, and gets a next version that data in force fits', async () => {
     const { page, seen, close } = await at(petra, '/types')
     await page.getByRole('link', { name: 'Define a type' }).click()
-    await heading(page, 'Define a type').waitFor()
+    await pageHeading(page, 'Define a type').waitFor()
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('own-rating')
     await page.getByLabel('Title').fill('Own rating')
     await page.getByLabel('Description').fill('What we hold of a country.')
@@ -83,16 +95,16 @@ describe('a type', () => {
     const faults = page.getByRole('list', { name: 'Faults in Schema of one entry' })
     const where = faults.getByRole('listitem').filter({ hasText: '/properties/code/type' }).first()
     await where.getByRole('button', { name: 'Line 5' }).focus()
-    await shot(page, 'registry-type-faults')
+    await takeScreenshot(page, 'registry-type-faults')
     await page.keyboard.press('Enter')
     const selected = () => page.evaluate('getSelection().toString()')
     await expect.poll(selected).toBe('"strong"')
     await page.keyboard.type('"string"')
-    await page.setViewportSize(phone)
-    await expect.poll(() => overflow(page)).toBe(0)
-    await shot(page, 'registry-type-form-390')
+    await page.setViewportSize(PHONE)
+    await expect.poll(() => getOverflow(page)).toBe(0)
+    await takeScreenshot(page, 'registry-type-form-390')
     await page.getByRole('button', { name: 'Define the type' }).click()
-    await heading(page, 'Own rating').waitFor()
+    await pageHeading(page, 'Own rating').waitFor()
     expect(seen.failed.map((answer) => answer.slice(0, 3))).toEqual(['409'])
 
     await register('own-rated', { type_key: 'own-rating' })
@@ -101,16 +113,16 @@ describe('a type', () => {
     const order = { version: 1, reason: 'first' }
     expect((await w.call(`POST ${of}/activations`, { token: clara, body: order })).status).toBe(201)
     await page.getByRole('link', { name: 'Publish a new version' }).click()
-    await heading(page, 'Version 2 of Own rating').waitFor()
+    await pageHeading(page, 'Version 2 of Own rating').waitFor()
     await page.getByLabel('Schema of one entry').fill(good.replace('200', '3'))
     await page.getByLabel('Examples').fill('[{ "code": "A1", "name": "abc" }]')
     await page.getByRole('button', { name: 'Publish the version' }).click()
     const broken = page.getByRole('table', { name: 'What would break' })
     await broken.getByText('own-rated, version 1').scrollIntoViewIfNeeded()
-    await shot(page, 'registry-type-breaks')
+    await takeScreenshot(page, 'registry-type-breaks')
     await page.getByLabel('Publish it even if data in force would no longer fit').check()
     await page.getByRole('button', { name: 'Publish the version' }).click()
-    await heading(page, 'Own rating').waitFor()
+    await pageHeading(page, 'Own rating').waitFor()
     await page.getByText('2, a break').waitFor()
     expect(seen.errors).toEqual([])
     await close()
@@ -118,51 +130,54 @@ describe('a type', () => {
 })
 
 describe('a file', () => {
-  inBrowser('tells on its way how much of it was sent', async () => {
+  browserTest('tells on its way how much of it was sent', async () => {
     await register('slow')
     const { page, context, seen, close } = await at(petra, '/imports/new?list=slow')
     await page.getByText('Drop a file here').waitFor()
     const line = await context.newCDPSession(page)
     const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 150_000 }
     await line.send('Network.emulateNetworkConditions', slow)
-    await choose(page, lines(...Array.from({ length: 6000 }, (_, score) => rated('DE', score))))
+    await chooseFile(page, buildNdjsonFile(...Array.from({ length: 6000 }, (_, score) => buildRating('DE', score))))
     const bar = page.getByRole('progressbar', { name: 'How much of the file was sent' })
     const part = async () => Number(await bar.getAttribute('aria-valuenow'))
     await expect.poll(part).toBeGreaterThan(0)
     expect(await part()).toBeLessThan(100)
-    await shot(page, 'registry-upload')
+    await takeScreenshot(page, 'registry-upload')
     await line.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 })
     await page.getByText('ratings.ndjson is here').waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('of changes only is applied to the newest version', async () => {
+  browserTest('of changes only is applied to the newest version', async () => {
     await register('changing')
-    const data = [rated('DE', 90), rated('FR', 80)]
+    const data = [buildRating('DE', 90), buildRating('FR', 80)]
     await w.call('POST /reference-data/datasets/changing/versions', { token: petra, body: { data } })
     const { page, seen, close } = await at(petra, '/imports/new?list=changing')
-    await choose(page, lines(rated('IT', 70), { country: 'FR', source: 'Bank', edition: '2026', action: 'D' }))
+    await chooseFile(
+      page,
+      buildNdjsonFile(buildRating('IT', 70), { country: 'FR', source: 'Bank', edition: '2026', action: 'D' }),
+    )
     await page.getByText('Changes only').click()
     await page.getByText('All others stay as in version 1').waitFor()
     await page.getByLabel('Member that marks removed rows').fill('action')
     await page.getByLabel('Its values for removed').first().fill('D')
     await page.keyboard.press('Enter')
-    await preview(page)
+    await openPreview(page)
     await page.getByText('Changes to version 1: 1 added, 0 changed, 1 removed, 1 stay as they are.').waitFor()
-    await shot(page, 'registry-changes')
+    await takeScreenshot(page, 'registry-changes')
     await page.getByRole('button', { name: 'Start the import' }).click()
     await page.getByText('Version 2 is published').waitFor()
     const { json } = await w.call('GET /reference-data/datasets/changing/versions/2', { token: petra })
     expect(json).toMatchObject({ delta_base_version: 1, entry_count: 2 })
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('that a guard stopped is imported all the same by somebody else, later', async () => {
+  browserTest('that a guard stopped is imported all the same by somebody else, later', async () => {
     await register('guarded', { guards: { min_entries: 5 } })
     const maker = await at(petra, '/imports/new?list=guarded')
-    await choose(maker.page, lines(rated('DE', 90), rated('FR', 80)))
+    await chooseFile(maker.page, buildNdjsonFile(buildRating('DE', 90), buildRating('FR', 80)))
     await maker.page.getByLabel('Label of the new version').fill('2026-q1')
     await maker.page.getByRole('button', { name: 'Start the import' }).click()
     await maker.page.getByText('A guard stopped it').waitFor()
@@ -172,12 +187,12 @@ describe('a file', () => {
 
     const { page, seen, close } = await at(clara, place)
     await page.getByLabel('Why the file is right').fill('Only two countries are rated this year')
-    await shot(page, 'registry-override')
+    await takeScreenshot(page, 'registry-override')
     await page.getByRole('button', { name: 'Override the guards and import' }).click()
     await page.getByText('Version 1 is published').waitFor()
     const { json } = await w.call('GET /reference-data/datasets/guarded/versions/1', { token: clara })
     expect(json).toMatchObject({ label: '2026-q1', entry_count: 2 })
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

@@ -1,10 +1,23 @@
 /** A list of the tenant's own, from its registration to its rollback. */
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
-import { at, choose, clara, clean, drop, heading, inBrowser, lines, petra, preview, rated, w } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import {
+  at,
+  browserTest,
+  buildNdjsonFile,
+  buildRating,
+  chooseFile,
+  clara,
+  dropFile,
+  noProblems,
+  openPreview,
+  pageHeading,
+  petra,
+  w,
+} from './setup.ts'
 
 describe('a list of the tenant', () => {
-  inBrowser(
+  browserTest(
     'is registered, filled from files, put in force, resolved and rolled back',
     async () => {
       const maker = await at(petra, '/datasets')
@@ -15,29 +28,32 @@ describe('a list of the tenant', () => {
       await dialog.getByRole('combobox', { name: 'Type' }).fill('country-score')
       await maker.page.getByRole('option', { name: /\(country-score\)/ }).click()
       await dialog.getByRole('button', { name: 'Register the list' }).click()
-      await heading(maker.page, 'Own ratings').waitFor()
+      await pageHeading(maker.page, 'Own ratings').waitFor()
 
       await maker.page.getByRole('link', { name: 'Import a version' }).click()
-      await choose(maker.page, lines(rated('DE', 90), { ...rated('FR', 80), score: 'eighty' }))
-      await preview(maker.page)
+      await chooseFile(
+        maker.page,
+        buildNdjsonFile(buildRating('DE', 90), { ...buildRating('FR', 80), score: 'eighty' }),
+      )
+      await openPreview(maker.page)
       await maker.page.getByText('1 good, 1 rejected').waitFor()
       await maker.page.getByRole('table', { name: 'Rejected rows' }).getByText('row 2').waitFor()
-      await shot(maker.page, 'registry-preview')
+      await takeScreenshot(maker.page, 'registry-preview')
       await maker.page.getByRole('button', { name: 'Start the import' }).click()
       await maker.page.getByText('No version was made').waitFor()
       await maker.page.getByRole('table', { name: 'Rejected rows' }).getByText('/score').waitFor()
-      await shot(maker.page, 'registry-rejects')
+      await takeScreenshot(maker.page, 'registry-rejects')
       const saved = maker.page.waitForEvent('download')
       await maker.page.getByRole('button', { name: 'Download rejects' }).click()
       expect((await saved).suggestedFilename()).toBe('own-ratings-rejects.ndjson')
 
       await maker.page.getByRole('link', { name: 'Import a corrected file' }).click()
-      await drop(maker.page, lines(rated('DE', 90), rated('FR', 80)))
+      await dropFile(maker.page, buildNdjsonFile(buildRating('DE', 90), buildRating('FR', 80)))
       await maker.page.getByRole('button', { name: 'Start the import' }).click()
       await maker.page.getByText('Version 1 is published').waitFor()
-      expect(maker.seen).toEqual(clean)
+      expect(maker.seen).toEqual(noProblems)
 
-      const data = [rated('DE', 95), rated('FR', 80), rated('NO', 99)]
+      const data = [buildRating('DE', 95), buildRating('FR', 80), buildRating('NO', 99)]
       await w.call('POST /reference-data/datasets/own-ratings/versions', {
         token: petra,
         body: { data, label: '2026-q2' },
@@ -50,7 +66,7 @@ describe('a list of the tenant', () => {
         const asked = page.getByRole('dialog', { name: new RegExp(`Put in force: version ${version}`) })
         await asked.getByText(change).waitFor()
         await asked.getByLabel('Reason').fill('Approved by the committee')
-        if (version === 2) await shot(page, 'registry-put-in-force')
+        if (version === 2) await takeScreenshot(page, 'registry-put-in-force')
         await asked.getByRole('button', { name: 'Put in force' }).click()
         await page.getByText(`Version ${version} is in force`).waitFor()
       }
@@ -65,7 +81,7 @@ describe('a list of the tenant', () => {
         await page.getByRole('region', { name: 'What it says of DE' }).getByText(score, { exact: true }).waitFor()
         await page.goBack()
         await page.goBack()
-        await heading(page, 'Own ratings').waitFor()
+        await pageHeading(page, 'Own ratings').waitFor()
       }
       await resolves(2, '95')
       await page.getByRole('button', { name: 'Roll back' }).click()
@@ -73,13 +89,13 @@ describe('a list of the tenant', () => {
       await back.getByText('version 2 → version 1').waitFor()
       await back.getByText('1 removed').waitFor()
       await back.getByLabel('Reason').fill('The new scores were wrong')
-      await shot(page, 'registry-roll-back')
+      await takeScreenshot(page, 'registry-roll-back')
       await back.getByRole('button', { name: 'Roll back' }).click()
       await page.getByText('Back to version 1').waitFor()
       await resolves(1, '90')
       await page.getByRole('tab', { name: 'Activations' }).click()
       await page.getByRole('table', { name: 'Activations, newest first' }).getByText('rollback version 1').waitFor()
-      expect(checker.seen).toEqual(clean)
+      expect(checker.seen).toEqual(noProblems)
       await Promise.all([maker.close(), checker.close()])
     },
     120_000,

@@ -1,10 +1,10 @@
 /** The registry's pages on wide and narrow screens, light and dark. */
 import { describe, expect } from 'vitest'
-import { expectFits, settled } from '../visitor.ts'
-import { at, base, clara, clean, inBrowser } from './stage.ts'
+import { expectFitsScreens, waitUntilLoaded } from '../page-session.ts'
+import { at, base, browserTest, clara, noProblems } from './setup.ts'
 
 describe('on any screen', () => {
-  inBrowser('pages fit, wide and narrow, light and dark', async () => {
+  browserTest('pages fit, wide and narrow, light and dark', async () => {
     const { page, seen, close } = await at(clara, '/datasets')
     const places = {
       entries: '/datasets/demo-sanctions?tab=entries',
@@ -14,10 +14,10 @@ describe('on any screen', () => {
     }
     for (const [name, place] of Object.entries(places)) {
       await page.goto(`${base}${place}`)
-      await settled(page)
-      await expectFits(page, `registry-page-${name}`)
+      await waitUntilLoaded(page)
+      await expectFitsScreens(page, `registry-page-${name}`)
     }
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

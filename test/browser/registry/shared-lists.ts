@@ -1,27 +1,27 @@
 /** A shared list as everybody reads it: its versions, what changed between them, a proof, what was in force when. */
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
-import { at, base, clara, clean, heading, inBrowser, vera } from './stage.ts'
+import { takeScreenshot } from '../page-session.ts'
+import { at, base, browserTest, clara, noProblems, pageHeading, vera } from './setup.ts'
 
 /** Half of the ninety days that a pin may last. */
 const inTime = (): string => new Date(Date.now() + 45 * 86_400_000).toISOString().slice(0, 16)
 
 describe('a shared list', () => {
-  inBrowser('is found, opened and compared, and what changed is read field by field', async () => {
+  browserTest('is found, opened and compared, and what changed is read field by field', async () => {
     const { page, seen, close } = await at(vera, '/datasets')
-    await heading(page, 'Datasets').waitFor()
+    await pageHeading(page, 'Datasets').waitFor()
     expect(await page.getByRole('button', { name: 'Register a list' }).count()).toBe(0)
     await page.getByLabel('Find a list').fill('sanctions')
     await page.getByRole('link', { name: 'Demonstration sanctions list' }).click()
-    await heading(page, 'Demonstration sanctions list').waitFor()
+    await pageHeading(page, 'Demonstration sanctions list').waitFor()
     await page.getByText('The operator put it in force for everybody').waitFor()
     const newest = page.getByRole('list', { name: 'Versions, newest first' }).getByLabel('Version 3')
     await newest.getByText('+ 12 added').waitFor()
     await newest.getByText('in force', { exact: true }).waitFor()
-    await shot(page, 'registry-dataset')
+    await takeScreenshot(page, 'registry-dataset')
 
     await newest.getByRole('link', { name: /What changed/ }).click()
-    await heading(page, 'What changed').waitFor()
+    await pageHeading(page, 'What changed').waitFor()
     await page.getByRole('article', { name: 'added: demo|DEMO-0003' }).getByText('Additia Newlisted').first().waitFor()
     const tile = page.getByRole('button', { name: '15 changed: show only these' })
     await tile.click()
@@ -30,7 +30,7 @@ describe('a shared list', () => {
     const changed = page.getByRole('article', { name: 'changed: demo|DEMO-0004' })
     const address = changed.getByRole('row', { name: /^Addresses/ })
     expect(await address.getByRole('insertion').innerText()).toContain('Nowhere Road')
-    await shot(page, 'registry-difference')
+    await takeScreenshot(page, 'registry-difference')
 
     await page.getByLabel('Jump to a key').fill('demo-0168')
     await page.keyboard.press('Enter')
@@ -39,11 +39,11 @@ describe('a shared list', () => {
     await page.getByRole('button', { name: 'Swap direction' }).click()
     await expect.poll(() => page.url()).toContain('from=3&to=2')
     await page.getByRole('button', { name: '5 added: show only these' }).waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('is pinned for a while, with what that changes, and followed again', async () => {
+  browserTest('is pinned for a while, with what that changes, and followed again', async () => {
     const { page, seen, close } = await at(clara, '/datasets/demo-sanctions')
     await page.getByRole('button', { name: 'Pin a version' }).click()
     const dialog = page.getByRole('dialog')
@@ -60,11 +60,11 @@ describe('a shared list', () => {
     await dialog.getByLabel('Reason').fill('It was looked at.')
     await dialog.getByRole('button', { name: 'Follow again' }).click()
     await force.getByText(/^The operator put it in force for everybody/).waitFor()
-    expect(seen).toEqual(clean)
+    expect(seen).toEqual(noProblems)
     await close()
   })
 
-  inBrowser('proves that a key is absent, and is resolved as it was', async () => {
+  browserTest('proves that a key is absent, and is resolved as it was', async () => {
     const { page, seen, close } = await at(vera, '/datasets/demo-sanctions?tab=proof')
     await page.getByLabel('Key', { exact: true }).fill('demo|DEMO-0002')
     await page.getByRole('button', { name: 'Prove' }).click()
@@ -78,8 +78,8 @@ describe('a shared list', () => {
       .waitFor()
     await page.getByRole('button', { name: 'Ask with a receipt' }).click()
     await page.getByText('Manifest hash').waitFor()
-    await shot(page, 'registry-resolver')
-    expect(seen).toEqual(clean)
+    await takeScreenshot(page, 'registry-resolver')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 })

@@ -7,7 +7,7 @@ import { useInterval } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import { sessionTokens, useToken } from '../../session/session.ts'
 import { TokenBox } from '../../session/token-box.tsx'
-import { useArrival } from '../../ui/page.tsx'
+import { usePageFocus } from '../../ui/page.tsx'
 
 /** Nothing else on this page asks for a token, so one made from an API key is kept fresh here. */
 const KEEP_FRESH_MS = 30_000
@@ -17,7 +17,7 @@ export default function ApiDocsPage() {
   const [isReady, setReady] = useState(false)
   const token = useToken()
   const scheme = useComputedColorScheme('light')
-  const heading = useArrival('API documentation')
+  const heading = usePageFocus('API documentation')
   useInterval(() => void sessionTokens.get().catch(() => ''), KEEP_FRESH_MS, { autoInvoke: true })
 
   useEffect(() => {

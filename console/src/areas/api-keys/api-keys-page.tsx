@@ -3,34 +3,34 @@ import { ActionIcon, Button, Group, Menu, Stack, Table, Text } from '@mantine/co
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { RoleBadges, StateBadge } from '../../ui/badges.tsx'
+import { RelativeTime } from '../../ui/date-time.tsx'
 import { Filter, useFilter } from '../../ui/filters.tsx'
+import { omitUndefined } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
-import { When } from '../../ui/when.tsx'
-import { defined } from '../../ui/words.ts'
 import { CreateDialog, RevokeDialog, RotateDialog } from './key-dialogs.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 import { UsageDialog } from './usage-dialog.tsx'
 
 type ApiKey = Schemas['ApiKey']
-type Act = 'rotate' | 'revoke' | 'usage'
+type KeyAction = 'rotate' | 'revoke' | 'usage'
 
 const states = ['active', 'revoked'] as const
 
 export default function ApiKeysPage() {
-  const may = useMay()
+  const may = usePermission()
   const state = useFilter('state', states)
   const [isCreating, setCreating] = useState(false)
-  const [act, setAct] = useState<{ readonly act: Act; readonly key: ApiKey } | null>(null)
+  const [act, setAct] = useState<{ readonly act: KeyAction; readonly key: ApiKey } | null>(null)
   const [made, setMade] = useState<Schemas['ApiKeyWithSecret'] | null>(null)
   const list = usePages(['api-keys', 'list', state], (cursor, signal) =>
-    probity.GET('/api/api-keys', { params: { query: { ...cursor, ...defined({ state }), limit: 50 } }, signal }),
+    probity.GET('/api/api-keys', { params: { query: { ...cursor, ...omitUndefined({ state }), limit: 50 } }, signal }),
   )
   const close = () => setAct(null)
-  const chosen = (name: Act) => (act?.act === name ? act.key : null)
+  const chosen = (name: KeyAction) => (act?.act === name ? act.key : null)
   return (
     <Page
       title="API keys"
@@ -55,22 +55,22 @@ export default function ApiKeysPage() {
         ]}
         row={(key) => <KeyRow key={key.key_id} apiKey={key} onAct={(name) => setAct({ act: name, key })} />}
       />
-      <CreateDialog isOpen={isCreating} onClose={() => setCreating(false)} onMade={setMade} />
+      <CreateDialog isOpen={isCreating} onClose={() => setCreating(false)} onCreated={setMade} />
       <RotateDialog apiKey={chosen('rotate')} onClose={close} onMade={setMade} />
       <RevokeDialog apiKey={chosen('revoke')} onClose={close} />
       <UsageDialog apiKey={chosen('usage')} onClose={close} />
-      <SecretDialog made={made} onClose={() => setMade(null)} />
+      <SecretDialog created={made} onClose={() => setMade(null)} />
     </Page>
   )
 }
 
 interface KeyRowProps {
   readonly apiKey: ApiKey
-  readonly onAct: (act: Act) => void
+  readonly onAct: (act: KeyAction) => void
 }
 
 function KeyRow({ apiKey, onAct }: KeyRowProps) {
-  const may = useMay()
+  const may = usePermission()
   const isActive = apiKey.state === 'active'
   return (
     <Table.Tr>
@@ -91,13 +91,13 @@ function KeyRow({ apiKey, onAct }: KeyRowProps) {
         <StateBadge state={apiKey.state} />
       </Table.Td>
       <Table.Td>
-        <When at={apiKey.last_used_at} />
+        <RelativeTime at={apiKey.last_used_at} />
       </Table.Td>
       <Table.Td visibleFrom="md">
-        <When at={apiKey.expires_at} />
+        <RelativeTime at={apiKey.expires_at} />
       </Table.Td>
       <Table.Td visibleFrom="lg">
-        <When at={apiKey.created_at} />
+        <RelativeTime at={apiKey.created_at} />
       </Table.Td>
       <Table.Td ta="right">
         <Menu position="bottom-end" transitionProps={{ duration: 100 }}>

@@ -3,32 +3,32 @@ import { NumberInput, Select, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
 import { type Role, RolePicker } from '../../ui/role-picker.tsx'
 
 type ApiKey = Schemas['ApiKey']
-type OnMade = (made: Schemas['ApiKeyWithSecret']) => void
+type OnCreated = (made: Schemas['ApiKeyWithSecret']) => void
 
 interface CreateDialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
-  readonly onMade: OnMade
+  readonly onCreated: OnCreated
 }
 
 const blank = { name: '', roles: [] as Role[], expires_in_days: '' as number | string }
 
-export function CreateDialog({ isOpen, onClose, onMade }: CreateDialogProps) {
+export function CreateDialog({ isOpen, onClose, onCreated: onMade }: CreateDialogProps) {
   const [key, setKey] = useState(blank)
-  const create = useChange(
+  const create = useApiMutation(
     ({ name, roles, expires_in_days }: typeof blank) =>
       probity.POST('/api/api-keys', {
         body: { name, roles, ...(typeof expires_in_days === 'number' && { expires_in_days }) },
       }),
     {
-      touches: ['api-keys'],
+      invalidates: ['api-keys'],
       onDone: (made) => {
         close()
         onMade(made)
@@ -38,7 +38,7 @@ export function CreateDialog({ isOpen, onClose, onMade }: CreateDialogProps) {
   const faults = faultsByField(create.problem)
   function close() {
     setKey(blank)
-    create.forget()
+    create.reset()
     onClose()
   }
   return (
@@ -87,31 +87,31 @@ interface KeyDialogProps {
   readonly onClose: () => void
 }
 
-const overlaps = [
+const overlapOptions = [
   { value: '0', label: 'Ends at once' },
   { value: '60', label: 'One hour' },
   { value: '1440', label: 'One day' },
   { value: '10080', label: 'One week' },
 ]
 
-export function RotateDialog({ apiKey, onClose, onMade }: KeyDialogProps & { readonly onMade: OnMade }) {
+export function RotateDialog({ apiKey, onClose, onMade: onCreated }: KeyDialogProps & { readonly onMade: OnCreated }) {
   const [overlap, setOverlap] = useState('1440')
-  const rotate = useChange(
+  const rotate = useApiMutation(
     (key_id: string) =>
       probity.POST('/api/api-keys/{key_id}/rotate', {
         params: { path: { key_id } },
         body: { overlap_minutes: Number(overlap) },
       }),
     {
-      touches: ['api-keys'],
+      invalidates: ['api-keys'],
       onDone: (made) => {
         onClose()
-        onMade(made)
+        onCreated(made)
       },
     },
   )
   function close() {
-    rotate.forget()
+    rotate.reset()
     onClose()
   }
   return (
@@ -126,7 +126,7 @@ export function RotateDialog({ apiKey, onClose, onMade }: KeyDialogProps & { rea
       <Text size="sm">The key gets a new secret. Give it to the client before the old one ends.</Text>
       <Select
         label="The old secret goes on working for"
-        data={overlaps}
+        data={overlapOptions}
         value={overlap}
         allowDeselect={false}
         onChange={(value) => setOverlap(value ?? '1440')}
@@ -136,12 +136,12 @@ export function RotateDialog({ apiKey, onClose, onMade }: KeyDialogProps & { rea
 }
 
 export function RevokeDialog({ apiKey, onClose }: KeyDialogProps) {
-  const revoke = useChange(
+  const revoke = useApiMutation(
     (key_id: string) => probity.DELETE('/api/api-keys/{key_id}', { params: { path: { key_id } } }),
-    { touches: ['api-keys'], done: 'The key is revoked', onDone: onClose },
+    { invalidates: ['api-keys'], successMessage: 'The key is revoked', onDone: onClose },
   )
   function close() {
-    revoke.forget()
+    revoke.reset()
     onClose()
   }
   return (

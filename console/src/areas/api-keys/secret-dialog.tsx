@@ -2,14 +2,14 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { CopyValue } from '../../ui/copy-value.tsx'
-import { At } from '../../ui/when.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
 
 interface SecretDialogProps {
-  readonly made: Schemas['ApiKeyWithSecret'] | null
+  readonly created: Schemas['ApiKeyWithSecret'] | null
   readonly onClose: () => void
 }
 
-export function SecretDialog({ made, onClose }: SecretDialogProps) {
+export function SecretDialog({ created: made, onClose }: SecretDialogProps) {
   return (
     <Modal
       opened={made !== null}
@@ -29,7 +29,7 @@ export function SecretDialog({ made, onClose }: SecretDialogProps) {
         <CopyValue value={made?.secret ?? ''} name="the secret" isBlock />
         {made?.key.previous_valid_until && (
           <Text size="sm">
-            The old secret works until <At at={made.key.previous_valid_until} />.
+            The old secret works until <DateTime at={made.key.previous_valid_until} />.
           </Text>
         )}
         <Text size="sm" c="dimmed">

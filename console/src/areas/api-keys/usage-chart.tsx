@@ -1,14 +1,14 @@
 /** Calls per day as bars. The table below the chart says the same in words. */
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
-import { byDay, type UsageItem } from './usage.ts'
+import { sumByDay, type UsageItem } from './usage.ts'
 
 export default function UsageChart({ items }: { readonly items: readonly UsageItem[] }) {
   return (
     <div role="img" aria-label="Calls per day over the last 31 days">
       <BarChart
         h={220}
-        data={byDay(items, new Date())}
+        data={sumByDay(items, new Date())}
         dataKey="day"
         type="stacked"
         series={[

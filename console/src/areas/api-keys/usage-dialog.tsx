@@ -4,8 +4,8 @@ import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { probity } from '../../session/client.ts'
-import { operationWords, plural } from '../../ui/words.ts'
-import { byOperation } from './usage.ts'
+import { formatCount, formatOperation } from '../../ui/format.ts'
+import { sumByOperation } from './usage.ts'
 
 /** Charts are the heaviest part of the console: loaded when one is looked at. */
 const UsageChart = lazy(() => import('./usage-chart.tsx'))
@@ -59,11 +59,11 @@ function Usage({ key_id }: { readonly key_id: string }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {byOperation(data.items).map(({ operation, calls, refused }) => (
+          {sumByOperation(data.items).map(({ operation, calls, refused }) => (
             <Table.Tr key={operation}>
-              <Table.Td>{operationWords(operation)}</Table.Td>
-              <Table.Td ta="right">{plural(calls, 'call')}</Table.Td>
-              <Table.Td ta="right">{refused === 0 ? '' : plural(refused, 'call')}</Table.Td>
+              <Table.Td>{formatOperation(operation)}</Table.Td>
+              <Table.Td ta="right">{formatCount(calls, 'call')}</Table.Td>
+              <Table.Td ta="right">{refused === 0 ? '' : formatCount(refused, 'call')}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

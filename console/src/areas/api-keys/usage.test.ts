@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byDay, byOperation } from './usage.ts'
+import { sumByDay, sumByOperation } from './usage.ts'
 
 const items = [
   { used_on: '2026-03-01', operation: 'getMe', status: 200, calls: 5 },
@@ -8,14 +8,14 @@ const items = [
 ]
 
 test('calls are added up by operation, the busiest first', () => {
-  expect(byOperation(items)).toEqual([
+  expect(sumByOperation(items)).toEqual([
     { operation: 'listUsers', calls: 9, refused: 9 },
     { operation: 'getMe', calls: 7, refused: 2 },
   ])
 })
 
 test('every one of the last 31 days is there, across the end of a month', () => {
-  const days = byDay(items, new Date('2026-03-01T23:30:00Z'))
+  const days = sumByDay(items, new Date('2026-03-01T23:30:00Z'))
   expect(days).toHaveLength(31)
   expect(days.at(-1)).toEqual({ day: '2026-03-01', accepted: 5, refused: 2 })
   expect(days.at(-2)).toEqual({ day: '2026-02-28', accepted: 0, refused: 0 })

@@ -3,13 +3,13 @@ import type { Schemas } from '@probity/client'
 
 export type UsageItem = Schemas['ApiKeyUsage']['items'][number]
 
-interface Sum {
+interface UsageSum {
   readonly calls: number
   readonly refused: number
 }
 
-function sums(items: readonly UsageItem[], by: 'used_on' | 'operation'): Map<string, Sum> {
-  const found = new Map<string, Sum>()
+function sumBy(items: readonly UsageItem[], by: 'used_on' | 'operation'): Map<string, UsageSum> {
+  const found = new Map<string, UsageSum>()
   for (const item of items) {
     const before = found.get(item[by]) ?? { calls: 0, refused: 0 }
     const refused = item.status >= 400 ? item.calls : 0
@@ -18,14 +18,17 @@ function sums(items: readonly UsageItem[], by: 'used_on' | 'operation'): Map<str
   return found
 }
 
-export const byOperation = (items: readonly UsageItem[]): (Sum & { readonly operation: string })[] =>
-  [...sums(items, 'operation')]
+export const sumByOperation = (items: readonly UsageItem[]): (UsageSum & { readonly operation: string })[] =>
+  [...sumBy(items, 'operation')]
     .map(([operation, sum]) => ({ operation, ...sum }))
     .sort((one, two) => two.calls - one.calls)
 
 /** Every day of the last 31, also those without a call: a gap is information. */
-export function byDay(items: readonly UsageItem[], today: Date): { day: string; accepted: number; refused: number }[] {
-  const found = sums(items, 'used_on')
+export function sumByDay(
+  items: readonly UsageItem[],
+  today: Date,
+): { day: string; accepted: number; refused: number }[] {
+  const found = sumBy(items, 'used_on')
   return Array.from({ length: 31 }, (_, place) => {
     const day = new Date(today.getTime() - (30 - place) * 86_400_000).toISOString().slice(0, 10)
     const { calls, refused } = found.get(day) ?? { calls: 0, refused: 0 }

@@ -3,10 +3,10 @@ import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { saveJson } from '../../ui/save-file.ts'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At } from '../../ui/when.tsx'
 import { AuditFrame } from './audit-frame.tsx'
 import { keysQuery } from './checkpoint-keys.ts'
 
@@ -67,7 +67,7 @@ export default function CheckpointsPage() {
             <Table.Tr key={checkpoint.seq}>
               <Table.Td>{checkpoint.seq.toLocaleString('en')}</Table.Td>
               <Table.Td>
-                <At at={checkpoint.created_at} />
+                <DateTime at={checkpoint.created_at} />
               </Table.Td>
               <Table.Td visibleFrom="sm" className="mono">
                 {checkpoint.hash.slice(0, 16)}…

@@ -2,10 +2,10 @@
 import { Autocomplete, Button, Group, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { defined } from '../../ui/words.ts'
+import { omitUndefined } from '../../ui/format.ts'
 
-const names = ['actor', 'operation', 'object_type', 'object_id', 'from_at', 'until_at'] as const
-type Name = (typeof names)[number]
+const filterNames = ['actor', 'operation', 'object_type', 'object_id', 'from_at', 'until_at'] as const
+type Name = (typeof filterNames)[number]
 export type EventSearch = { readonly [N in Name]?: string }
 
 /** What the address says, as text: a number that was typed comes back as one. */
@@ -15,16 +15,16 @@ export function useEventSearch(): EventSearch {
     const value = search[name]
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
   }
-  return defined(Object.fromEntries(names.map((name) => [name, given(name)])))
+  return omitUndefined(Object.fromEntries(filterNames.map((name) => [name, given(name)])))
 }
 
 /** Times are typed as the person's own, and asked for as what they are in UTC. */
-export const asQuery = ({ from_at, until_at, ...rest }: EventSearch): EventSearch => ({
+export const toQuery = ({ from_at, until_at, ...rest }: EventSearch): EventSearch => ({
   ...rest,
-  ...(from_at !== undefined && { from_at: instant(from_at) }),
-  ...(until_at !== undefined && { until_at: instant(until_at) }),
+  ...(from_at !== undefined && { from_at: toUtcInstant(from_at) }),
+  ...(until_at !== undefined && { until_at: toUtcInstant(until_at) }),
 })
-const instant = (local: string): string => {
+const toUtcInstant = (local: string): string => {
   const at = new Date(local)
   return Number.isNaN(at.getTime()) ? local : at.toISOString()
 }
@@ -40,7 +40,7 @@ export function EventFilters({ actors, operations }: EventFiltersProps) {
   const searched = useEventSearch()
   const [typed, setTyped] = useState<EventSearch>(searched)
   const search = (values: EventSearch) => {
-    const given = Object.fromEntries(names.map((name) => [name, values[name]?.trim() || undefined]))
+    const given = Object.fromEntries(filterNames.map((name) => [name, values[name]?.trim() || undefined]))
     navigate({ to: '.', search: given as never, replace: true })
   }
   const value = (name: Name) => ({

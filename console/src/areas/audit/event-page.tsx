@@ -5,14 +5,14 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { formatOperation, toSentence } from '../../ui/format.ts'
 import { JsonBlock } from '../../ui/json-block.tsx'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At } from '../../ui/when.tsx'
-import { operationWords, sentence } from '../../ui/words.ts'
-import { OutcomeMark, objectPath, Place } from './event-table.tsx'
+import { ChainPosition, OutcomeMark, objectPath } from './event-table.tsx'
 
 type Event = Schemas['AuditEvent']
 interface Difference {
@@ -35,8 +35,8 @@ export default function EventPage() {
   const { diff, ...rest } = event.detail
   return (
     <Page
-      title={operationWords(event.operation)}
-      about={<At at={event.recorded_at} />}
+      title={formatOperation(event.operation)}
+      about={<DateTime at={event.recorded_at} />}
       trail={
         <PageLink to="/audit" inherit>
           Audit record
@@ -69,7 +69,7 @@ export default function EventPage() {
               ]}
             />
           </Section>
-          <Seal event={event} />
+          <ChainSection event={event} />
         </Stack>
         <Stack gap="md">
           {Array.isArray(diff) && <Differences of={diff as Difference[]} isProposed={event.outcome === 'proposed'} />}
@@ -94,12 +94,12 @@ export default function EventPage() {
   )
 }
 
-function Seal({ event: { seal } }: { readonly event: Event }) {
+function ChainSection({ event: { seal } }: { readonly event: Event }) {
   return (
     <Section title="Place in the chain">
       <Facts
         of={[
-          ['Number', <Place key="seq" seal={seal} />],
+          ['Number', <ChainPosition key="seq" seal={seal} />],
           ['Hash', seal && <CopyValue value={seal.hash} name="the hash" />],
           ['Follows', seal && <CopyValue value={seal.prev_hash} name="the hash before" />],
         ]}
@@ -129,9 +129,9 @@ function Differences({ of, isProposed }: DifferencesProps) {
         <Table.Tbody>
           {of.map(({ member, before, after }) => (
             <Table.Tr key={member}>
-              <Table.Td>{sentence(member)}</Table.Td>
-              <Table.Td className="mono">{shown(before)}</Table.Td>
-              <Table.Td className="mono">{shown(after)}</Table.Td>
+              <Table.Td>{toSentence(member)}</Table.Td>
+              <Table.Td className="mono">{formatValue(before)}</Table.Td>
+              <Table.Td className="mono">{formatValue(after)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -140,5 +140,5 @@ function Differences({ of, isProposed }: DifferencesProps) {
   )
 }
 
-const shown = (value: unknown): string =>
+const formatValue = (value: unknown): string =>
   value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value)

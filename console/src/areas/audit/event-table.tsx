@@ -1,11 +1,11 @@
 /** Events as rows, newest first: when, who, what, on which object, and whether it is chained yet. */
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { RelativeTime } from '../../ui/date-time.tsx'
+import { formatOperation } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { ListTable, type usePages } from '../../ui/list.tsx'
 import { Principal } from '../../ui/principal.tsx'
-import { When } from '../../ui/when.tsx'
-import { operationWords } from '../../ui/words.ts'
 
 type Event = Schemas['AuditEvent']
 
@@ -36,7 +36,7 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
         <Table.Tr key={event.event_id}>
           <Table.Td>
             <PageLink to={`/audit/events/${event.event_id}`} fw={500} size="sm">
-              {operationWords(event.operation)}
+              {formatOperation(event.operation)}
             </PageLink>
             <OutcomeMark event={event} />
           </Table.Td>
@@ -46,15 +46,15 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
           {hasObjects && (
             <Table.Td visibleFrom="sm">
               <PageLink to={objectPath(event.object_type, event.object_id)} size="sm">
-                {event.object_type} <span className="mono">{shortened(event.object_id)}</span>
+                {event.object_type} <span className="mono">{shortenId(event.object_id)}</span>
               </PageLink>
             </Table.Td>
           )}
           <Table.Td>
-            <When at={event.recorded_at} />
+            <RelativeTime at={event.recorded_at} />
           </Table.Td>
           <Table.Td visibleFrom="md">
-            <Place seal={event.seal} />
+            <ChainPosition seal={event.seal} />
           </Table.Td>
         </Table.Tr>
       )}
@@ -85,9 +85,9 @@ export function OutcomeMark({ event }: { readonly event: Event }) {
   )
 }
 
-const shortened = (id: string): string => (/^[0-9a-f-]{36}$/.test(id) ? id.slice(-8) : id)
+const shortenId = (id: string): string => (/^[0-9a-f-]{36}$/.test(id) ? id.slice(-8) : id)
 
-export function Place({ seal }: { readonly seal: Event['seal'] }) {
+export function ChainPosition({ seal }: { readonly seal: Event['seal'] }) {
   if (seal === null)
     return (
       <Text span size="sm" c="dimmed">

@@ -2,13 +2,13 @@
 import { probity } from '../../session/client.ts'
 import { usePages } from '../../ui/list.tsx'
 import { AuditFrame } from './audit-frame.tsx'
-import { asQuery, EventFilters, useEventSearch } from './event-filters.tsx'
+import { EventFilters, toQuery, useEventSearch } from './event-filters.tsx'
 import { EventTable } from './event-table.tsx'
 
 export default function EventsPage() {
   const search = useEventSearch()
   const list = usePages(['audit', 'events', search], (cursor, signal) =>
-    probity.GET('/api/audit/events', { params: { query: { ...cursor, ...asQuery(search), limit: 50 } }, signal }),
+    probity.GET('/api/audit/events', { params: { query: { ...cursor, ...toQuery(search), limit: 50 } }, signal }),
   )
   const loaded = list.data?.pages.flatMap(({ items }) => items) ?? []
   const distinct = (values: readonly string[]) => [...new Set(values)].sort()

@@ -1,21 +1,21 @@
 /** The record as a file that verifies without this service: chosen by time, made as a job, then downloaded. */
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { problemFromAnswer, type Schemas } from '@probity/client'
+import { problemFromResponse, type Schemas } from '@probity/client'
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { saveFile, stamp } from '../../ui/save-file.ts'
+import { saveFile, toFileTimestamp } from '../../ui/save-file.ts'
 import { Facts, Section } from '../../ui/section.tsx'
-import { plural } from '../../ui/words.ts'
 import { AuditFrame } from './audit-frame.tsx'
 import { keysQuery } from './checkpoint-keys.ts'
-import { asQuery } from './event-filters.tsx'
+import { toQuery } from './event-filters.tsx'
 import { RunProgress } from './run-progress.tsx'
 
 type Export = Schemas['AuditExport']
@@ -30,12 +30,12 @@ export default function ExportsPage() {
   const setRun = useSetFilter()
   const { run } = useSearch({ strict: false }) as { run?: string }
   const [range, setRange] = useState({ from_at: '', until_at: '' })
-  const start = useChange(
+  const start = useApiMutation(
     ({ from_at, until_at }: typeof range) =>
       probity.POST('/api/audit/exports', {
-        body: asQuery({ ...(from_at && { from_at }), ...(until_at && { until_at }) }),
+        body: toQuery({ ...(from_at && { from_at }), ...(until_at && { until_at }) }),
       }),
-    { touches: [], onDone: ({ resource }) => setRun('run', resource?.split('/').at(-1) ?? null) },
+    { invalidates: [], onDone: ({ resource }) => setRun('run', resource?.split('/').at(-1) ?? null) },
   )
   const field = (name: keyof typeof range) => ({
     type: 'datetime-local',
@@ -63,13 +63,13 @@ export default function ExportsPage() {
           </Group>
         </form>
         <ProblemNote problem={start.problem} />
-        {typeof run === 'string' && <Run key={run} export_id={run} />}
+        {typeof run === 'string' && <ExportRun key={run} export_id={run} />}
       </Stack>
     </AuditFrame>
   )
 }
 
-function Run({ export_id }: { readonly export_id: string }) {
+function ExportRun({ export_id }: { readonly export_id: string }) {
   const queries = useQueryClient()
   const query = exportQuery(export_id)
   const { data: made } = useSuspenseQuery(query)
@@ -79,16 +79,16 @@ function Run({ export_id }: { readonly export_id: string }) {
       doing="The record is being written to a file."
       onEnd={() => queries.invalidateQueries({ queryKey: query.queryKey })}
     >
-      {() => made.content !== null && <Ready made={made} />}
+      {() => made.content !== null && <ExportFile made={made} />}
     </RunProgress>
   )
 }
 
-function Ready({ made }: { readonly made: Export }) {
+function ExportFile({ made }: { readonly made: Export }) {
   const { data: keys } = useSuspenseQuery(keysQuery)
-  const name = `audit-${stamp(made.created_at)}.ndjson`
-  const download = useChange(() => readContent(made.export_id), {
-    touches: [],
+  const name = `audit-${toFileTimestamp(made.created_at)}.ndjson`
+  const download = useApiMutation(() => readContent(made.export_id), {
+    invalidates: [],
     onDone: (content) => saveFile(name, content),
   })
   return (
@@ -101,7 +101,7 @@ function Ready({ made }: { readonly made: Export }) {
       }
     >
       <Alert color="teal" icon={<Icon name="check" />} role="status" mb="sm">
-        The export is ready: {plural(made.events ?? 0, 'event')}, {sizeOf(made.size_bytes ?? 0)}.
+        The export is ready: {formatCount(made.events ?? 0, 'event')}, {formatSize(made.size_bytes ?? 0)}.
       </Alert>
       <Stack mb="xs">
         <ProblemNote problem={download.problem} />
@@ -131,9 +131,9 @@ async function readContent(export_id: string): Promise<Blob> {
     headers: { accept: 'application/x-ndjson' },
     parseAs: 'blob',
   })
-  if (data === undefined) throw problemFromAnswer(response, error)
+  if (data === undefined) throw problemFromResponse(response, error)
   return data as unknown as Blob
 }
 
-const sizeOf = (bytes: number): string =>
+const formatSize = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

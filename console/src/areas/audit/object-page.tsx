@@ -1,10 +1,10 @@
 /** Everything that ever happened to one object, newest first. */
 import { useParams } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
+import { toSentence } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
-import { sentence } from '../../ui/words.ts'
 import { EventTable } from './event-table.tsx'
 
 export default function ObjectPage() {
@@ -18,7 +18,7 @@ export default function ObjectPage() {
   )
   return (
     <Page
-      title={`History: ${sentence(object_type)}`}
+      title={`History: ${toSentence(object_type)}`}
       about={<span className="mono">{object_id}</span>}
       trail={
         <PageLink to="/audit" inherit>

@@ -2,13 +2,13 @@
 import { Alert, Button, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, formatDuration } from '../../ui/date-time.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { Principal } from '../../ui/principal.tsx'
-import { saveJson, stamp } from '../../ui/save-file.ts'
+import { saveJson, toFileTimestamp } from '../../ui/save-file.ts'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At, duration } from '../../ui/when.tsx'
-import { plural } from '../../ui/words.ts'
 
 type Report = NonNullable<Schemas['AuditVerificationReport']>
 type Fault = Report['faults'][number]
@@ -20,7 +20,7 @@ export interface ProofFacts {
   readonly keys: Pick<Schemas['AuditCheckpoints'], 'key_id' | 'public_key' | 'earlier_keys'>
 }
 
-const SHOWN_FAULTS = 100
+const MAX_SHOWN_FAULTS = 100
 
 export function Proof(facts: ProofFacts) {
   const { report } = facts
@@ -33,12 +33,12 @@ export function Proof(facts: ProofFacts) {
         role="status"
       >
         {report.intact
-          ? `All ${plural(report.events, 'event')} are as they were recorded: none was changed, removed, exchanged or slipped in.`
-          : `${plural(report.faults_total, 'finding')}: something was changed behind the back of the service. The places are named below.`}
+          ? `All ${formatCount(report.events, 'event')} are as they were recorded: none was changed, removed, exchanged or slipped in.`
+          : `${formatCount(report.faults_total, 'finding')}: something was changed behind the back of the service. The places are named below.`}
       </Alert>
       {report.intact && <Reasons report={report} />}
       {!report.intact && <Faults report={report} />}
-      <TheProof {...facts} />
+      <ProofSection {...facts} />
     </Stack>
   )
 }
@@ -50,9 +50,9 @@ function Reasons({ report }: { readonly report: Report }) {
     'Every event carries a code that only this service can make. All of them fit.',
     `The chain ends at ${last}, where its authenticated end says it does: nothing was cut off.`,
     report.checkpoints > 0 &&
-      `${plural(report.checkpoints, 'signed checkpoint')} made along the way ${report.checkpoints === 1 ? 'states' : 'state'} the same hashes.`,
+      `${formatCount(report.checkpoints, 'signed checkpoint')} made along the way ${report.checkpoints === 1 ? 'states' : 'state'} the same hashes.`,
     report.unsealed > 0 &&
-      `${plural(report.unsealed, 'event is', 'events are')} newer than the end of the chain, authentic, and about to be sealed.`,
+      `${formatCount(report.unsealed, 'event is', 'events are')} newer than the end of the chain, authentic, and about to be sealed.`,
   ]
   return (
     <Section title="Why that can be believed">
@@ -70,9 +70,9 @@ function Reasons({ report }: { readonly report: Report }) {
   )
 }
 
-function TheProof({ verification, report, job, keys }: ProofFacts) {
+function ProofSection({ verification, report, job, keys }: ProofFacts) {
   const save = () =>
-    saveJson(`audit-proof-${stamp(verification.created_at)}.json`, {
+    saveJson(`audit-proof-${toFileTimestamp(verification.created_at)}.json`, {
       ...verification,
       finished_at: job.finished_at,
       keys,
@@ -100,8 +100,8 @@ function TheProof({ verification, report, job, keys }: ProofFacts) {
           ],
           keys.earlier_keys.length > 0 && ['Earlier keys', keys.earlier_keys.map(({ key_id }) => key_id).join(', ')],
           ['Checkpoints', report.checkpoints.toLocaleString('en')],
-          ['Verified', job.finished_at && <At at={job.finished_at} />],
-          ['Took', job.started_at && job.finished_at && duration(job.started_at, job.finished_at)],
+          ['Verified', job.finished_at && <DateTime at={job.finished_at} />],
+          ['Took', job.started_at && job.finished_at && formatDuration(job.started_at, job.finished_at)],
           ['Asked for by', <Principal key="by" of={verification.created_by} />],
         ]}
       />
@@ -114,7 +114,7 @@ function TheProof({ verification, report, job, keys }: ProofFacts) {
   )
 }
 
-const words: Readonly<Record<Fault['fault'], string>> = {
+const faultTexts: Readonly<Record<Fault['fault'], string>> = {
   link_missing: 'A link was removed',
   link_altered: 'A link was altered',
   event_missing: 'An event was removed',
@@ -128,7 +128,7 @@ const words: Readonly<Record<Fault['fault'], string>> = {
 }
 
 function Faults({ report }: { readonly report: Report }) {
-  const shown = report.faults.slice(0, SHOWN_FAULTS)
+  const shown = report.faults.slice(0, MAX_SHOWN_FAULTS)
   return (
     <Section title="What does not fit">
       <Table aria-label="What does not fit" verticalSpacing={6}>
@@ -143,9 +143,9 @@ function Faults({ report }: { readonly report: Report }) {
           {shown.map((fault, place) => (
             <Table.Tr key={`${fault.fault}-${fault.seq}-${place}`}>
               <Table.Td>
-                <Where fault={fault} />
+                <FaultLocation fault={fault} />
               </Table.Td>
-              <Table.Td>{words[fault.fault]}</Table.Td>
+              <Table.Td>{faultTexts[fault.fault]}</Table.Td>
               <Table.Td>{fault.detail}</Table.Td>
             </Table.Tr>
           ))}
@@ -153,14 +153,14 @@ function Faults({ report }: { readonly report: Report }) {
       </Table>
       {report.faults_total > shown.length && (
         <Text size="sm" mt="xs">
-          And {plural(report.faults_total - shown.length, 'more finding')}: save the proof to see up to a thousand.
+          And {formatCount(report.faults_total - shown.length, 'more finding')}: save the proof to see up to a thousand.
         </Text>
       )}
     </Section>
   )
 }
 
-function Where({ fault: { seq, event_id, fault } }: { readonly fault: Fault }) {
+function FaultLocation({ fault: { seq, event_id, fault } }: { readonly fault: Fault }) {
   const place = seq === null ? 'not in the chain' : `link ${seq.toLocaleString('en')}`
   if (event_id === null || fault === 'event_missing') return place
   return (

@@ -3,7 +3,7 @@ import { Alert, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { isUnfinished, jobQuery, useFollowed } from '../../ui/follow-job.ts'
+import { isUnfinished, jobQuery, useJobUpdates } from '../../ui/follow-job.ts'
 import { JobProgress } from '../../ui/job-progress.tsx'
 
 interface RunProgressProps {
@@ -16,7 +16,7 @@ interface RunProgressProps {
 
 export function RunProgress({ job_id, doing, onEnd, children }: RunProgressProps) {
   const { data: job } = useSuspenseQuery(jobQuery(job_id))
-  useFollowed(job)
+  useJobUpdates(job)
   const ended = useRef(onEnd)
   ended.current = onEnd
   const isRunning = isUnfinished(job)

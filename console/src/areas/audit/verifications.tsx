@@ -3,12 +3,12 @@ import { Badge, Table } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { probity } from '../../session/client.ts'
 import { StateBadge } from '../../ui/badges.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { SearchLink } from '../../ui/search-link.tsx'
 import { Section } from '../../ui/section.tsx'
-import { At } from '../../ui/when.tsx'
-import { plural } from '../../ui/words.ts'
 
 type Summary = Schemas['AuditVerificationSummary']
 
@@ -34,7 +34,7 @@ export function Verifications() {
           <Table.Tr key={item.verification_id}>
             <Table.Td>
               <SearchLink to="/audit/verify" search={{ run: item.verification_id }} inherit>
-                <At at={item.created_at} />
+                <DateTime at={item.created_at} />
               </SearchLink>
             </Table.Td>
             <Table.Td>
@@ -55,7 +55,7 @@ function Result({ of: { state, intact, faults_total } }: { readonly of: Summary 
   if (intact === null) return <StateBadge state={state} />
   return (
     <Badge variant="light" tt="none" miw="max-content" color={intact ? 'teal' : 'red'}>
-      {intact ? 'intact' : plural(faults_total ?? 0, 'fault')}
+      {intact ? 'intact' : formatCount(faults_total ?? 0, 'fault')}
     </Badge>
   )
 }

@@ -4,8 +4,8 @@ import type { Schemas } from '@probity/client'
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { useSetFilter } from '../../ui/filters.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { AuditFrame } from './audit-frame.tsx'
@@ -22,11 +22,11 @@ const verificationQuery = (verification_id: string) =>
   })
 
 export default function VerifyPage() {
-  const may = useMay()
+  const may = usePermission()
   const setRun = useSetFilter()
   const { run } = useSearch({ strict: false }) as { run?: string }
-  const start = useChange(() => probity.POST('/api/audit/verify', { body: {} }), {
-    touches: [],
+  const start = useApiMutation(() => probity.POST('/api/audit/verify', { body: {} }), {
+    invalidates: [],
     onDone: ({ resource }) => setRun('run', resource?.split('/').at(-1) ?? null),
   })
   return (
@@ -46,14 +46,14 @@ export default function VerifyPage() {
         </Group>
         {!may('createAuditVerification') && <Text size="sm">An auditor can start a verification.</Text>}
         <ProblemNote problem={start.problem} />
-        {typeof run === 'string' && <Run key={run} verification_id={run} />}
+        {typeof run === 'string' && <VerificationRun key={run} verification_id={run} />}
         <Verifications />
       </Stack>
     </AuditFrame>
   )
 }
 
-function Run({ verification_id }: { readonly verification_id: string }) {
+function VerificationRun({ verification_id }: { readonly verification_id: string }) {
   const queries = useQueryClient()
   const query = verificationQuery(verification_id)
   const { data: verification } = useSuspenseQuery(query)

@@ -1,17 +1,18 @@
 /** One batch: progress as it goes, the distribution it gives, who moved from which band to which, every item, and its failures. */
 import '../../ui/decision/decision.css'
 import { Alert, Button, Group, Menu, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
-import { problemFromAnswer, type Schemas } from '@probity/client'
+import { problemFromResponse, type Schemas } from '@probity/client'
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { StateBadge } from '../../ui/badges.tsx'
-import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, formatDuration } from '../../ui/date-time.tsx'
+import { getKind } from '../../ui/decision/definition-kind.ts'
 import { HeatMap } from '../../ui/decision/heat-map.tsx'
 import { Figure } from '../../ui/decision/impact-view.tsx'
-import { kindOf } from '../../ui/decision/kind.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
@@ -19,8 +20,7 @@ import { ProblemNote } from '../../ui/problem-note.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At, duration } from '../../ui/when.tsx'
-import { type Batch, countWords, isOngoing, sourceWords } from './batch-state.ts'
+import { type Batch, describeSource, formatCounts, isOngoing } from './batch-state.ts'
 import { Distribution } from './distribution.tsx'
 import { Items } from './items.tsx'
 
@@ -37,7 +37,7 @@ const batchQuery = (batch_id: string) =>
 export default function BatchPage() {
   const { batch_id = '' } = useParams({ strict: false }) as { batch_id?: string }
   const { data: batch } = useSuspenseQuery(batchQuery(batch_id))
-  const may = useMay()
+  const may = usePermission()
   const { data: summary } = useQuery({
     queryKey: ['batches', 'summary', batch_id, batch.state, batch.counts.done, batch.counts.failed],
     queryFn: ({ signal }) =>
@@ -46,7 +46,7 @@ export default function BatchPage() {
   })
   return (
     <Page
-      title={`Batch: ${sourceWords(batch)}`}
+      title={`Batch: ${describeSource(batch)}`}
       mark={<StateBadge state={batch.state} />}
       about={batch.note}
       trail={
@@ -58,10 +58,10 @@ export default function BatchPage() {
     >
       <Stack gap="md">
         {isOngoing(batch) && <Running batch={batch} />}
-        <Stopped batch={batch} />
+        <FailureNote batch={batch} />
         {summary && <SummaryView summary={summary} />}
         <Items batch={batch} failures={summary?.failures ?? []} />
-        <Record batch={batch} />
+        <BatchRecord batch={batch} />
       </Stack>
     </Page>
   )
@@ -72,7 +72,7 @@ function Running({ batch }: { readonly batch: Batch }) {
   return (
     <div role="status">
       <Text size="sm" mb={6}>
-        {countWords(batch)} decided{failed > 0 && `, ${failed} failed`}. You may leave this page; the batch goes on.
+        {formatCounts(batch)} decided{failed > 0 && `, ${failed} failed`}. You may leave this page; the batch goes on.
       </Text>
       <Progress
         value={total ? (100 * (done + failed)) / total : 100}
@@ -84,7 +84,7 @@ function Running({ batch }: { readonly batch: Batch }) {
   )
 }
 
-function Stopped({ batch }: { readonly batch: Batch }) {
+function FailureNote({ batch }: { readonly batch: Batch }) {
   if (batch.state !== 'failed' || batch.problem === null) return null
   const { title = 'It stopped', detail = '' } = batch.problem as { title?: string; detail?: string }
   return (
@@ -95,32 +95,35 @@ function Stopped({ batch }: { readonly batch: Batch }) {
 }
 
 function Actions({ batch }: { readonly batch: Batch }) {
-  const may = useMay()
+  const may = usePermission()
   const path = { batch_id: batch.batch_id }
   const touches = ['batches', 'jobs']
-  const cancel = useChange(() => probity.POST('/api/batch-evaluations/{batch_id}/cancel', { params: { path } }), {
-    touches,
-    done: 'The batch was asked to stop',
+  const cancel = useApiMutation(() => probity.POST('/api/batch-evaluations/{batch_id}/cancel', { params: { path } }), {
+    invalidates: touches,
+    successMessage: 'The batch was asked to stop',
   })
-  const resume = useChange(() => probity.POST('/api/batch-evaluations/{batch_id}/resume', { params: { path } }), {
-    touches,
-    done: 'The batch goes on',
+  const resume = useApiMutation(() => probity.POST('/api/batch-evaluations/{batch_id}/resume', { params: { path } }), {
+    invalidates: touches,
+    successMessage: 'The batch goes on',
   })
-  const retry = useChange(() => probity.POST('/api/batch-evaluations/{batch_id}/retry-failed', { params: { path } }), {
-    touches,
-    done: 'The failed items are tried again',
-  })
-  const save = useChange(
+  const retry = useApiMutation(
+    () => probity.POST('/api/batch-evaluations/{batch_id}/retry-failed', { params: { path } }),
+    {
+      invalidates: touches,
+      successMessage: 'The failed items are tried again',
+    },
+  )
+  const save = useApiMutation(
     async (format: 'csv' | 'ndjson') => {
       const { data, error, response } = await probity.raw.GET('/api/batch-evaluations/{batch_id}/content', {
         params: { path, query: { format } },
         headers: { accept: '*/*' },
         parseAs: 'blob',
       })
-      if (data === undefined) throw problemFromAnswer(response, error)
+      if (data === undefined) throw problemFromResponse(response, error)
       return { format, content: data as unknown as Blob }
     },
-    { touches: [], onDone: ({ format, content }) => saveFile(`batch-${batch.batch_id}.${format}`, content) },
+    { invalidates: [], onDone: ({ format, content }) => saveFile(`batch-${batch.batch_id}.${format}`, content) },
   )
   const isStopped = batch.state === 'failed' || batch.state === 'cancelled'
   return (
@@ -199,8 +202,8 @@ function SummaryView({ summary }: { readonly summary: Summary }) {
   )
 }
 
-function Record({ batch }: { readonly batch: Batch }) {
-  const kind = kindOf(batch.family)
+function BatchRecord({ batch }: { readonly batch: Batch }) {
+  const kind = getKind(batch.family)
   return (
     <Section title="What it stood on">
       <Facts
@@ -209,7 +212,7 @@ function Record({ batch }: { readonly batch: Batch }) {
             'Decided by',
             <SearchLink
               key="by"
-              to={`${kind.place}/${batch.definition_key}`}
+              to={`${kind.basePath}/${batch.definition_key}`}
               search={{ version: batch.definition_version, origin: batch.definition_origin }}
               size="sm"
             >
@@ -217,8 +220,8 @@ function Record({ batch }: { readonly batch: Batch }) {
             </SearchLink>,
           ],
           ['Receipt', <CopyValue key="receipt" value={batch.receipt_id} name="the receipt id" />],
-          ['Valid at', <At key="valid" at={batch.valid_at} />],
-          ['Source', sourceWords(batch)],
+          ['Valid at', <DateTime key="valid" at={batch.valid_at} />],
+          ['Source', describeSource(batch)],
           batch.source.sha256 !== null && [
             'SHA-256 of the file',
             <CopyValue key="sha" value={batch.source.sha256} name="the SHA-256 of the file" />,
@@ -226,10 +229,10 @@ function Record({ batch }: { readonly batch: Batch }) {
           [
             'Ordered',
             <span key="ordered">
-              <At at={batch.created_at} />, by <Principal of={batch.created_by} />
+              <DateTime at={batch.created_at} />, by <Principal of={batch.created_by} />
             </span>,
           ],
-          batch.finished_at !== null && ['Took', duration(batch.created_at, batch.finished_at)],
+          batch.finished_at !== null && ['Took', formatDuration(batch.created_at, batch.finished_at)],
         ]}
       />
     </Section>

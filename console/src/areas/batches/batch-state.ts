@@ -1,19 +1,19 @@
 /** What a batch is called and whether it goes on. Pure. */
 import type { Schemas } from '@probity/client'
-import { plural } from '../../ui/words.ts'
+import { formatCount } from '../../ui/format.ts'
 
 export type Batch = Schemas['BatchEvaluation']
 
 export const isOngoing = ({ state }: Pick<Batch, 'state'>): boolean => state === 'queued' || state === 'running'
 
-export function sourceWords({ source }: Pick<Batch, 'source'>): string {
+export function describeSource({ source }: Pick<Batch, 'source'>): string {
   if (source.kind === 'upload') return source.file_name ?? 'an upload'
   if (source.kind === 'items') return 'items sent along'
   const parts = Object.entries(source.filter ?? {}).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`)
   return parts.length === 0 ? 'all active subjects' : `subjects with ${parts.join(', ')}`
 }
 
-export const countWords = ({ counts }: Pick<Batch, 'counts'>): string =>
+export const formatCounts = ({ counts }: Pick<Batch, 'counts'>): string =>
   counts.total === null
-    ? plural(counts.done + counts.failed, 'item')
-    : `${(counts.done + counts.failed).toLocaleString('en')} of ${plural(counts.total, 'item')}`
+    ? formatCount(counts.done + counts.failed, 'item')
+    : `${(counts.done + counts.failed).toLocaleString('en')} of ${formatCount(counts.total, 'item')}`

@@ -1,18 +1,18 @@
 /** Batches, newest first: what decided, about how many, and how far they are. */
 import { Table, Text } from '@mantine/core'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
-import { kindOf } from '../../ui/decision/kind.ts'
+import { RelativeTime } from '../../ui/date-time.tsx'
+import { getKind } from '../../ui/decision/definition-kind.ts'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
-import { When } from '../../ui/when.tsx'
-import { type Batch, countWords, sourceWords } from './batch-state.ts'
+import { type Batch, describeSource, formatCounts } from './batch-state.ts'
 
 export default function BatchesPage() {
-  const may = useMay()
+  const may = usePermission()
   const list = usePages<Batch>(
     ['batches', 'list'],
     (cursor, signal) => probity.GET('/api/batch-evaluations', { params: { query: { ...cursor, limit: 50 } }, signal }),
@@ -49,10 +49,10 @@ export default function BatchesPage() {
           <Table.Tr key={one.batch_id}>
             <Table.Td>
               <PageLink to={`/batches/${one.batch_id}`} size="sm" fw={500}>
-                {sourceWords(one)}
+                {describeSource(one)}
               </PageLink>
               <Text size="xs" c="dimmed">
-                <When at={one.created_at} />
+                <RelativeTime at={one.created_at} />
                 {one.note && `, “${one.note}”`}
               </Text>
               <Text size="xs" c="dimmed" hiddenFrom="md">
@@ -62,10 +62,10 @@ export default function BatchesPage() {
             <Table.Td>
               <StateBadge state={one.state} />
             </Table.Td>
-            <Table.Td>{countWords(one)}</Table.Td>
+            <Table.Td>{formatCounts(one)}</Table.Td>
             <Table.Td visibleFrom="sm">{one.counts.failed.toLocaleString('en')}</Table.Td>
             <Table.Td visibleFrom="md">
-              <PageLink to={`${kindOf(one.family).place}/${one.definition_key}`} size="sm">
+              <PageLink to={`${getKind(one.family).basePath}/${one.definition_key}`} size="sm">
                 {one.definition_key}
               </PageLink>
               , version {one.definition_version}

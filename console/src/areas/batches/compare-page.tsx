@@ -5,17 +5,17 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { probity } from '../../session/client.ts'
+import { formatDateTime } from '../../ui/date-time.tsx'
 import { HeatMap } from '../../ui/decision/heat-map.tsx'
 import { Figure } from '../../ui/decision/impact-view.tsx'
-import { ResultMark, resultWords } from '../../ui/decision/outcome.tsx'
+import { formatResult, ResultMark } from '../../ui/decision/outcome.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton, ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PlainTable } from '../../ui/plain-table.tsx'
 import { Section } from '../../ui/section.tsx'
-import { momentWords } from '../../ui/when.tsx'
-import { type Batch, isOngoing, sourceWords } from './batch-state.ts'
+import { type Batch, describeSource, isOngoing } from './batch-state.ts'
 
 type Comparison = Schemas['BatchComparison']
 type Item = Comparison['items'][number]
@@ -34,10 +34,10 @@ export default function CompareBatchesPage() {
       }
     >
       <Stack gap="md">
-        <Choice first={first ?? null} second={second ?? null} />
+        <BatchChoice first={first ?? null} second={second ?? null} />
         {first && second && (
           <Suspense fallback={<ListSkeleton />}>
-            <Compared key={`${first} ${second}`} first={first} second={second} />
+            <ComparisonView key={`${first} ${second}`} first={first} second={second} />
           </Suspense>
         )}
       </Stack>
@@ -50,7 +50,7 @@ interface ChoiceProps {
   readonly second: string | null
 }
 
-function Choice({ first, second }: ChoiceProps) {
+function BatchChoice({ first, second }: ChoiceProps) {
   const set = useSetFilter()
   const { data } = useSuspenseQuery({
     queryKey: ['batches', 'to-compare'],
@@ -60,7 +60,7 @@ function Choice({ first, second }: ChoiceProps) {
   const choices = (without: string | null) =>
     ended
       .filter(({ batch_id }) => batch_id !== without)
-      .map((batch) => ({ value: batch.batch_id, label: batchWords(batch) }))
+      .map((batch) => ({ value: batch.batch_id, label: describeBatch(batch) }))
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
       <Select
@@ -83,10 +83,10 @@ function Choice({ first, second }: ChoiceProps) {
   )
 }
 
-const batchWords = (batch: Batch): string =>
-  `${batch.definition_key} version ${batch.definition_version}: ${sourceWords(batch)}, ${momentWords(batch.created_at)}`
+const describeBatch = (batch: Batch): string =>
+  `${batch.definition_key} version ${batch.definition_version}: ${describeSource(batch)}, ${formatDateTime(batch.created_at)}`
 
-function Compared({ first, second }: { readonly first: string; readonly second: string }) {
+function ComparisonView({ first, second }: { readonly first: string; readonly second: string }) {
   const list = usePages<Item>(['batches', 'comparison', first, second], (cursor, signal) =>
     probity.GET('/api/batch-evaluations/{batch_id}/compare/{other_batch_id}', {
       params: { path: { batch_id: first, other_batch_id: second }, query: { ...cursor, limit: 50 } },
@@ -112,7 +112,7 @@ function Compared({ first, second }: { readonly first: string; readonly second: 
           <Section title="From which result to which">
             <HeatMap
               label="Moves between the batches"
-              moves={movesIn(whole)}
+              moves={countMoves(whole)}
               nothing={{ from: 'failed', to: 'failed' }}
             />
           </Section>
@@ -132,8 +132,8 @@ function Compared({ first, second }: { readonly first: string; readonly second: 
 }
 
 /** Between bands, or between hit and no hit where a rule decided; null where an item failed. */
-function movesIn({ migration, hit_migration }: Comparison) {
-  const words = (hit: boolean | null) => (hit === null ? null : resultWords({ band: null, hit }))
+function countMoves({ migration, hit_migration }: Comparison) {
+  const words = (hit: boolean | null) => (hit === null ? null : formatResult({ band: null, hit }))
   if (hit_migration.length === 0) return migration
   return hit_migration.map(({ from, to, count }) => ({ from: words(from), to: words(to), count }))
 }

@@ -1,7 +1,7 @@
 /** How many items got which result: a bar each, with its number and its share. */
 import type { Schemas } from '@probity/client'
 import { bandColor } from '../../ui/decision/outcome.tsx'
-import { spaced } from '../../ui/words.ts'
+import { toWords } from '../../ui/format.ts'
 
 const known = ['low', 'medium', 'high', 'prohibited']
 
@@ -23,7 +23,7 @@ export function Distribution({ summary }: { readonly summary: Schemas['BatchSumm
     <ul className="columns-chart plain-list" aria-label="Items by result">
       {all.map(({ name, count, color }) => (
         <li key={name}>
-          <span>{spaced(name)}</span>
+          <span>{toWords(name)}</span>
           <div className="bar-track" aria-hidden="true">
             <div
               className="bar-fill"

@@ -9,10 +9,10 @@ import { BandMark, ResultMark } from '../../ui/decision/outcome.tsx'
 import { ReasonCodes } from '../../ui/decision/reason-codes.tsx'
 import { Verdict } from '../../ui/decision/verdict.tsx'
 import { Filter, useFilter } from '../../ui/filters.tsx'
+import { omitUndefined, toWords } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton, ListTable, usePages } from '../../ui/list.tsx'
 import { Section } from '../../ui/section.tsx'
-import { defined, spaced } from '../../ui/words.ts'
 import { type Batch, isOngoing } from './batch-state.ts'
 
 type Item = Schemas['BatchItem']
@@ -31,7 +31,7 @@ export function Items({ batch, failures }: ItemsProps) {
   // A rule hits or does not: it leaves no rating that could change.
   const rates = batch.family === 'matrix'
   const codes = failures.map(({ code }) => code)
-  const query = defined({
+  const query = omitUndefined({
     state: useFilter('state', states),
     change: useFilter('change', changes) as Change | undefined,
     failure_code: useFilter('failure', codes),
@@ -77,7 +77,7 @@ export function Items({ batch, failures }: ItemsProps) {
         size="xl"
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
-        {opened && <Explained batch_id={batch_id} seq={opened.seq} />}
+        {opened && <ItemExplanation batch_id={batch_id} seq={opened.seq} />}
       </Modal>
     </Section>
   )
@@ -111,7 +111,7 @@ function Row({ item, rates, onOpen }: RowProps) {
       </Table.Td>
       <Table.Td>
         {item.state === 'failed' ? (
-          <Failure item={item} />
+          <ItemFailure item={item} />
         ) : (
           <Group gap={6} wrap="nowrap">
             <ResultMark of={item} />
@@ -124,7 +124,7 @@ function Row({ item, rates, onOpen }: RowProps) {
       {rates && (
         <Table.Td visibleFrom="sm">
           <BandMark band={item.previous_band} />{' '}
-          {item.change !== null && item.change !== 'same' && <span className="quiet">{spaced(item.change)}</span>}
+          {item.change !== null && item.change !== 'same' && <span className="quiet">{toWords(item.change)}</span>}
         </Table.Td>
       )}
       <Table.Td visibleFrom="md">
@@ -136,7 +136,7 @@ function Row({ item, rates, onOpen }: RowProps) {
   )
 }
 
-function Failure({ item }: { readonly item: Item }) {
+function ItemFailure({ item }: { readonly item: Item }) {
   return (
     <div>
       <Badge variant="light" color="red" tt="none">
@@ -151,7 +151,7 @@ function Failure({ item }: { readonly item: Item }) {
   )
 }
 
-function Explained({ batch_id, seq }: { readonly batch_id: string; readonly seq: number }) {
+function ItemExplanation({ batch_id, seq }: { readonly batch_id: string; readonly seq: number }) {
   const { data } = useQuery({
     queryKey: ['batches', 'explanation', batch_id, seq],
     queryFn: ({ signal }) =>

@@ -5,15 +5,15 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
-import { definitionsQuery, keyIn, matrixKind, ruleKind } from '../../ui/decision/kind.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
+import { definitionsQuery, getDefinitionKey, matrixKind, ruleKind } from '../../ui/decision/definition-kind.ts'
 import { FileDrop } from '../../ui/file-drop.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
-import { plural } from '../../ui/words.ts'
 
 type Source = 'file' | 'filter'
 const blank = {
@@ -28,30 +28,30 @@ const blank = {
 }
 
 export default function NewBatchPage() {
-  const may = useMay()
+  const may = usePermission()
   const navigate = useNavigate()
   const { data: matrices } = useSuspenseQuery(definitionsQuery(matrixKind))
   const { data: rules } = useSuspenseQuery(definitionsQuery(ruleKind))
-  const [order, setOrder] = useState(blank)
+  const [form, setOrder] = useState(blank)
   const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
   const [estimate, setEstimate] = useState<Schemas['BatchEstimate'] | null>(null)
-  const set = (change: Partial<typeof blank>) => setOrder({ ...order, ...change })
-  const body = bodyOf(order, upload)
-  const guess = useChange(() => probity.POST('/api/batch-evaluations/estimate', { body }), {
-    touches: [],
+  const set = (change: Partial<typeof blank>) => setOrder({ ...form, ...change })
+  const body = buildRequest(form, upload)
+  const guess = useApiMutation(() => probity.POST('/api/batch-evaluations/estimate', { body }), {
+    invalidates: [],
     onDone: setEstimate,
   })
-  const start = useChange(() => probity.POST('/api/batch-evaluations', { body }), {
-    touches: ['batches', 'jobs'],
-    done: 'The batch is started',
-    onDone: (job) => navigate({ to: batchOf(job) }),
+  const start = useApiMutation(() => probity.POST('/api/batch-evaluations', { body }), {
+    invalidates: ['batches', 'jobs'],
+    successMessage: 'The batch is started',
+    onDone: (job) => navigate({ to: getBatchId(job) }),
   })
   const choices = (all: typeof matrices, family: string) =>
-    [...new Set(all.filter(({ active }) => active !== null).map(keyIn))].map((key) => ({
+    [...new Set(all.filter(({ active }) => active !== null).map(getDefinitionKey))].map((key) => ({
       value: `${family} ${key}`,
-      label: all.find((one) => keyIn(one) === key)?.title ?? key,
+      label: all.find((one) => getDefinitionKey(one) === key)?.title ?? key,
     }))
-  const isReady = order.chosen !== null && (order.source === 'filter' || upload !== null)
+  const isReady = form.chosen !== null && (form.source === 'filter' || upload !== null)
   return (
     <Page
       title="New batch"
@@ -66,7 +66,7 @@ export default function NewBatchPage() {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          guess.forget()
+          guess.reset()
           start.run(undefined)
         }}
       >
@@ -76,18 +76,18 @@ export default function NewBatchPage() {
             placeholder="Choose a matrix or a rule"
             required
             searchable
-            value={order.chosen}
+            value={form.chosen}
             data={[
               { group: 'Matrices', items: choices(matrices, 'matrix') },
               { group: 'Rules', items: choices(rules, 'rule') },
             ]}
             onChange={(chosen) => set({ chosen })}
           />
-          <AboutWhom order={order} onChange={set} upload={upload} onUploaded={setUpload} />
+          <BatchSource order={form} onChange={set} upload={upload} onUploaded={setUpload} />
           <TextInput
             label="Note"
             maxLength={500}
-            value={order.note}
+            value={form.note}
             onChange={(event) => set({ note: event.currentTarget.value })}
           />
           <ProblemNote problem={start.problem ?? guess.problem} />
@@ -102,7 +102,7 @@ export default function NewBatchPage() {
                 disabled={!isReady}
                 loading={guess.isRunning}
                 onClick={() => {
-                  start.forget()
+                  start.reset()
                   guess.run(undefined)
                 }}
               >
@@ -116,7 +116,7 @@ export default function NewBatchPage() {
   )
 }
 
-function bodyOf(order: typeof blank, upload: Schemas['Upload'] | null) {
+function buildRequest(order: typeof blank, upload: Schemas['Upload'] | null) {
   const [family, key = ''] = (order.chosen ?? '').split(' ')
   const { subject_type, segment, band } = order
   return {
@@ -141,7 +141,7 @@ function bodyOf(order: typeof blank, upload: Schemas['Upload'] | null) {
 }
 
 /** The page of what a job works on. */
-const batchOf = ({ resource }: Schemas['Job']): string =>
+const getBatchId = ({ resource }: Schemas['Job']): string =>
   (resource ?? '').replace('/api/batch-evaluations', '/batches') || '/batches'
 
 interface FilterFieldsProps {
@@ -149,13 +149,13 @@ interface FilterFieldsProps {
   readonly onChange: (change: Partial<typeof blank>) => void
 }
 
-interface AboutWhomProps extends FilterFieldsProps {
+interface BatchSourceProps extends FilterFieldsProps {
   readonly upload: Schemas['Upload'] | null
   readonly onUploaded: (upload: Schemas['Upload'] | null) => void
 }
 
 /** The items: rows of a file, or the subjects that fit a filter. */
-function AboutWhom({ order, onChange, upload, onUploaded }: AboutWhomProps) {
+function BatchSource({ order, onChange, upload, onUploaded }: BatchSourceProps) {
   return (
     <Section
       title="About whom"
@@ -233,7 +233,7 @@ function Estimate({ of }: { readonly of: Schemas['BatchEstimate'] }) {
     <Alert color={tried.failed > 0 ? 'yellow' : 'teal'} title="Estimate" role="status">
       <Text size="sm">
         {of.is_exact ? '' : 'At least '}
-        {plural(of.items, 'item')}, about {of.seconds} s, with version {of.definition_version}. Of the first{' '}
+        {formatCount(of.items, 'item')}, about {of.seconds} s, with version {of.definition_version}. Of the first{' '}
         {tried.items}, {tried.failed} would fail.
       </Text>
       {tried.failures.map(({ code, count, message }) => (

@@ -3,36 +3,36 @@ import { Group, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
-import { definitionsQuery, keyIn, matrixKind, ruleKind } from '../../ui/decision/kind.ts'
+import { definitionsQuery, getDefinitionKey, matrixKind, ruleKind } from '../../ui/decision/definition-kind.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
-import { cronOf, type Rhythm, rhythmNames, rhythms } from './schedule-words.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
+import { type Frequency, frequencies, frequencyLabels, toCron } from './schedule-texts.ts'
 
-const here = Intl.DateTimeFormat().resolvedOptions().timeZone
-const zones = [...new Set([here, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
+const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+const zones = [...new Set([localZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
 /** There are hundreds; whoever looks for one types a part of its name. */
-const SHOWN_ZONES = 50
+const MAX_SHOWN_ZONES = 50
 
 const blank = {
   name: '',
   chosen: null as string | null,
   segment: '',
-  rhythm: 'first-of-month' as Rhythm,
+  rhythm: 'first-of-month' as Frequency,
   time: '06:00',
   cron: '',
-  time_zone: here,
+  time_zone: localZone,
 }
-type Order = typeof blank
+type ScheduleForm = typeof blank
 
-function bodyOf({ name, chosen, segment, rhythm, time, cron, time_zone }: Order) {
+function buildRequest({ name, chosen, segment, rhythm, time, cron, time_zone }: ScheduleForm) {
   const [family, key = ''] = (chosen ?? '').split(' ')
   return {
     name,
     ...(family === 'rule' ? { rule_key: key } : { matrix_key: key }),
     filter: segment === '' ? {} : { segment },
-    cron: rhythm === 'other' ? cron : cronOf(rhythm, time),
+    cron: rhythm === 'other' ? cron : toCron(rhythm, time),
     time_zone,
   }
 }
@@ -43,17 +43,17 @@ interface NewScheduleProps {
 }
 
 export function NewSchedule({ isOpen, onClose }: NewScheduleProps) {
-  const [order, setOrder] = useState(blank)
-  const set = (change: Partial<Order>) => setOrder({ ...order, ...change })
-  const create = useChange(() => probity.POST('/api/batch-evaluations/schedules', { body: bodyOf(order) }), {
-    touches: ['batch-schedules'],
-    done: 'The schedule is made',
+  const [form, setOrder] = useState(blank)
+  const set = (change: Partial<ScheduleForm>) => setOrder({ ...form, ...change })
+  const create = useApiMutation(() => probity.POST('/api/batch-evaluations/schedules', { body: buildRequest(form) }), {
+    invalidates: ['batch-schedules'],
+    successMessage: 'The schedule is made',
     onDone: close,
   })
   const faults = faultsByField(create.problem)
   function close() {
     setOrder(blank)
-    create.forget()
+    create.reset()
     onClose()
   }
   return (
@@ -73,28 +73,34 @@ export function NewSchedule({ isOpen, onClose }: NewScheduleProps) {
         maxLength={100}
         data-autofocus
         autoComplete="off"
-        value={order.name}
+        value={form.name}
         error={faults['name']}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
-      {isOpen && <WhatDecides chosen={order.chosen} onChange={(chosen) => set({ chosen })} />}
+      {isOpen && <DefinitionSelect chosen={form.chosen} onChange={(chosen) => set({ chosen })} />}
       <TextInput
         label="Segment"
         description="Of the subjects it is about; empty: all of them."
         maxLength={100}
-        value={order.segment}
+        value={form.segment}
         onChange={(event) => set({ segment: event.currentTarget.value })}
       />
-      <Times order={order} faults={faults} onChange={set} />
+      <Times order={form} faults={faults} onChange={set} />
     </FormDialog>
   )
 }
 
-function WhatDecides({ chosen, onChange }: { readonly chosen: string | null; onChange(chosen: string | null): void }) {
+function DefinitionSelect({
+  chosen,
+  onChange,
+}: {
+  readonly chosen: string | null
+  onChange(chosen: string | null): void
+}) {
   const { data: matrices = [] } = useQuery(definitionsQuery(matrixKind))
   const { data: rules = [] } = useQuery(definitionsQuery(ruleKind))
   const choices = (all: typeof matrices, family: string) =>
-    [...new Map(all.map((one) => [keyIn(one), one.title]))].map(([key, label]) => ({
+    [...new Map(all.map((one) => [getDefinitionKey(one), one.title]))].map(([key, label]) => ({
       value: `${family} ${key}`,
       label,
     }))
@@ -115,9 +121,9 @@ function WhatDecides({ chosen, onChange }: { readonly chosen: string | null; onC
 }
 
 interface TimesProps {
-  readonly order: Order
+  readonly order: ScheduleForm
   readonly faults: Readonly<Record<string, string>>
-  readonly onChange: (change: Partial<Order>) => void
+  readonly onChange: (change: Partial<ScheduleForm>) => void
 }
 
 function Times({ order, faults, onChange }: TimesProps) {
@@ -127,9 +133,9 @@ function Times({ order, faults, onChange }: TimesProps) {
         <Select
           label="How often"
           allowDeselect={false}
-          data={rhythms.map((value) => ({ value, label: rhythmNames[value] }))}
+          data={frequencies.map((value) => ({ value, label: frequencyLabels[value] }))}
           value={order.rhythm}
-          onChange={(rhythm) => onChange({ rhythm: rhythm as Rhythm })}
+          onChange={(rhythm) => onChange({ rhythm: rhythm as Frequency })}
         />
         {order.rhythm === 'other' ? (
           <TextInput
@@ -159,10 +165,10 @@ function Times({ order, faults, onChange }: TimesProps) {
         searchable
         allowDeselect={false}
         data={zones}
-        limit={SHOWN_ZONES}
+        limit={MAX_SHOWN_ZONES}
         value={order.time_zone}
         error={faults['time_zone']}
-        onChange={(time_zone) => onChange({ time_zone: time_zone ?? here })}
+        onChange={(time_zone) => onChange({ time_zone: time_zone ?? localZone })}
       />
     </>
   )

@@ -3,28 +3,28 @@ import { ActionIcon, Button, Menu, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { StateBadge } from '../../ui/badges.tsx'
-import { useChange } from '../../ui/change.ts'
-import { kindOf } from '../../ui/decision/kind.ts'
+import { RelativeTime } from '../../ui/date-time.tsx'
+import { getKind } from '../../ui/decision/definition-kind.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { When } from '../../ui/when.tsx'
 import { NewSchedule } from './new-schedule.tsx'
-import { skippedWords, timesInWords } from './schedule-words.ts'
+import { describeSkip, describeTimes } from './schedule-texts.ts'
 
 type Schedule = Schemas['BatchSchedule']
 
-const touches = ['batch-schedules', 'batches', 'jobs']
-const pathOf = ({ schedule_id }: Schedule) => ({ params: { path: { schedule_id } } })
+const scheduleQueries = ['batch-schedules', 'batches', 'jobs']
+const getDefinitionPath = ({ schedule_id }: Schedule) => ({ params: { path: { schedule_id } } })
 
 export default function SchedulesPage() {
-  const may = useMay()
+  const may = usePermission()
   const [isCreating, setCreating] = useState(false)
   const [leaving, setLeaving] = useState<Schedule | null>(null)
   const list = usePages<Schedule>(
@@ -33,17 +33,20 @@ export default function SchedulesPage() {
       probity.GET('/api/batch-evaluations/schedules', { params: { query: { ...cursor, limit: 50 } }, signal }),
     { refetch_ms: 10_000 },
   )
-  const pause = useChange(
+  const pause = useApiMutation(
     (one: Schedule) =>
       probity.PATCH('/api/batch-evaluations/schedules/{schedule_id}', {
-        ...pathOf(one),
+        ...getDefinitionPath(one),
         body: { paused: !one.paused },
       }),
-    { touches, done: ({ paused }) => (paused ? 'The schedule is paused' : 'The schedule goes on') },
+    {
+      invalidates: scheduleQueries,
+      successMessage: ({ paused }) => (paused ? 'The schedule is paused' : 'The schedule goes on'),
+    },
   )
-  const start = useChange(
-    (one: Schedule) => probity.POST('/api/batch-evaluations/schedules/{schedule_id}/run', pathOf(one)),
-    { touches, done: 'The batch is started' },
+  const start = useApiMutation(
+    (one: Schedule) => probity.POST('/api/batch-evaluations/schedules/{schedule_id}/run', getDefinitionPath(one)),
+    { invalidates: scheduleQueries, successMessage: 'The batch is started' },
   )
   return (
     <Page
@@ -75,11 +78,11 @@ export default function SchedulesPage() {
               key={one.schedule_id}
               of={one}
               onPause={() => {
-                start.forget()
+                start.reset()
                 pause.run(one)
               }}
               onStart={() => {
-                pause.forget()
+                pause.reset()
                 start.run(one)
               }}
               onRemove={() => setLeaving(one)}
@@ -101,7 +104,7 @@ interface ScheduleRowProps {
 }
 
 function ScheduleRow({ of, onPause, onStart, onRemove }: ScheduleRowProps) {
-  const may = useMay()
+  const may = usePermission()
   return (
     <Table.Tr>
       <Table.Td>
@@ -109,15 +112,15 @@ function ScheduleRow({ of, onPause, onStart, onRemove }: ScheduleRowProps) {
           {of.name}
         </Text>
         <Text size="xs" c="dimmed">
-          {timesInWords(of.cron)}, {of.time_zone}
+          {describeTimes(of.cron)}, {of.time_zone}
         </Text>
       </Table.Td>
-      <Table.Td>{of.paused ? <StateBadge state="paused" /> : <When at={of.next_run_at} />}</Table.Td>
+      <Table.Td>{of.paused ? <StateBadge state="paused" /> : <RelativeTime at={of.next_run_at} />}</Table.Td>
       <Table.Td>
         <LastRun of={of} />
       </Table.Td>
       <Table.Td visibleFrom="md">
-        <PageLink to={`${kindOf(of.family).place}/${of.definition_key}`} size="sm">
+        <PageLink to={`${getKind(of.family).basePath}/${of.definition_key}`} size="sm">
           {of.definition_key}
         </PageLink>
       </Table.Td>
@@ -148,27 +151,27 @@ function LastRun({ of: { last_run } }: { readonly of: Schedule }) {
   if (last_run.batch_id !== null) {
     return (
       <PageLink to={`/batches/${last_run.batch_id}`} size="sm">
-        <When at={last_run.recorded_at} />
+        <RelativeTime at={last_run.recorded_at} />
       </PageLink>
     )
   }
   return (
     <>
-      <When at={last_run.recorded_at} />
+      <RelativeTime at={last_run.recorded_at} />
       <Text size="xs" c="dimmed" title={last_run.detail ?? ''}>
-        skipped: {skippedWords(last_run.skipped ?? '')}
+        skipped: {describeSkip(last_run.skipped ?? '')}
       </Text>
     </>
   )
 }
 
 function RemoveSchedule({ of, onClose }: { readonly of: Schedule | null; readonly onClose: () => void }) {
-  const remove = useChange(
-    (one: Schedule) => probity.DELETE('/api/batch-evaluations/schedules/{schedule_id}', pathOf(one)),
-    { touches, done: 'The schedule is removed', onDone: close },
+  const remove = useApiMutation(
+    (one: Schedule) => probity.DELETE('/api/batch-evaluations/schedules/{schedule_id}', getDefinitionPath(one)),
+    { invalidates: scheduleQueries, successMessage: 'The schedule is removed', onDone: close },
   )
   function close() {
-    remove.forget()
+    remove.reset()
     onClose()
   }
   return (

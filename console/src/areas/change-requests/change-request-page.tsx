@@ -6,13 +6,13 @@ import { useParams } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { formatOperation, toSentence, toWords } from '../../ui/format.ts'
 import { JsonBlock } from '../../ui/json-block.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At } from '../../ui/when.tsx'
-import { operationWords, sentence, spaced } from '../../ui/words.ts'
 import { Decision } from './decision.tsx'
 import { hasImpact, Impact, VersionDifference } from './impact.tsx'
 
@@ -31,7 +31,7 @@ export default function ChangeRequestPage() {
   return 'operation' in request ? <FullRequest request={request} /> : <RequestSummary request={request} />
 }
 
-const trail = (
+const breadcrumb = (
   <PageLink to="/change-requests" inherit>
     Change requests
   </PageLink>
@@ -39,7 +39,7 @@ const trail = (
 
 function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestSummary'] }) {
   return (
-    <Page title={sentence(request.action)} mark={<StateBadge state={request.state} />} trail={trail}>
+    <Page title={toSentence(request.action)} mark={<StateBadge state={request.state} />} trail={breadcrumb}>
       <Section title="What it changes">
         <Text size="sm">
           Only those who may make this change, those who may approve it, and auditors see its content.
@@ -52,10 +52,10 @@ function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestS
 function FullRequest({ request }: { readonly request: ChangeRequest }) {
   return (
     <Page
-      title={operationWords(request.operation)}
+      title={formatOperation(request.operation)}
       mark={<StateBadge state={request.state} />}
-      about={`Governed as “${sentence(request.action)}”. Approving executes what is shown here, and nothing else.`}
-      trail={trail}
+      about={`Governed as “${toSentence(request.action)}”. Approving executes what is shown here, and nothing else.`}
+      trail={breadcrumb}
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 7 }}>
@@ -64,9 +64,9 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
               <Facts
                 of={[
                   ...Object.entries(request.params).map(
-                    ([name, value]) => [sentence(name), <Parameter key={name} name={name} value={value} />] as const,
+                    ([name, value]) => [toSentence(name), <Parameter key={name} name={name} value={value} />] as const,
                   ),
-                  ...Object.entries(request.query).map(([name, value]) => [sentence(name), String(value)] as const),
+                  ...Object.entries(request.query).map(([name, value]) => [toSentence(name), String(value)] as const),
                 ]}
               />
               <JsonBlock value={request.body} name="The exact content" />
@@ -89,7 +89,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
           <Stack gap="md">
             <Decision request={request} />
             <Section title="Course">
-              <Course request={request} />
+              <RequestHistory request={request} />
             </Section>
           </Stack>
         </Grid.Col>
@@ -106,12 +106,16 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
   )
 }
 
-const places: Readonly<Record<string, string>> = { list_key: '/datasets', matrix_key: '/matrices', rule_key: '/rules' }
+const objectPages: Readonly<Record<string, string>> = {
+  list_key: '/datasets',
+  matrix_key: '/matrices',
+  rule_key: '/rules',
+}
 
 /** What has a page of its own is worth a link. */
 function Parameter({ name, value }: { readonly name: string; readonly value: string }) {
   if (name === 'user_id') return <Principal of={`user:${value}`} />
-  const place = places[name]
+  const place = objectPages[name]
   if (place === undefined) return <span className="mono">{value}</span>
   return (
     <PageLink to={`${place}/${value}`} size="sm" className="mono">
@@ -120,7 +124,7 @@ function Parameter({ name, value }: { readonly name: string; readonly value: str
   )
 }
 
-function Course({ request }: { readonly request: ChangeRequest }) {
+function RequestHistory({ request }: { readonly request: ChangeRequest }) {
   const missing = request.approvers - request.approvals.length
   const isDecidedByOne = request.state === 'rejected' || request.state === 'withdrawn'
   return (
@@ -134,14 +138,14 @@ function Course({ request }: { readonly request: ChangeRequest }) {
         </Timeline.Item>
       ))}
       {request.decided_by !== null && request.decided_at !== null && isDecidedByOne && (
-        <Timeline.Item title={sentence(request.state)}>
+        <Timeline.Item title={toSentence(request.state)}>
           <Step by={request.decided_by} at={request.decided_at} note={request.decision_note} />
         </Timeline.Item>
       )}
       {request.state === 'open' && (
         <Timeline.Item title="Waiting" lineVariant="dashed">
           <Text size="sm" c="dimmed">
-            for {missing} more with the role {spaced(request.required_role)}
+            for {missing} more with the role {toWords(request.required_role)}
           </Text>
         </Timeline.Item>
       )}
@@ -159,7 +163,7 @@ function Step({ by, at, note }: StepProps) {
   return (
     <>
       <Text size="sm" c="dimmed">
-        by <Principal of={by} />, <At at={at} />
+        by <Principal of={by} />, <DateTime at={at} />
       </Text>
       {note && <Text size="sm">“{note}”</Text>}
     </>

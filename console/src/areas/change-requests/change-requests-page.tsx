@@ -2,22 +2,22 @@
 import { Box, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { BreakGlassInbox } from '../../ui/break-glass-inbox.tsx'
+import { RelativeTime } from '../../ui/date-time.tsx'
 import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { formatOperation, omitUndefined, toSentence, toWords } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
-import { When } from '../../ui/when.tsx'
-import { defined, operationWords, sentence, spaced } from '../../ui/words.ts'
 
 const states = ['open', 'approved', 'rejected', 'withdrawn'] as const
 const views = ['mine', 'all'] as const
 
 export default function ChangeRequestsPage() {
-  const may = useMay()
+  const may = usePermission()
   const setFilter = useSetFilter()
   const hasInbox = may('listChangeRequestInbox')
   const view = useFilter('view', views) ?? (hasInbox ? 'mine' : 'all')
@@ -28,7 +28,7 @@ export default function ChangeRequestsPage() {
       view === 'mine'
         ? probity.GET('/api/change-requests/inbox', { params: { query: { ...cursor, limit: 50 } }, signal })
         : probity.GET('/api/change-requests', {
-            params: { query: { ...cursor, ...defined({ state }), limit: 50 } },
+            params: { query: { ...cursor, ...omitUndefined({ state }), limit: 50 } },
             signal,
           }),
     { refetch_ms: 15_000 },
@@ -76,21 +76,21 @@ export default function ChangeRequestsPage() {
 }
 
 /** What the request is about has a name worth reading where it is a list, a matrix or a rule. */
-const targetOf = ({ params }: Schemas['ChangeRequest']): string | undefined =>
+const getTarget = ({ params }: Schemas['ChangeRequest']): string | undefined =>
   Object.entries(params).find(([name]) => name.endsWith('_key'))?.[1]
 
 function RequestRow({ request }: { readonly request: Schemas['VisibleChangeRequest'] }) {
   if (!('operation' in request)) return <SummaryRow request={request} />
-  const target = targetOf(request)
+  const target = getTarget(request)
   return (
     <Table.Tr>
       <Table.Td>
         <Stack gap={0}>
           <PageLink to={`/change-requests/${request.cr_id}`} fw={500} size="sm">
-            {operationWords(request.operation)}
+            {formatOperation(request.operation)}
           </PageLink>
           <Text size="xs" c="dimmed">
-            {sentence(request.action)}
+            {toSentence(request.action)}
             {target !== undefined && (
               <>
                 {' '}
@@ -104,10 +104,10 @@ function RequestRow({ request }: { readonly request: Schemas['VisibleChangeReque
         <Principal of={request.created_by} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
-        <When at={request.created_at} />
+        <RelativeTime at={request.created_at} />
       </Table.Td>
       <Table.Td visibleFrom="md">
-        {request.approvals.length} of {request.approvers}, {spaced(request.required_role)}
+        {request.approvals.length} of {request.approvers}, {toWords(request.required_role)}
       </Table.Td>
       <Table.Td>
         <StateBadge state={request.state} />
@@ -122,7 +122,7 @@ function SummaryRow({ request }: { readonly request: Schemas['ChangeRequestSumma
     <Table.Tr>
       <Table.Td>
         <PageLink to={`/change-requests/${request.cr_id}`} fw={500} size="sm">
-          {sentence(request.action)}
+          {toSentence(request.action)}
         </PageLink>
       </Table.Td>
       <Table.Td c="dimmed">Not visible to your roles</Table.Td>

@@ -3,30 +3,34 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay, useMe } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
+import { useMe, usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
+import { toWords } from '../../ui/format.ts'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
-import { spaced } from '../../ui/words.ts'
 
 type ChangeRequest = Schemas['ChangeRequest']
 
 export function Decision({ request }: { readonly request: ChangeRequest }) {
   const me = useMe()
-  const may = useMay()
+  const may = usePermission()
   if (request.state !== 'open') return null
   const isMine = request.created_by === me.principal
   const hasApproved = request.approvals.some(({ approved_by }) => approved_by === me.principal)
   const isChecker = me.principal.startsWith('user:') && me.roles.some((role) => role === request.required_role)
   if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} />
-  if (hasApproved) return <Waiting>You have approved it. Others must too.</Waiting>
+  if (hasApproved) return <DecisionSection>You have approved it. Others must too.</DecisionSection>
   if (!isChecker || !may('approveChangeRequest')) {
-    return <Waiting>A person with the role {spaced(request.required_role)} decides; that is not you.</Waiting>
+    return (
+      <DecisionSection>
+        A person with the role {toWords(request.required_role)} decides; that is not you.
+      </DecisionSection>
+    )
   }
-  return <Verdict request={request} />
+  return <DecisionForm request={request} />
 }
 
-function Waiting({ children }: { readonly children: React.ReactNode }) {
+function DecisionSection({ children }: { readonly children: React.ReactNode }) {
   return (
     <Section title="Decision">
       <Text size="sm">{children}</Text>
@@ -35,19 +39,19 @@ function Waiting({ children }: { readonly children: React.ReactNode }) {
 }
 
 /** What a request may be about; and a refusal may mean that it is no longer as it is shown. */
-const touches = ['change-requests', 'users', 'tenant', 'definitions', 'datasets', 'subjects']
+const affectedQueries = ['change-requests', 'users', 'tenant', 'definitions', 'datasets', 'subjects']
 
-function Verdict({ request }: { readonly request: ChangeRequest }) {
+function DecisionForm({ request }: { readonly request: ChangeRequest }) {
   const [note, setNote] = useState('')
   const [isLacking, setLacking] = useState(false)
   const params = { path: { cr_id: request.cr_id } }
-  const approve = useChange(
+  const approve = useApiMutation(
     () => probity.POST('/api/change-requests/{cr_id}/approve', { params, body: note === '' ? {} : { note } }),
-    { touches, isAboutRequest: true, done: 'Approved' },
+    { invalidates: affectedQueries, decidesRequest: true, successMessage: 'Approved' },
   )
-  const reject = useChange(
+  const reject = useApiMutation(
     () => probity.POST('/api/change-requests/{cr_id}/reject', { params, body: { reason: note } }),
-    { touches, isAboutRequest: true, done: 'Rejected' },
+    { invalidates: affectedQueries, decidesRequest: true, successMessage: 'Rejected' },
   )
   const missing = request.approvers - request.approvals.length
   return (
@@ -90,10 +94,10 @@ function Verdict({ request }: { readonly request: ChangeRequest }) {
 }
 
 function Withdrawal({ request }: { readonly request: ChangeRequest }) {
-  const withdraw = useChange(
+  const withdraw = useApiMutation(
     () =>
       probity.POST('/api/change-requests/{cr_id}/withdraw', { params: { path: { cr_id: request.cr_id } }, body: {} }),
-    { touches, isAboutRequest: true, done: 'Withdrawn' },
+    { invalidates: affectedQueries, decidesRequest: true, successMessage: 'Withdrawn' },
   )
   return (
     <Section title="Decision">

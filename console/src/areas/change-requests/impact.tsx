@@ -5,26 +5,26 @@ import { isProblem } from '@probity/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Suspense } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
-import { ImpactView } from '../../ui/decision/impact-view.tsx'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import {
+  type DefinitionKind,
   type DefinitionView,
-  decidingVersion,
   definitionQuery,
-  type Kind,
+  getActiveVersion,
   matrixKind,
   operation,
   ruleKind,
-} from '../../ui/decision/kind.ts'
+} from '../../ui/decision/definition-kind.ts'
+import { ImpactView } from '../../ui/decision/impact-view.tsx'
 import { DefinitionDifference } from '../../ui/definition/difference-page.tsx'
 import { usePin } from '../../ui/definition/pins.ts'
 import { DifferenceCounts } from '../../ui/difference-counts.tsx'
 import { ListSkeleton } from '../../ui/list.tsx'
-import { isSameVersion, type Origin, type OwnedVersion, rangeQuery, versionWords } from '../../ui/origin.ts'
+import { formatVersion, isSameVersion, type Origin, type OwnedVersion, toDiffParams } from '../../ui/origin.ts'
 import { isPinned } from '../../ui/pin.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { datasetQuery, differenceQuery, versionInForce } from '../../ui/registry-queries.ts'
+import { datasetQuery, differenceQuery, getActiveListVersion } from '../../ui/registry-queries.ts'
 import { SearchLink } from '../../ui/search-link.tsx'
 import { Section } from '../../ui/section.tsx'
 
@@ -32,23 +32,23 @@ type ChangeRequest = Schemas['ChangeRequest']
 type Run = Schemas['ImpactRun']
 
 /** Requests that put another version in force. */
-const MEASURED = ['activation', 'overlay', 'rollback']
+const MEASURABLE_OPERATIONS = ['activation', 'overlay', 'rollback']
 
 export const hasImpact = ({ action, params }: ChangeRequest): boolean =>
-  MEASURED.includes(action) && ['list_key', 'matrix_key', 'rule_key'].some((name) => name in params)
+  MEASURABLE_OPERATIONS.includes(action) && ['list_key', 'matrix_key', 'rule_key'].some((name) => name in params)
 
 /** The version that approving puts in force, where the request names one. */
-function versionIn({ body }: ChangeRequest): number | null {
+function getTargetVersion({ body }: ChangeRequest): number | null {
   const { version, to_version } = (body ?? {}) as { version?: number; to_version?: number }
   return version ?? to_version ?? null
 }
 
 /** A pin is about versions of the shared one; everything else puts one of this tenant's own in force. */
-const originIn = ({ operation: name }: ChangeRequest): Origin => (/^(un)?pin/.test(name) ? 'shared' : 'own')
+const getTargetOrigin = ({ operation: name }: ChangeRequest): Origin => (/^(un)?pin/.test(name) ? 'shared' : 'own')
 
 export function VersionDifference({ request }: { readonly request: ChangeRequest }) {
   const params = request.params as Readonly<Record<string, string | undefined>>
-  const to = versionIn(request)
+  const to = getTargetVersion(request)
   const kind = params['matrix_key'] ? matrixKind : params['rule_key'] ? ruleKind : null
   const key = params['matrix_key'] ?? params['rule_key']
   // What ends a pin names no version: it is the operator's.
@@ -58,17 +58,19 @@ export function VersionDifference({ request }: { readonly request: ChangeRequest
     <Section title="Difference">
       <Suspense fallback={<ListSkeleton />}>
         {kind && key ? (
-          <OfDefinition kind={kind} definition_key={key} to={to} origin={originIn(request)} />
+          <DefinitionImpact kind={kind} definition_key={key} to={to} origin={getTargetOrigin(request)} />
         ) : (
-          to !== null && <OfList list_key={params['list_key'] ?? ''} to={{ version: to, origin: originIn(request) }} />
+          to !== null && (
+            <ListImpact list_key={params['list_key'] ?? ''} to={{ version: to, origin: getTargetOrigin(request) }} />
+          )
         )}
       </Suspense>
     </Section>
   )
 }
 
-interface OfDefinitionProps {
-  readonly kind: Kind
+interface DefinitionImpactProps {
+  readonly kind: DefinitionKind
   readonly definition_key: string
   /** Null: the one the operator has in force. */
   readonly to: number | null
@@ -77,15 +79,15 @@ interface OfDefinitionProps {
 }
 
 /** What is in force is asked for by key alone: it may be of the other owner. */
-function OfDefinition(props: OfDefinitionProps) {
+function DefinitionImpact(props: DefinitionImpactProps) {
   const { data: of } = useQuery({ ...definitionQuery(props.kind, props.definition_key), throwOnError: false })
   return of ? <BetweenVersions {...props} of={of} /> : null
 }
 
-function BetweenVersions(props: OfDefinitionProps & { readonly of: DefinitionView }) {
+function BetweenVersions(props: DefinitionImpactProps & { readonly of: DefinitionView }) {
   const { kind, definition_key, of, origin, to: named } = props
   const { followed } = usePin(kind, definition_key, of)
-  const from = decidingVersion(of)
+  const from = getActiveVersion(of)
   const number = named ?? followed
   if (number === undefined) return isPinned(of) ? null : <Text size="sm">The operator is followed.</Text>
   if (number === null) return <Text size="sm">The operator has none in force.</Text>
@@ -96,16 +98,16 @@ function BetweenVersions(props: OfDefinitionProps & { readonly of: DefinitionVie
   return (
     <Stack gap="xs">
       <Text size="sm">
-        From {versionWords(from, to)}, in force now, to {versionWords(to, from)}:
+        From {formatVersion(from, to)}, in force now, to {formatVersion(to, from)}:
       </Text>
       <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
     </Stack>
   )
 }
 
-function OfList({ list_key, to }: { readonly list_key: string; readonly to: OwnedVersion }) {
+function ListImpact({ list_key, to }: { readonly list_key: string; readonly to: OwnedVersion }) {
   const { data: dataset } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
-  const from = dataset ? versionInForce(dataset) : null
+  const from = dataset ? getActiveListVersion(dataset) : null
   const { data } = useQuery({
     ...differenceQuery(list_key, from ?? to, to),
     enabled: from !== null && !isSameVersion(from, to),
@@ -117,8 +119,8 @@ function OfList({ list_key, to }: { readonly list_key: string; readonly to: Owne
   return (
     <Group gap="sm">
       {data?.summary && <DifferenceCounts of={data.summary} />}
-      <SearchLink to={`/datasets/${list_key}/diff`} search={rangeQuery(from, to)} size="sm">
-        Every change from {versionWords(from, to)} to {versionWords(to, from)}
+      <SearchLink to={`/datasets/${list_key}/diff`} search={toDiffParams(from, to)} size="sm">
+        Every change from {formatVersion(from, to)} to {formatVersion(to, from)}
       </SearchLink>
     </Group>
   )
@@ -143,15 +145,15 @@ const impactQuery = (cr_id: string) =>
   })
 
 export function Impact({ request }: { readonly request: ChangeRequest }) {
-  const may = useMay()
+  const may = usePermission()
   const { cr_id } = request
   const { data: run } = useQuery({
     ...impactQuery(cr_id),
     enabled: may('getChangeRequestImpact') && request.impact_run_id !== null,
   })
-  const start = useChange(
+  const start = useApiMutation(
     () => probity.POST('/api/change-requests/{cr_id}/impact', { params: { path: { cr_id } }, body: {} }),
-    { touches: ['change-requests'], done: 'The impact is being measured' },
+    { invalidates: ['change-requests'], successMessage: 'The impact is being measured' },
   )
   return (
     <Section

@@ -1,10 +1,10 @@
 /** The timeline of a list: what was said about it, and what governed between which instants. */
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
+import { useNow } from '../../ui/date-time.tsx'
 import { isPinned } from '../../ui/pin.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
-import { governsNow } from '../../ui/version-names.ts'
-import { useNow } from '../../ui/when.tsx'
+import { isInForce } from '../../ui/version-names.ts'
 
 export type Scope = 'own' | 'shared'
 
@@ -27,5 +27,5 @@ export function usePin(dataset: Dataset) {
   const { data: shared } = useQuery({ ...activationsQuery(list_key, 'shared'), enabled })
   // What was known of a pin that has ended is kept for a while, and no longer meant.
   if (!enabled || !shared) return { own, followed: undefined }
-  return { own, followed: shared.in_force.find((span) => governsNow(span, now_ms))?.version ?? null }
+  return { own, followed: shared.in_force.find((span) => isInForce(span, now_ms))?.version ?? null }
 }

@@ -4,21 +4,21 @@ import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, useNow } from '../../ui/date-time.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { toWords } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
-import { Nothing, PlainTable } from '../../ui/plain-table.tsx'
+import { EmptyState, PlainTable } from '../../ui/plain-table.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { Section } from '../../ui/section.tsx'
-import { At, useNow } from '../../ui/when.tsx'
-import { spaced } from '../../ui/words.ts'
 import { activationsQuery } from './activations-query.ts'
-import { instantWords } from './instant-words.ts'
+import { formatInstants } from './format-instants.ts'
 
 type Activation = Schemas['Activation']
 type Span = Schemas['Timeline']['in_force'][number]
@@ -47,24 +47,24 @@ export function ActivationsTab({ dataset }: { readonly dataset: Dataset }) {
         </Group>
       )}
       {timeline.items.length === 0 ? (
-        <Nothing>
+        <EmptyState>
           {scope === 'own' && isShared
             ? 'This tenant follows the operator: no pin and no overlay was ever set.'
             : 'Nothing was put in force yet.'}
-        </Nothing>
+        </EmptyState>
       ) : (
         <>
-          {timeline.in_force.length > 0 && <Spans spans={timeline.in_force} />}
-          <Record activations={timeline.items} canCancel={scope === 'own'} />
+          {timeline.in_force.length > 0 && <InForcePeriods spans={timeline.in_force} />}
+          <ActivationRecord activations={timeline.items} canCancel={scope === 'own'} />
         </>
       )}
     </Stack>
   )
 }
 
-function Spans({ spans }: { readonly spans: readonly Span[] }) {
+function InForcePeriods({ spans }: { readonly spans: readonly Span[] }) {
   const now_ms = useNow()
-  const instant = instantWords(spans.flatMap(({ from, until }) => (until === null ? [from] : [from, until])))
+  const instant = formatInstants(spans.flatMap(({ from, until }) => (until === null ? [from] : [from, until])))
   return (
     <Section title="What governed when, as known now">
       <ol className="spans plain-list" aria-label="Spans of time, oldest first">
@@ -86,14 +86,14 @@ function Spans({ spans }: { readonly spans: readonly Span[] }) {
   )
 }
 
-function Record({
+function ActivationRecord({
   activations,
   canCancel,
 }: {
   readonly activations: readonly Activation[]
   readonly canCancel: boolean
 }) {
-  const may = useMay()
+  const may = usePermission()
   const now_ms = useNow()
   const [cancelled, setCancelled] = useState<Activation | null>(null)
   const offers = canCancel && may('deleteActivation')
@@ -114,7 +114,7 @@ function Record({
           <Table.Tr key={one.activation_id}>
             <Table.Td>{one.seq}</Table.Td>
             <Table.Td>
-              {spaced(one.kind)} {one.version !== null && `version ${one.version}`}
+              {toWords(one.kind)} {one.version !== null && `version ${one.version}`}
               <Marks activation={one} />
               {offers && one.revoked_at === null && Date.parse(one.effective_from) > now_ms && (
                 <Button size="compact-xs" variant="default" mt={4} onClick={() => setCancelled(one)}>
@@ -123,15 +123,15 @@ function Record({
               )}
             </Table.Td>
             <Table.Td>
-              <At at={one.effective_from} />
+              <DateTime at={one.effective_from} />
               {one.expires_at !== null && (
                 <Text size="xs" c="dimmed">
-                  until <At at={one.expires_at} />
+                  until <DateTime at={one.expires_at} />
                 </Text>
               )}
             </Table.Td>
             <Table.Td visibleFrom="md">
-              <At at={one.recorded_at} />
+              <DateTime at={one.recorded_at} />
               <Text size="xs" c="dimmed" component="div">
                 by <Principal of={one.actor} />
               </Text>
@@ -185,19 +185,19 @@ interface CancelDialogProps {
 }
 
 function CancelDialog({ activation, onClose }: CancelDialogProps) {
-  const cancel = useChange(
+  const cancel = useApiMutation(
     ({ list_key, activation_id }: Activation) =>
       probity.DELETE('/api/reference-data/datasets/{list_key}/activations/{activation_id}', {
         params: { path: { list_key, activation_id } },
       }),
-    { touches: ['datasets'], done: 'Cancelled', onDone: onClose },
+    { invalidates: ['datasets'], successMessage: 'Cancelled', onDone: onClose },
   )
   return (
     <ConfirmDialog
       title={`Cancel the activation of version ${activation?.version}?`}
       isOpen={activation !== null}
       onClose={() => {
-        cancel.forget()
+        cancel.reset()
         onClose()
       }}
       onConfirm={() => activation && cancel.waiting === null && cancel.run(activation)}

@@ -1,12 +1,12 @@
 /** Fields side by side, before and after: what went is struck through, what came is underlined, and each side carries its sign. */
 
-import { EntryValue, partTitles } from '../../ui/entry-value.tsx'
-import { type Change, type Item, listItems, textPieces } from '../../ui/text-changes.ts'
-import { fieldOf, type TypeWords, titleOf } from '../../ui/type-words.ts'
+import { EntryValue, getPartTitles } from '../../ui/entry-value.tsx'
+import { findField, getFieldTitle, type TypeText } from '../../ui/type-texts.ts'
+import { diffLists, diffTexts, type FieldChange, type ItemChange } from '../../ui/value-diff.ts'
 
 interface ChangeTableProps {
-  readonly type: TypeWords
-  readonly changes: readonly Change[]
+  readonly type: TypeText
+  readonly changes: readonly FieldChange[]
   readonly label: string
   readonly sides?: readonly [before: string, after: string]
 }
@@ -28,8 +28,8 @@ export function ChangeTable({ type, changes, label, sides = ['Before', 'After'] 
         {changes.map((change) => (
           <tr key={change.pointer}>
             <th scope="row" title={change.pointer}>
-              {titleOf(type, change.pointer)}
-              <Unit of={fieldOf(type, change.pointer)?.unit} />
+              {getFieldTitle(type, change.pointer)}
+              <Unit of={findField(type, change.pointer)?.unit} />
             </th>
             <Side type={type} change={change} side="before" />
             <Side type={type} change={change} side="after" />
@@ -45,21 +45,29 @@ function Unit({ of }: { readonly of: string | undefined }) {
 }
 
 type SideName = 'before' | 'after'
-const gone = { before: 'removed', after: 'added' } as const
+const missingTexts = { before: 'removed', after: 'added' } as const
 const sign = { before: '−', after: '+' } as const
 
-function Side({ type, change, side }: { readonly type: TypeWords; readonly change: Change; readonly side: SideName }) {
+function Side({
+  type,
+  change,
+  side,
+}: {
+  readonly type: TypeText
+  readonly change: FieldChange
+  readonly side: SideName
+}) {
   const value = change[side]
   if (!(side in change) || isEmpty(value)) {
     return <td className="nothing">{side in change ? 'none' : side === 'before' ? 'was not there' : 'is gone'}</td>
   }
   const { before, after } = change
   if (Array.isArray(before) && Array.isArray(after)) {
-    const items = listItems(before, after).filter(({ kind }) => kind === 'same' || kind === gone[side])
+    const items = diffLists(before, after).filter(({ kind }) => kind === 'same' || kind === missingTexts[side])
     const differs = items.some(({ kind }) => kind !== 'same')
     return (
       <td className={differs ? side : undefined}>
-        <Items items={items} titleFor={partTitles(type, change.pointer)} />
+        <Items items={items} titleFor={getPartTitles(type, change.pointer)} />
       </td>
     )
   }
@@ -68,7 +76,7 @@ function Side({ type, change, side }: { readonly type: TypeWords; readonly chang
       <span className="sign" aria-hidden="true">
         {sign[side]}
       </span>
-      <SideText change={change} side={side} titleFor={partTitles(type, change.pointer)} />
+      <SideText change={change} side={side} titleFor={getPartTitles(type, change.pointer)} />
     </td>
   )
 }
@@ -77,20 +85,20 @@ const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
 interface SideTextProps {
-  readonly change: Change
+  readonly change: FieldChange
   readonly side: SideName
   readonly titleFor: (name: string) => string
 }
 
 function SideText({ change, side, titleFor }: SideTextProps) {
   const { before, after } = change
-  const pieces = typeof before === 'string' && typeof after === 'string' ? textPieces(before, after) : null
+  const pieces = typeof before === 'string' && typeof after === 'string' ? diffTexts(before, after) : null
   if (pieces === null) return <EntryValue value={change[side]} titleFor={titleFor} />
   const Piece = side === 'before' ? 'del' : 'ins'
   return (
     <span>
       {pieces
-        .filter(({ kind }) => kind === 'same' || kind === gone[side])
+        .filter(({ kind }) => kind === 'same' || kind === missingTexts[side])
         .map(({ kind, text }, place) =>
           kind === 'same' ? (
             text
@@ -105,7 +113,7 @@ function SideText({ change, side, titleFor }: SideTextProps) {
 }
 
 interface ItemsProps {
-  readonly items: readonly Item[]
+  readonly items: readonly ItemChange[]
   readonly titleFor: (name: string) => string
 }
 

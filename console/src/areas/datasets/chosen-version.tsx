@@ -3,7 +3,7 @@ import { Select } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import { useSetFilter } from '../../ui/filters.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
-import { versionChoices } from '../../ui/version-names.ts'
+import { toVersionChoices } from '../../ui/version-names.ts'
 
 export function useChosenVersion(dataset: Dataset): number | null {
   const { version } = useSearch({ strict: false }) as { version?: unknown }
@@ -22,7 +22,7 @@ export function VersionSelect({ dataset, chosen }: { readonly dataset: Dataset; 
       aria-label="Version"
       allowDeselect={false}
       value={String(chosen)}
-      data={versionChoices(isKnown ? dataset.versions : [{ version: chosen }, ...dataset.versions])}
+      data={toVersionChoices(isKnown ? dataset.versions : [{ version: chosen }, ...dataset.versions])}
       onChange={(version) => set('version', version)}
     />
   )

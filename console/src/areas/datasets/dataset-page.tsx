@@ -3,20 +3,20 @@ import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, RelativeTime } from '../../ui/date-time.tsx'
 import { useFilter } from '../../ui/filters.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { useOrigin } from '../../ui/origin.ts'
 import { Page } from '../../ui/page.tsx'
 import { PartTabs } from '../../ui/part-tabs.tsx'
-import { type Dataset, datasetQuery, versionInForce } from '../../ui/registry-queries.ts'
+import { type Dataset, datasetQuery, getActiveListVersion } from '../../ui/registry-queries.ts'
 import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { versionName } from '../../ui/version-names.ts'
-import { At, When } from '../../ui/when.tsx'
+import { formatVersionName } from '../../ui/version-names.ts'
 import { PinnedMark, WhyInForce } from '../../ui/why-in-force.tsx'
-import { plural } from '../../ui/words.ts'
 import { usePin } from './activations-query.ts'
 import { ActivationsTab } from './activations-tab.tsx'
 import { EntriesTab } from './entries-tab.tsx'
@@ -26,7 +26,7 @@ import { OverlayTab } from './overlay-tab.tsx'
 import { PinActions } from './pin-actions.tsx'
 import { ProofTab } from './proof-tab.tsx'
 import { RollBack } from './roll-back.tsx'
-import { entriesInForce } from './version-words.ts'
+import { entriesInForce } from './version-texts.ts'
 import { VersionsTab } from './versions-tab.tsx'
 
 const tabs = ['versions', 'entries', 'activations', 'overlay', 'proof'] as const
@@ -85,7 +85,7 @@ export default function DatasetPage() {
 }
 
 function Actions({ dataset }: { readonly dataset: Dataset }) {
-  const may = useMay()
+  const may = usePermission()
   const isLive = dataset.state === 'live'
   return (
     <>
@@ -109,9 +109,9 @@ function Actions({ dataset }: { readonly dataset: Dataset }) {
 }
 
 /** The list of the other owner, where that is in force under the same key. */
-function GovernsInstead({ list_key }: { readonly list_key: string }) {
+function OtherListInForce({ list_key }: { readonly list_key: string }) {
   const { data } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
-  const governs = data && versionInForce(data)
+  const governs = data && getActiveListVersion(data)
   if (!governs) return null
   return (
     <>
@@ -135,7 +135,7 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
     <Section title="In force">
       {active === null ? (
         <Text size="sm">
-          Nothing. <GovernsInstead list_key={dataset.list_key} />
+          Nothing. <OtherListInForce list_key={dataset.list_key} />
           {dataset.origin === 'own' &&
             (newest ? 'Put a version in force below.' : 'Import a first version, then put it in force.')}
         </Text>
@@ -145,15 +145,15 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
             [
               'Version',
               <Group key="version" gap="xs">
-                <b>{versionName({ version: active.version, label: summary?.label ?? null })}</b>
-                <span className="quiet">{plural(entriesInForce(dataset) ?? 0, 'entry', 'entries')}</span>
+                <b>{formatVersionName({ version: active.version, label: summary?.label ?? null })}</b>
+                <span className="quiet">{formatCount(entriesInForce(dataset) ?? 0, 'entry', 'entries')}</span>
                 {newer > 0 && newest && (
                   <SearchLink
                     to={`/datasets/${dataset.list_key}/diff`}
                     search={{ from: active.version, to: newest.version, origin: dataset.origin }}
                     size="sm"
                   >
-                    {plural(newer, 'newer version waits', 'newer versions wait')}: compare
+                    {formatCount(newer, 'newer version waits', 'newer versions wait')}: compare
                   </SearchLink>
                 )}
               </Group>,
@@ -168,7 +168,7 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
               <Stack key="pending" gap={2}>
                 {pending.map(({ version, effective_from, reason }) => (
                   <span key={effective_from}>
-                    version {version} <When at={effective_from} />, <At at={effective_from} />: “{reason}”
+                    version {version} <RelativeTime at={effective_from} />, <DateTime at={effective_from} />: “{reason}”
                   </span>
                 ))}
               </Stack>,

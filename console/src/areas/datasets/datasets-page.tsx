@@ -3,36 +3,36 @@ import { Badge, Button, Group, Stack, Table, Text, TextInput } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { RelativeTime, useNow } from '../../ui/date-time.tsx'
 import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Nothing, PlainTable } from '../../ui/plain-table.tsx'
+import { EmptyState, PlainTable } from '../../ui/plain-table.tsx'
 import { type Dataset, datasetsQuery } from '../../ui/registry-queries.ts'
 import { SearchLink } from '../../ui/search-link.tsx'
-import { useNow, When } from '../../ui/when.tsx'
-import { plural } from '../../ui/words.ts'
-import { Freshness, standingOf } from './freshness.tsx'
+import { Freshness, getFreshness } from './freshness.tsx'
 import { RegisterDialog } from './register-dialog.tsx'
-import { entriesInForce, viaWords } from './version-words.ts'
+import { entriesInForce, viaTexts } from './version-texts.ts'
 
 const origins = ['own', 'shared'] as const
-const standings = ['fresh', 'due', 'stale', 'no-limit', 'empty', 'archived'] as const
+const freshnessStates = ['fresh', 'due', 'stale', 'no-limit', 'empty', 'archived'] as const
 
 export default function DatasetsPage() {
-  const may = useMay()
+  const may = usePermission()
   const [isRegistering, registering] = useDisclosure(false)
   const { data: datasets } = useSuspenseQuery({ ...datasetsQuery, refetchInterval: 30_000 })
   const setFilter = useSetFilter()
   const { find = '' } = useSearch({ strict: false }) as { find?: string | number }
   const origin = useFilter('origin', origins)
-  const standing = useFilter('standing', standings)
+  const standing = useFilter('standing', freshnessStates)
   const now_ms = useNow()
   const wanted = String(find).toLowerCase()
   const shown = datasets.filter(
     (dataset) =>
       (origin === undefined || dataset.origin === origin) &&
-      (standing === undefined || standingOf(dataset, now_ms) === standing) &&
+      (standing === undefined || getFreshness(dataset, now_ms) === standing) &&
       [dataset.list_key, dataset.title, dataset.type_key, dataset.owner ?? ''].some((text) =>
         text.toLowerCase().includes(wanted),
       ),
@@ -63,10 +63,10 @@ export default function DatasetsPage() {
           onChange={(event) => setFilter('find', event.currentTarget.value || null)}
         />
         <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
-        <Filter name="standing" label="Freshness" values={standings} everything="Any freshness" />
+        <Filter name="standing" label="Freshness" values={freshnessStates} everything="Any freshness" />
       </Group>
       {shown.length === 0 ? (
-        <Nothing>{datasets.length === 0 ? 'No list is registered yet.' : 'No list fits this search.'}</Nothing>
+        <EmptyState>{datasets.length === 0 ? 'No list is registered yet.' : 'No list fits this search.'}</EmptyState>
       ) : (
         <Stack gap="xs">
           <PlainTable
@@ -85,7 +85,7 @@ export default function DatasetsPage() {
             ))}
           </PlainTable>
           <Text size="xs" c="dimmed" role="status">
-            {plural(shown.length, 'list')} of {datasets.length}
+            {formatCount(shown.length, 'list')} of {datasets.length}
           </Text>
         </Stack>
       )}
@@ -127,7 +127,7 @@ function DatasetRow({ dataset }: { readonly dataset: Dataset }) {
           <>
             version {active.version}
             <Text size="xs" c="dimmed">
-              {viaWords[active.via]}
+              {viaTexts[active.via]}
               {active.overlay_version !== null && ', with overlay'}
             </Text>
           </>
@@ -142,7 +142,7 @@ function DatasetRow({ dataset }: { readonly dataset: Dataset }) {
           <span className="quiet">–</span>
         ) : (
           <span title={next.reason}>
-            version {next.version} <When at={next.effective_from} />
+            version {next.version} <RelativeTime at={next.effective_from} />
             {pending.length > 1 && `, ${pending.length - 1} more`}
           </span>
         )}

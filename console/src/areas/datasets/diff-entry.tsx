@@ -4,11 +4,11 @@ import type { Schemas } from '@probity/client'
 import { memo } from 'react'
 import { signs } from '../../ui/difference-counts.tsx'
 import { EntryFacts } from '../../ui/entry-value.tsx'
+import { formatCount } from '../../ui/format.ts'
 import type { DatasetType } from '../../ui/registry-queries.ts'
-import { nameOf, segmentsOf } from '../../ui/type-words.ts'
-import { plural } from '../../ui/words.ts'
+import { getEntryName, parsePointer } from '../../ui/type-texts.ts'
 import { ChangeTable } from './change-table.tsx'
-import { anchorOf } from './diff-words.ts'
+import { toAnchorId } from './diff-fields.ts'
 
 export type DifferenceItem = Schemas['DifferencePage']['items'][number]
 
@@ -18,24 +18,24 @@ interface DiffEntryProps {
 }
 
 /** The heading names the entry already. */
-const inHeader = (type: DatasetType): string[] => [
+const isInHeading = (type: DatasetType): string[] => [
   'name',
-  ...type.key_pointers.map((pointer) => segmentsOf(pointer)[0] ?? ''),
+  ...type.key_pointers.map((pointer) => parsePointer(pointer)[0] ?? ''),
 ]
 
 export const DiffEntry = memo(function DiffEntry({ item, type }: DiffEntryProps) {
   const { op, key, before, after, changes } = item
   const whole = after ?? before
-  const name = nameOf(whole)
-  const was = op === 'changed' ? nameOf(before) : null
+  const name = getEntryName(whole)
+  const was = op === 'changed' ? getEntryName(before) : null
   return (
-    <article className={`diff-entry diff-entry-${op}`} id={anchorOf(key)} tabIndex={-1} aria-label={`${op}: ${key}`}>
+    <article className={`diff-entry diff-entry-${op}`} id={toAnchorId(key)} tabIndex={-1} aria-label={`${op}: ${key}`}>
       <header>
         <h3>{name ?? key}</h3>
         {name && <span className="mono quiet">{key}</span>}
         {was !== null && was !== name && <span className="quiet">was {was}</span>}
         <Group gap={8} ml="auto">
-          {op === 'changed' && <span className="quiet">{plural(changes.length, 'field')}</span>}
+          {op === 'changed' && <span className="quiet">{formatCount(changes.length, 'field')}</span>}
           <span className={`count count-${op}`}>
             <b aria-hidden="true">{signs[op]}</b> {op}
           </span>
@@ -44,7 +44,7 @@ export const DiffEntry = memo(function DiffEntry({ item, type }: DiffEntryProps)
       {op === 'changed' ? (
         <ChangeTable type={type} changes={changes} label={`Changed fields of ${key}`} />
       ) : (
-        <div className="diff-body">{whole && <EntryFacts type={type} entry={whole} without={inHeader(type)} />}</div>
+        <div className="diff-body">{whole && <EntryFacts type={type} entry={whole} without={isInHeading(type)} />}</div>
       )}
     </article>
   )

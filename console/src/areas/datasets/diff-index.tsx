@@ -3,19 +3,19 @@ import { Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { signs } from '../../ui/difference-counts.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
-import { nameOf } from '../../ui/type-words.ts'
+import { getEntryName } from '../../ui/type-texts.ts'
 import type { DifferenceItem } from './diff-entry.tsx'
-import { anchorOf } from './diff-words.ts'
+import { toAnchorId } from './diff-fields.ts'
 
 /** Beyond this the browser would be busy with the index alone. */
-const MOST_LINKS = 500
+const MAX_LINKS = 500
 
 export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[] }) {
   const set = useSetFilter()
   const [typed, setTyped] = useState('')
   const wanted = typed.trim().toLowerCase()
   const fitting = items.filter((item) =>
-    `${item.key} ${nameOf(item.after ?? item.before) ?? ''}`.toLowerCase().includes(wanted),
+    `${item.key} ${getEntryName(item.after ?? item.before) ?? ''}`.toLowerCase().includes(wanted),
   )
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -38,10 +38,10 @@ export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[]
         />
       </form>
       <ol>
-        {fitting.slice(0, MOST_LINKS).map(({ key, op, before, after }) => (
+        {fitting.slice(0, MAX_LINKS).map(({ key, op, before, after }) => (
           <li key={key}>
             <a
-              href={`#${anchorOf(key)}`}
+              href={`#${toAnchorId(key)}`}
               title={key}
               onClick={(event) => {
                 event.preventDefault()
@@ -53,7 +53,7 @@ export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[]
               </b>
               <span>
                 <span className="sr-only">{op}: </span>
-                {nameOf(after ?? before) ?? key}
+                {getEntryName(after ?? before) ?? key}
               </span>
             </a>
           </li>
@@ -69,7 +69,7 @@ export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[]
 }
 
 function jumpTo(key: string): void {
-  const entry = document.getElementById(anchorOf(key))
+  const entry = document.getElementById(toAnchorId(key))
   entry?.scrollIntoView({ block: 'start' })
   entry?.focus({ preventScroll: true })
 }

@@ -4,28 +4,28 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { probity } from '../../session/client.ts'
-import { useCountedSummary } from '../../ui/counted-summary.ts'
+import { useDiffSummary } from '../../ui/diff-summary-query.ts'
 import { kinds } from '../../ui/difference-counts.tsx'
 import { useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton, usePages } from '../../ui/list.tsx'
-import { isSameVersion, type OwnedVersion, rangeQuery, useOrigin } from '../../ui/origin.ts'
+import { isSameVersion, type OwnedVersion, toDiffParams, useOrigin } from '../../ui/origin.ts'
 import { Page } from '../../ui/page.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { type Dataset, datasetQuery, differenceQuery, typeQuery } from '../../ui/registry-queries.ts'
 import { SearchLink } from '../../ui/search-link.tsx'
-import { titleOf } from '../../ui/type-words.ts'
-import { versionName } from '../../ui/version-names.ts'
+import { getFieldTitle } from '../../ui/type-texts.ts'
+import { formatVersionName } from '../../ui/version-names.ts'
 import { VersionRange } from '../../ui/version-range.tsx'
-import { plural } from '../../ui/words.ts'
 import { DiffEntry, type DifferenceItem } from './diff-entry.tsx'
+import { touchesField } from './diff-fields.ts'
 import { DiffIndex } from './diff-index.tsx'
 import { DiffSummary } from './diff-summary.tsx'
-import { touchesField } from './diff-words.ts'
 
 /** So many entries that fit a filter are looked for before the reader is asked whether to go on. */
-const ENOUGH = 20
-const MOST_PAGES = 30
+const ENOUGH_MATCHES = 20
+const MAX_PAGES = 30
 
 export default function DiffPage() {
   const { list_key = '' } = useParams({ strict: false }) as { list_key?: string }
@@ -44,7 +44,7 @@ export default function DiffPage() {
   )
   const named = ({ version, origin }: OwnedVersion) =>
     from.origin === to.origin
-      ? versionName(dataset.versions.find((one) => one.version === version) ?? { version }).toLowerCase()
+      ? formatVersionName(dataset.versions.find((one) => one.version === version) ?? { version }).toLowerCase()
       : `version ${version} (${origin})`
   return (
     <Page
@@ -56,7 +56,7 @@ export default function DiffPage() {
       }
     >
       {isSameVersion(from, to) ? (
-        <Nothing>Twice the same version: nothing differs.</Nothing>
+        <EmptyState>Twice the same version: nothing differs.</EmptyState>
       ) : (
         <Difference key={JSON.stringify([from, to])} dataset={dataset} from={from} to={to} />
       )}
@@ -99,7 +99,7 @@ function Difference({ dataset, from, to }: RangeProps) {
       probity.GET('/api/reference-data/datasets/{list_key}/diff', {
         params: {
           path: { list_key },
-          query: { ...cursor, ...rangeQuery(from, to), ...(key_prefix && { key_prefix }), limit: 100 },
+          query: { ...cursor, ...toDiffParams(from, to), ...(key_prefix && { key_prefix }), limit: 100 },
         },
         signal,
       }),
@@ -108,11 +108,11 @@ function Difference({ dataset, from, to }: RangeProps) {
   const shown = loaded.filter(
     (item) => (kind === undefined || item.op === kind) && (field === undefined || touchesField(item, field)),
   )
-  useLookedFor(list, shown.length)
+  useMatchingEntries(list, shown.length)
   const { summary } = whole
-  useCountedSummary({ list_key, from, to, is_counted: whole.summary_state === 'complete' })
+  useDiffSummary({ list_key, from, to, is_counted: whole.summary_state === 'complete' })
   if (summary && summary.added + summary.removed + summary.changed === 0) {
-    return <Nothing>The two versions hold the same entries.</Nothing>
+    return <EmptyState>The two versions hold the same entries.</EmptyState>
   }
   return (
     <Stack gap="md">
@@ -137,17 +137,17 @@ function Difference({ dataset, from, to }: RangeProps) {
               onChange={(event) => set('key', event.currentTarget.value || null)}
             />
             <Text size="xs" c="dimmed" role="status">
-              {plural(shown.length, 'entry', 'entries')} shown
+              {formatCount(shown.length, 'entry', 'entries')} shown
               {kind && `, ${kind} only`}
-              {field && `, where ${titleOf(type, field)} changed`}
+              {field && `, where ${getFieldTitle(type, field)} changed`}
               {list.hasNextPage ? '; more can be loaded' : ''}
             </Text>
           </Group>
           {list.data === undefined && <ListSkeleton />}
           {list.data !== undefined && shown.length === 0 && !list.isFetching && (
-            <Nothing>
+            <EmptyState>
               {list.hasNextPage ? 'No change fits among those looked at so far.' : 'No change fits this filter.'}
-            </Nothing>
+            </EmptyState>
           )}
           {shown.map((item) => (
             <DiffEntry key={item.key} item={item} type={type} />
@@ -166,10 +166,10 @@ function Difference({ dataset, from, to }: RangeProps) {
 }
 
 /** A filter may fit nothing on the pages at hand: goes on until enough fits, within bounds. */
-function useLookedFor(list: ReturnType<typeof usePages<DifferenceItem>>, found: number): void {
+function useMatchingEntries(list: ReturnType<typeof usePages<DifferenceItem>>, found: number): void {
   const { hasNextPage, isFetching, fetchNextPage } = list
   const pages = list.data?.pages.length ?? 0
-  const goesOn = hasNextPage && !isFetching && found < ENOUGH && pages < MOST_PAGES
+  const goesOn = hasNextPage && !isFetching && found < ENOUGH_MATCHES && pages < MAX_PAGES
   useEffect(() => {
     if (goesOn) fetchNextPage()
   }, [goesOn, fetchNextPage])

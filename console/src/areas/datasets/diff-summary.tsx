@@ -4,9 +4,9 @@ import type { Schemas } from '@probity/client'
 import { type Kind, kinds, signs } from '../../ui/difference-counts.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
 import type { DatasetType } from '../../ui/registry-queries.ts'
-import { titleOf } from '../../ui/type-words.ts'
+import { getFieldTitle } from '../../ui/type-texts.ts'
 
-const SHOWN_FIELDS = 8
+const MAX_SHOWN_FIELDS = 8
 
 interface DiffSummaryProps {
   readonly summary: NonNullable<Schemas['DifferencePage']['summary']>
@@ -40,14 +40,14 @@ export function DiffSummary({ summary, type, kind, field }: DiffSummaryProps) {
           <Text size="xs" c="dimmed">
             Most changed
           </Text>
-          {summary.fields.slice(0, SHOWN_FIELDS).map(({ pointer, changed }) => (
+          {summary.fields.slice(0, MAX_SHOWN_FIELDS).map(({ pointer, changed }) => (
             <UnstyledButton
               key={pointer}
               className="chip"
               aria-pressed={field === pointer}
               onClick={() => set('field', field === pointer ? null : pointer)}
             >
-              {titleOf(type, pointer)} <b>{changed.toLocaleString('en')}</b>
+              {getFieldTitle(type, pointer)} <b>{changed.toLocaleString('en')}</b>
             </UnstyledButton>
           ))}
         </Group>

@@ -8,9 +8,9 @@ import { CopyValue } from '../../ui/copy-value.tsx'
 import { EntryFacts } from '../../ui/entry-value.tsx'
 import { JsonBlock } from '../../ui/json-block.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { type Dataset, type DatasetType, type Entry, typeQuery } from '../../ui/registry-queries.ts'
-import { fieldOf, inWords, membersOf, segmentsOf, titleOf } from '../../ui/type-words.ts'
+import { findField, formatEntryValue, getFieldTitle, listMembers, parsePointer } from '../../ui/type-texts.ts'
 import { useChosenVersion, VersionSelect } from './chosen-version.tsx'
 
 const COLUMNS = 5
@@ -23,7 +23,7 @@ interface Row {
 
 export function EntriesTab({ dataset }: { readonly dataset: Dataset }) {
   const version = useChosenVersion(dataset)
-  if (version === null) return <Nothing>No version yet, so no entries.</Nothing>
+  if (version === null) return <EmptyState>No version yet, so no entries.</EmptyState>
   return <Entries dataset={dataset} version={version} />
 }
 
@@ -42,13 +42,13 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
       signal,
     }),
   )
-  const columns = columnsOf(
+  const columns = chooseColumns(
     type,
     (list.data?.pages[0]?.items ?? []).map(({ entry }) => entry),
   )
   const heading = (name: string) => {
-    const unit = fieldOf(type, `/${name}`)?.unit
-    return unit === undefined ? titleOf(type, `/${name}`) : `${titleOf(type, `/${name}`)} (${unit})`
+    const unit = findField(type, `/${name}`)?.unit
+    return unit === undefined ? getFieldTitle(type, `/${name}`) : `${getFieldTitle(type, `/${name}`)} (${unit})`
   }
   return (
     <Stack gap="sm">
@@ -78,7 +78,7 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
             </Table.Td>
             {columns.map((name, place) => (
               <Table.Td key={name} {...(place > 0 && { visibleFrom: place > 2 ? 'lg' : 'sm' })}>
-                <span className="cell-text">{inWords(row.entry[name])}</span>
+                <span className="cell-text">{formatEntryValue(row.entry[name])}</span>
               </Table.Td>
             ))}
           </Table.Tr>
@@ -90,11 +90,11 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
 }
 
 /** The key has a column of its own; of the rest, those that most entries fill. */
-function columnsOf(type: DatasetType, entries: readonly Entry[]): string[] {
-  const keys = type.key_pointers.map((pointer) => segmentsOf(pointer)[0])
+function chooseColumns(type: DatasetType, entries: readonly Entry[]): string[] {
+  const keys = type.key_pointers.map((pointer) => parsePointer(pointer)[0])
   const isUsual = (name: string) =>
-    2 * entries.filter((entry) => inWords(entry[name]) !== '–').length >= Math.max(1, entries.length)
-  return membersOf(type)
+    2 * entries.filter((entry) => formatEntryValue(entry[name]) !== '–').length >= Math.max(1, entries.length)
+  return listMembers(type)
     .filter((name) => !keys.includes(name) && isUsual(name))
     .slice(0, COLUMNS)
 }

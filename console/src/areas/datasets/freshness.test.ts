@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { standingOf } from './freshness.tsx'
+import { getFreshness } from './freshness.tsx'
 
 const now_ms = Date.parse('2026-01-10T00:00:00Z')
 const active = {
@@ -20,5 +20,5 @@ test.each([
   ['empty', { ...list, active: null }],
   ['archived', { ...list, active: null, state: 'archived' }],
 ] as const)('%s: %o', (standing, dataset) => {
-  expect(standingOf(dataset, now_ms)).toBe(standing)
+  expect(getFreshness(dataset, now_ms)).toBe(standing)
 })

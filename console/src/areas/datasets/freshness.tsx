@@ -1,14 +1,14 @@
 /** Whether what is in force is still young enough, in a word and since when. */
 import { Badge } from '@mantine/core'
+import { formatAgo, useNow } from '../../ui/date-time.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
-import { ago, useNow } from '../../ui/when.tsx'
 
-type Standing = 'archived' | 'empty' | 'stale' | 'due' | 'fresh' | 'no-limit'
+type FreshnessState = 'archived' | 'empty' | 'stale' | 'due' | 'fresh' | 'no-limit'
 
-export function standingOf(
+export function getFreshness(
   dataset: Pick<Dataset, 'active' | 'stale_after_days' | 'stale_since' | 'review_due_at' | 'state'>,
   now_ms: number,
-): Standing {
+): FreshnessState {
   if (dataset.state === 'archived') return 'archived'
   if (dataset.active === null) return 'empty'
   if (dataset.stale_since !== null && Date.parse(dataset.stale_since) <= now_ms) return 'stale'
@@ -17,7 +17,7 @@ export function standingOf(
   return dataset.stale_after_days === null ? 'no-limit' : 'fresh'
 }
 
-const colors: Readonly<Record<Standing, string>> = {
+const colors: Readonly<Record<FreshnessState, string>> = {
   archived: 'gray',
   empty: 'gray',
   stale: 'red',
@@ -28,9 +28,9 @@ const colors: Readonly<Record<Standing, string>> = {
 
 export function Freshness({ dataset }: { readonly dataset: Dataset }) {
   const now_ms = useNow()
-  const standing = standingOf(dataset, now_ms)
-  const since = (at: string | null) => (at === null ? '' : ago(new Date(at), now_ms))
-  const words: Readonly<Record<Standing, string>> = {
+  const standing = getFreshness(dataset, now_ms)
+  const since = (at: string | null) => (at === null ? '' : formatAgo(new Date(at), now_ms))
+  const words: Readonly<Record<FreshnessState, string>> = {
     archived: 'archived',
     empty: 'nothing in force',
     stale: `stale, since ${since(dataset.stale_since)}`,

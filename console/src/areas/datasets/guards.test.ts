@@ -1,6 +1,6 @@
 /** Guards as people write them, there and back. */
 import { expect, test } from 'vitest'
-import { filledFault, guardsOf, wordsOf } from './guards.ts'
+import { findFillRateFault, parseGuards, toGuardTexts } from './guards.ts'
 
 test('what was read is written again exactly', () => {
   const guards = {
@@ -16,20 +16,20 @@ test('what was read is written again exactly', () => {
     max_orphan_rows: 12,
     min_filled_bps: { '/country': 9950, '/names/first': 100 },
   }
-  expect(wordsOf(guards as never)).toMatchObject({
+  expect(toGuardTexts(guards as never)).toMatchObject({
     removed_percent: 12.5,
     filled: '/country 99.5\n/names/first 1',
   })
-  expect(guardsOf(wordsOf(guards as never))).toEqual(guards)
+  expect(parseGuards(toGuardTexts(guards as never))).toEqual(guards)
 })
 
 test('what is left empty is not said', () => {
-  expect(guardsOf(wordsOf({}))).toEqual({})
+  expect(parseGuards(toGuardTexts({}))).toEqual({})
 })
 
 test('a fill rate is a field and a percentage', () => {
-  expect(filledFault('/country 95\n\n /name 100 %\n')).toBeNull()
-  expect(filledFault('/country')).toContain('“/country”')
-  expect(filledFault('/country 95\ncountry 95')).toContain('“country 95”')
-  expect(filledFault('/country 101')).toContain('“/country 101”')
+  expect(findFillRateFault('/country 95\n\n /name 100 %\n')).toBeNull()
+  expect(findFillRateFault('/country')).toContain('“/country”')
+  expect(findFillRateFault('/country 95\ncountry 95')).toContain('“country 95”')
+  expect(findFillRateFault('/country 101')).toContain('“/country 101”')
 })

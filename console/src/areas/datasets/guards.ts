@@ -4,7 +4,7 @@ import type { Schemas } from '@probity/client'
 export type Guards = Schemas['Guards']
 
 /** An empty text where nothing is said. */
-export interface GuardWords {
+export interface GuardTexts {
   readonly min_entries: number | string
   readonly max_entries: number | string
   readonly max_removed_entries: number | string
@@ -21,7 +21,7 @@ export interface GuardWords {
 
 const percent = (bps: number | undefined): number | string => (bps === undefined ? '' : bps / 100)
 
-export const wordsOf = (guards: Guards): GuardWords => ({
+export const toGuardTexts = (guards: Guards): GuardTexts => ({
   min_entries: guards.min_entries ?? '',
   max_entries: guards.max_entries ?? '',
   max_removed_entries: guards.max_removed_entries ?? '',
@@ -39,22 +39,22 @@ export const wordsOf = (guards: Guards): GuardWords => ({
 
 const LINE = /^(\/\S+)\s+(\d{1,3}(?:\.\d{1,2})?)\s*%?$/
 
-const linesOf = (filled: string): string[] =>
+const splitLines = (filled: string): string[] =>
   filled
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
 /** What is wrong with the lines of fill rates, as a sentence, or null. */
-export function filledFault(filled: string): string | null {
-  const odd = linesOf(filled).find((line) => Number(LINE.exec(line)?.[2] ?? 101) > 100)
+export function findFillRateFault(filled: string): string | null {
+  const odd = splitLines(filled).find((line) => Number(LINE.exec(line)?.[2] ?? 101) > 100)
   return odd === undefined ? null : `“${odd}” is not a field and a percentage up to 100, like: /country 95`
 }
 
-export function guardsOf(words: GuardWords): Guards {
+export function parseGuards(words: GuardTexts): Guards {
   const count = (value: number | string) => (typeof value === 'number' ? value : undefined)
   const bps = (value: number | string) => (typeof value === 'number' ? Math.round(value * 100) : undefined)
-  const filled = linesOf(words.filled).flatMap((line): [string, number][] => {
+  const filled = splitLines(words.filled).flatMap((line): [string, number][] => {
     const [, pointer, share] = LINE.exec(line) ?? []
     return pointer === undefined ? [] : [[pointer, Math.round(Number(share) * 100)]]
   })

@@ -1,7 +1,7 @@
 /** The settings of a list as a form: its name, who answers for it, how often it is looked at, what a new version must keep to. */
 import { Group, NumberInput, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import type { Dataset } from '../../ui/registry-queries.ts'
-import { filledFault, type GuardWords, guardsOf, wordsOf } from './guards.ts'
+import { findFillRateFault, type GuardTexts, parseGuards, toGuardTexts } from './guards.ts'
 
 export interface ListSettings {
   readonly title: string
@@ -9,31 +9,38 @@ export interface ListSettings {
   readonly description: string
   readonly review_every_days: number | string
   readonly stale_after_days: number | string
-  readonly guards: GuardWords
+  readonly guards: GuardTexts
 }
 
-export const settingsOf = (dataset: Partial<Dataset>): ListSettings => ({
+export const toSettings = (dataset: Partial<Dataset>): ListSettings => ({
   title: dataset.title ?? '',
   owner: dataset.owner ?? '',
   description: dataset.description ?? '',
   review_every_days: dataset.review_every_days ?? '',
   stale_after_days: dataset.stale_after_days ?? '',
-  guards: wordsOf(dataset.guards ?? {}),
+  guards: toGuardTexts(dataset.guards ?? {}),
 })
 
 const days = (value: number | string): number | null => (typeof value === 'number' ? value : null)
 
 /** As the server takes them. */
-export const bodyOf = ({ title, owner, description, review_every_days, stale_after_days, guards }: ListSettings) => ({
+export const buildRequest = ({
+  title,
+  owner,
+  description,
+  review_every_days,
+  stale_after_days,
+  guards,
+}: ListSettings) => ({
   title,
   owner: owner || null,
   description: description || null,
   review_every_days: days(review_every_days),
   stale_after_days: days(stale_after_days),
-  guards: guardsOf(guards),
+  guards: parseGuards(guards),
 })
 
-export const isComplete = ({ guards }: ListSettings): boolean => filledFault(guards.filled) === null
+export const isComplete = ({ guards }: ListSettings): boolean => findFillRateFault(guards.filled) === null
 
 interface ListFieldsProps {
   readonly settings: ListSettings
@@ -74,13 +81,13 @@ export function ListFields({ settings, onChange, faults }: ListFieldsProps) {
 }
 
 interface GuardFieldsProps {
-  readonly guards: GuardWords
+  readonly guards: GuardTexts
   readonly fault: string | undefined
-  readonly onChange: (guards: GuardWords) => void
+  readonly onChange: (guards: GuardTexts) => void
 }
 
 function GuardFields({ guards, fault, onChange }: GuardFieldsProps) {
-  const number = (name: Exclude<keyof GuardWords, 'filled'>) => ({
+  const number = (name: Exclude<keyof GuardTexts, 'filled'>) => ({
     size: 'xs' as const,
     min: 0,
     value: guards[name],
@@ -153,7 +160,7 @@ function GuardFields({ guards, fault, onChange }: GuardFieldsProps) {
           autosize
           minRows={2}
           value={guards.filled}
-          error={filledFault(guards.filled) ?? fault}
+          error={findFillRateFault(guards.filled) ?? fault}
           onChange={(event) => onChange({ ...guards, filled: event.currentTarget.value })}
         />
       </Stack>

@@ -3,17 +3,17 @@ import { ActionIcon, List, Menu, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { toWords } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
-import { spaced } from '../../ui/words.ts'
 import { SettingsDialog } from './settings-dialog.tsx'
 
 export function ListMenu({ dataset }: { readonly dataset: Dataset }) {
-  const may = useMay()
+  const may = usePermission()
   const [asking, setAsking] = useState<'settings' | 'archive' | null>(null)
   if (!may('updateDataset') && !may('archiveDataset')) return null
   const close = () => setAsking(null)
@@ -56,13 +56,13 @@ function ArchiveDialog({ dataset, isOpen, onClose }: ArchiveDialogProps) {
         .then(({ items }) => items),
     enabled: isOpen,
   })
-  const archive = useChange(() => probity.POST('/api/reference-data/datasets/{list_key}/archive', { params }), {
-    touches: ['datasets'],
-    done: `${title} is archived`,
+  const archive = useApiMutation(() => probity.POST('/api/reference-data/datasets/{list_key}/archive', { params }), {
+    invalidates: ['datasets'],
+    successMessage: `${title} is archived`,
     onDone: close,
   })
   function close() {
-    archive.forget()
+    archive.reset()
     onClose()
   }
   return (
@@ -87,7 +87,7 @@ function ArchiveDialog({ dataset, isOpen, onClose }: ArchiveDialogProps) {
           <List size="sm" aria-label="What stands on the list">
             {dependents.map(({ kind, key, detail }) => (
               <List.Item key={`${kind} ${key}`}>
-                {spaced(kind)} {key}: {detail}
+                {toWords(kind)} {key}: {detail}
               </List.Item>
             ))}
           </List>

@@ -4,15 +4,15 @@ import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
-import { Gates, gatesOf } from '../../ui/gates.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { Gates, getGates } from '../../ui/gates.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { ReasonField } from '../../ui/reason-field.tsx'
 import type { DatasetType } from '../../ui/registry-queries.ts'
 import { Section } from '../../ui/section.tsx'
-import { memberChanges } from '../../ui/text-changes.ts'
-import { plural } from '../../ui/words.ts'
+import { diffMembers } from '../../ui/value-diff.ts'
 import { ChangeTable } from './change-table.tsx'
 import type { Overlay } from './overlay-query.ts'
 
@@ -25,35 +25,35 @@ interface OverlayConflictsProps {
   readonly canRebase: boolean
 }
 
-const kindWords: Readonly<Record<Conflict['kind'], string>> = {
+const conflictTexts: Readonly<Record<Conflict['kind'], string>> = {
   'changed-under-patch': 'The shared entry changed after we changed it.',
   removed: 'The shared entry is gone.',
   redundant: 'The shared list says the same by now; our change can go.',
   'policy-violating': 'Our change is no longer allowed by the list’s policy.',
   invalid: 'Our change no longer gives an entry of the type.',
 }
-const refused: readonly Conflict['kind'][] = ['policy-violating', 'invalid']
+const isOursRefused: readonly Conflict['kind'][] = ['policy-violating', 'invalid']
 /** Where the base entry stands whatever we would like, or is gone with nothing left to change. */
-const yields = ({ kind, ours, theirs }: Conflict): boolean =>
-  refused.includes(kind) || (kind === 'removed' && ours === null && theirs === null)
+const isOursObsolete = ({ kind, ours, theirs }: Conflict): boolean =>
+  isOursRefused.includes(kind) || (kind === 'removed' && ours === null && theirs === null)
 
 export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProps) {
   const [resolutions, setResolutions] = useState<Readonly<Record<string, Side>>>({})
   const [reason, setReason] = useState('')
-  const rebase = useChange(
+  const rebase = useApiMutation(
     () =>
       probity.POST('/api/reference-data/datasets/{list_key}/overlay/rebase', {
         params: { path: { list_key: view.list_key } },
         body: { resolutions: resolutions as never, apply: true, ...(reason && { reason }) },
       }),
-    { touches: ['datasets'], done: ({ version }) => `Overlay version ${version} is in force` },
+    { invalidates: ['datasets'], successMessage: ({ version }) => `Overlay version ${version} is in force` },
   )
   return (
     <Section
       title={
         view.conflicts.length === 0
           ? 'The shared list has moved'
-          : plural(view.conflicts.length, 'conflict with the shared list', 'conflicts with the shared list')
+          : formatCount(view.conflicts.length, 'conflict with the shared list', 'conflicts with the shared list')
       }
     >
       <Stack gap="md">
@@ -69,7 +69,7 @@ export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProp
         {canRebase && (
           <>
             <ReasonField isRequired={false} value={reason} onChange={setReason} />
-            <Gates gates={gatesOf(rebase.problem)} />
+            <Gates gates={getGates(rebase.problem)} />
             <ProblemNote problem={rebase.problem} />
             <ApprovalNote request={rebase.waiting} />
             <Group>
@@ -99,7 +99,7 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
       <header>
         <h3 className="mono">{key}</h3>
         <Text size="sm">
-          {kindWords[kind]} {refused.includes(kind) && detail}
+          {conflictTexts[kind]} {isOursRefused.includes(kind) && detail}
         </Text>
         {isChoice && onChoose && (
           <SegmentedControl
@@ -109,7 +109,7 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
             value={chosen ?? ''}
             onChange={(side) => onChoose(side as Side)}
             data={[
-              ...(yields(conflict) ? [] : [{ value: 'ours', label: 'Keep ours' }]),
+              ...(isOursObsolete(conflict) ? [] : [{ value: 'ours', label: 'Keep ours' }]),
               { value: 'theirs', label: 'Take theirs' },
             ]}
           />
@@ -118,7 +118,7 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
       {base !== null && theirs !== null && (
         <ChangeTable
           type={type}
-          changes={memberChanges(base, theirs)}
+          changes={diffMembers(base, theirs)}
           label={`What the shared list changed on ${key}`}
           sides={['Shared, when we changed it', 'Shared, now']}
         />
@@ -131,7 +131,7 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
       {ours !== null && theirs !== null && (
         <ChangeTable
           type={type}
-          changes={memberChanges(theirs, ours)}
+          changes={diffMembers(theirs, ours)}
           label={`What ours makes of ${key}`}
           sides={['Theirs', 'Ours']}
         />

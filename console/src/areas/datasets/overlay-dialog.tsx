@@ -4,21 +4,21 @@ import { Button, Group, Select, Text, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { ReasonField } from '../../ui/reason-field.tsx'
 import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
-import { type Overlay, type OverlayChange, operationOf } from './overlay-query.ts'
+import { type Overlay, type OverlayChange, toOperation } from './overlay-query.ts'
 
 type Op = OverlayChange['op']
 
-const ways: Readonly<Record<Op, string>> = {
+const operationLabels: Readonly<Record<Op, string>> = {
   put: 'Add an entry, or replace it',
   merge: 'Change some fields of it',
   remove: 'Remove it',
 }
-const allowed: Readonly<Record<Overlay['overlay_policy'], readonly Op[]>> = {
+const listAllowedOps: Readonly<Record<Overlay['overlay_policy'], readonly Op[]>> = {
   none: [],
   add_only: ['put'],
   tighten_only: ['put', 'merge'],
@@ -34,7 +34,7 @@ interface OverlayDialogProps {
 
 export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogProps) {
   const { list_key } = view
-  const ops = allowed[view.overlay_policy]
+  const ops = listAllowedOps[view.overlay_policy]
   const [order, setOrder] = useState({ op: ops[0] ?? ('put' as Op), key: '', value: '', reason: '' })
   const { data: now } = useQuery({
     queryKey: ['datasets', 'resolved', list_key, order.key],
@@ -46,22 +46,22 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
     enabled: order.key !== '',
     throwOnError: false,
   })
-  const value = parsed(order.value)
+  const value = parseObject(order.value)
   const isJson = order.op === 'remove' || value !== null
-  const save = useChange(
+  const save = useApiMutation(
     (entry: Entry | null) =>
       probity.PUT('/api/reference-data/datasets/{list_key}/overlay', {
         params: { path: { list_key } },
         body: {
           entries: [
-            ...changes.filter(({ key }) => key !== order.key).map(operationOf),
+            ...changes.filter(({ key }) => key !== order.key).map(toOperation),
             { key: order.key, op: order.op, ...(order.op !== 'remove' && { value: entry as never }) },
           ],
           mode: view.overlay?.base_version == null ? 'follow' : 'pinned',
           reason: order.reason,
         },
       }),
-    { touches: ['datasets'], done: 'The overlay is in force', onDone: onClose },
+    { invalidates: ['datasets'], successMessage: 'The overlay is in force', onDone: onClose },
   )
   const startFrom = (name: string, entry: object) => (
     <Button
@@ -86,7 +86,7 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
         label="What"
         allowDeselect={false}
         value={order.op}
-        data={ops.map((op) => ({ value: op, label: ways[op] }))}
+        data={ops.map((op) => ({ value: op, label: operationLabels[op] }))}
         onChange={(op) => setOrder({ ...order, op: (op ?? 'put') as Op })}
       />
       <TextInput
@@ -124,7 +124,7 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
   )
 }
 
-function parsed(text: string): Entry | null {
+function parseObject(text: string): Entry | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Entry) : null

@@ -20,7 +20,7 @@ export const overlayQuery = (list_key: string) =>
   })
 
 /** As it is sent again with the others: an overlay is always replaced as a whole. */
-export const operationOf = ({ key, op, value }: OverlayChange) => ({
+export const toOperation = ({ key, op, value }: OverlayChange) => ({
   key,
   op,
   ...(op !== 'remove' && value !== null && { value }),

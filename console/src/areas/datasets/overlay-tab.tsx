@@ -4,37 +4,37 @@ import { Badge, Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
+import { DateTime } from '../../ui/date-time.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { EntryFacts } from '../../ui/entry-value.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { ReasonField } from '../../ui/reason-field.tsx'
 import { type Dataset, type DatasetType, type Entry, typeQuery } from '../../ui/registry-queries.ts'
-import { memberChanges } from '../../ui/text-changes.ts'
-import { At } from '../../ui/when.tsx'
-import { plural } from '../../ui/words.ts'
+import { diffMembers } from '../../ui/value-diff.ts'
 import { ChangeTable } from './change-table.tsx'
 import { OverlayConflicts } from './overlay-conflicts.tsx'
 import { OverlayDialog } from './overlay-dialog.tsx'
-import { type OverlayChange, operationOf, overlayQuery } from './overlay-query.ts'
-import { policyWords } from './version-words.ts'
+import { type OverlayChange, overlayQuery, toOperation } from './overlay-query.ts'
+import { overlayPolicyTexts } from './version-texts.ts'
 
-const opWords = {
+const operationTexts = {
   put: ['added or replaced', 'teal'],
   merge: ['changed', 'orange'],
   remove: ['removed', 'red'],
 } as const
 
 export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
-  const may = useMay()
+  const may = usePermission()
   const { data: view } = useSuspenseQuery(overlayQuery(dataset.list_key))
   const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
   const [asking, setAsking] = useState<'change' | 'return' | null>(null)
   const [dropped, setDropped] = useState<string | null>(null)
-  if (view === null) return <Nothing>Nothing is in force, so there is nothing to lie over.</Nothing>
+  if (view === null) return <EmptyState>Nothing is in force, so there is nothing to lie over.</EmptyState>
   const changes = view.overlay?.entries ?? []
   const pinned = view.overlay?.base_version ?? null
   const isIdle = pinned !== null && pinned !== view.base?.version
@@ -44,11 +44,11 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
     <Stack gap="md">
       <Group justify="space-between" align="flex-start">
         <Text size="sm" maw={640}>
-          {policyWords[view.overlay_policy]}{' '}
+          {overlayPolicyTexts[view.overlay_policy]}{' '}
           {view.overlay && (
             <span className="quiet">
               Overlay version {view.overlay.version}, by <Principal of={view.overlay.created_by} />,{' '}
-              <At at={view.overlay.created_at} />.
+              <DateTime at={view.overlay.created_at} />.
             </span>
           )}
         </Text>
@@ -73,11 +73,11 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
       )}
       {(isIdle || view.conflicts.length > 0) && <OverlayConflicts view={view} type={type} canRebase={canChange} />}
       {changes.length === 0 ? (
-        <Nothing>This tenant takes the list as it is.</Nothing>
+        <EmptyState>This tenant takes the list as it is.</EmptyState>
       ) : (
         <Stack gap="sm" component="section" aria-label="Changes of this tenant">
           <Text size="sm" c="dimmed">
-            {plural(changes.length, 'entry', 'entries')} of the shared list changed by this tenant.
+            {formatCount(changes.length, 'entry', 'entries')} of the shared list changed by this tenant.
           </Text>
           {changes.map((change) => (
             <OverlayEntry
@@ -95,19 +95,19 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
         <OverlayDialog view={view} type={type} changes={changes} onClose={() => setAsking(null)} />
       )}
       {asking === 'return' && (
-        <LessDialog list_key={dataset.list_key} mode={mode} changes={[]} onClose={() => setAsking(null)}>
+        <DropChangeDialog list_key={dataset.list_key} mode={mode} changes={[]} onClose={() => setAsking(null)}>
           All changes of this tenant end now, and the shared list governs as it is. The overlay stays in the record.
-        </LessDialog>
+        </DropChangeDialog>
       )}
       {dropped !== null && (
-        <LessDialog
+        <DropChangeDialog
           list_key={dataset.list_key}
           mode={mode}
           changes={changes.filter(({ key }) => key !== dropped)}
           onClose={() => setDropped(null)}
         >
           {dropped} is taken from the shared list again.
-        </LessDialog>
+        </DropChangeDialog>
       )}
     </Stack>
   )
@@ -134,9 +134,9 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
       }),
     enabled: base_version !== null,
   })
-  const [words, color] = opWords[change.op]
+  const [words, color] = operationTexts[change.op]
   const shared = data?.items.find(({ key }) => key === change.key)?.entry as Entry | undefined
-  const changed = shared && change.effective ? memberChanges(shared, change.effective) : []
+  const changed = shared && change.effective ? diffMembers(shared, change.effective) : []
   return (
     <article className="diff-entry diff-entry-changed" aria-label={`Overlay on ${change.key}`}>
       <header>
@@ -179,7 +179,7 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
   )
 }
 
-interface LessDialogProps {
+interface DropChangeDialogProps {
   readonly list_key: string
   readonly mode: 'follow' | 'pinned'
   /** What is left; nothing returns to the shared list. */
@@ -188,18 +188,18 @@ interface LessDialogProps {
   readonly children: ReactNode
 }
 
-function LessDialog({ list_key, mode, changes, onClose, children }: LessDialogProps) {
+function DropChangeDialog({ list_key, mode, changes, onClose, children }: DropChangeDialogProps) {
   const [reason, setReason] = useState('')
   const path = { list_key }
-  const less = useChange(
+  const less = useApiMutation(
     async () =>
       changes.length === 0
         ? probity.DELETE('/api/reference-data/datasets/{list_key}/overlay', { params: { path, query: { reason } } })
         : probity.PUT('/api/reference-data/datasets/{list_key}/overlay', {
             params: { path },
-            body: { entries: changes.map(operationOf), mode, reason },
+            body: { entries: changes.map(toOperation), mode, reason },
           }),
-    { touches: ['datasets'], done: 'The overlay is changed', onDone: onClose },
+    { invalidates: ['datasets'], successMessage: 'The overlay is changed', onDone: onClose },
   )
   return (
     <FormDialog

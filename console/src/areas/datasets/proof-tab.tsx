@@ -6,14 +6,14 @@ import { type FormEvent, useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { ListSkeleton } from '../../ui/list.tsx'
 import type { OwnedVersion } from '../../ui/origin.ts'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { saveJson } from '../../ui/save-file.ts'
 import { Facts, Section } from '../../ui/section.tsx'
-import { plural } from '../../ui/words.ts'
 import { useChosenVersion, VersionSelect } from './chosen-version.tsx'
 
 export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
@@ -22,7 +22,7 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
   const search = useSearch({ strict: false }) as { key?: string | number }
   const asked = search.key === undefined ? null : String(search.key)
   const [typed, setTyped] = useState(asked ?? '')
-  if (version === null) return <Nothing>No version yet, so nothing to prove.</Nothing>
+  if (version === null) return <EmptyState>No version yet, so nothing to prove.</EmptyState>
   function submit(event: FormEvent) {
     event.preventDefault()
     set('key', typed.trim() || null)
@@ -51,17 +51,19 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
           </Button>
         </Group>
       </form>
-      {asked !== null && <Proof list_key={dataset.list_key} origin={dataset.origin} version={version} asked={asked} />}
+      {asked !== null && (
+        <Proof list_key={dataset.list_key} origin={dataset.origin} version={version} entryKey={asked} />
+      )}
     </Stack>
   )
 }
 
 interface ProofProps extends OwnedVersion {
   readonly list_key: string
-  readonly asked: string
+  readonly entryKey: string
 }
 
-function Proof({ list_key, origin, version, asked }: ProofProps) {
+function Proof({ list_key, origin, version, entryKey: asked }: ProofProps) {
   const { data: found } = useQuery({
     queryKey: ['datasets', 'proof', list_key, origin, version, asked],
     queryFn: ({ signal }) =>
@@ -110,7 +112,7 @@ function Proof({ list_key, origin, version, asked }: ProofProps) {
                 <CopyValue value={proof.entry_hash} name="the entry’s hash" />
               ),
             ],
-            ['In its bucket', plural(proof.bucket.length, 'entry', 'entries')],
+            ['In its bucket', formatCount(proof.bucket.length, 'entry', 'entries')],
             [
               'Path',
               <Stack key="path" gap={2}>

@@ -1,14 +1,14 @@
 /** Putting a version of a list in force, now or later, or asking for it. */
 import type { Schemas } from '@probity/client'
 import { probity } from '../../session/client.ts'
-import { PutInForceDialog, type Way } from '../../ui/put-in-force.tsx'
+import { type ActivationMode, PutInForceDialog } from '../../ui/put-in-force.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
-import { WhatWillChange } from './what-will-change.tsx'
+import { ListActivationDiff } from './list-activation-diff.tsx'
 
 interface PutListInForceProps {
   readonly dataset: Dataset
   readonly version: Schemas['DatasetVersion']
-  readonly way: Way | null
+  readonly way: ActivationMode | null
   readonly onClose: () => void
 }
 
@@ -19,7 +19,7 @@ export function PutListInForce({ dataset, version: { version }, way, onClose }: 
     <PutInForceDialog
       title={dataset.title}
       version={version}
-      way={way}
+      mode={way}
       onClose={onClose}
       send={(chosen, order) =>
         chosen === 'submit'
@@ -32,9 +32,9 @@ export function PutListInForce({ dataset, version: { version }, way, onClose }: 
               body: { ...order, version, expected_active: active },
             })
       }
-      touches="datasets"
+      invalidates="datasets"
     >
-      <WhatWillChange dataset={dataset} to={version} />
+      <ListActivationDiff dataset={dataset} to={version} />
     </PutInForceDialog>
   )
 }

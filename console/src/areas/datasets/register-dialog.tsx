@@ -4,18 +4,18 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
-import { bodyOf, isComplete, ListFields, type ListSettings, settingsOf } from './list-fields.tsx'
+import { faultsByField } from '../../ui/problem-texts.ts'
+import { buildRequest, isComplete, ListFields, type ListSettings, toSettings } from './list-fields.tsx'
 
 interface NewList {
   readonly list_key: string
   readonly type_key: string
   readonly settings: ListSettings
 }
-const blank: NewList = { list_key: '', type_key: '', settings: settingsOf({}) }
+const blank: NewList = { list_key: '', type_key: '', settings: toSettings({}) }
 
 export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
   const navigate = useNavigate()
@@ -29,11 +29,11 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
         .then(({ items }) => items),
     enabled: isOpen,
   })
-  const register = useChange(
-    () => probity.POST('/api/reference-data/datasets', { body: { list_key, type_key, ...bodyOf(settings) } }),
+  const register = useApiMutation(
+    () => probity.POST('/api/reference-data/datasets', { body: { list_key, type_key, ...buildRequest(settings) } }),
     {
-      touches: ['datasets'],
-      done: ({ title }) => `${title} is registered`,
+      invalidates: ['datasets'],
+      successMessage: ({ title }) => `${title} is registered`,
       onDone: (made) => {
         close()
         navigate({ to: `/datasets/${made.list_key}`, search: { origin: 'own' } as never })
@@ -43,7 +43,7 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
   const faults = faultsByField(register.problem)
   function close() {
     setList(blank)
-    register.forget()
+    register.reset()
     onClose()
   }
   return (

@@ -2,12 +2,12 @@
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
+import { useNow } from '../../ui/date-time.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { RollBackButton } from '../../ui/roll-back.tsx'
-import { governedBefore } from '../../ui/version-names.ts'
-import { useNow } from '../../ui/when.tsx'
+import { findPreviousVersion } from '../../ui/version-names.ts'
 import { activationsQuery } from './activations-query.ts'
-import { WhatWillChange } from './what-will-change.tsx'
+import { ListActivationDiff } from './list-activation-diff.tsx'
 
 export function RollBack({ dataset }: { readonly dataset: Dataset }) {
   const [isOpen, dialog] = useDisclosure(false)
@@ -17,15 +17,15 @@ export function RollBack({ dataset }: { readonly dataset: Dataset }) {
   return (
     <RollBackButton
       of={dataset}
-      before={governedBefore(timeline?.in_force ?? [], active?.version ?? null, now_ms)}
+      before={findPreviousVersion(timeline?.in_force ?? [], active?.version ?? null, now_ms)}
       isOpen={isOpen}
       onOpen={dialog.open}
       onClose={dialog.close}
       send={(body) =>
         probity.POST('/api/reference-data/datasets/{list_key}/rollback', { params: { path: { list_key } }, body })
       }
-      touches="datasets"
-      effect={(_, to) => <WhatWillChange dataset={dataset} to={to} />}
+      invalidates="datasets"
+      renderDiff={(_, to) => <ListActivationDiff dataset={dataset} to={to} />}
     />
   )
 }

@@ -3,12 +3,12 @@ import { TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
 import { type Dataset, datasetQuery } from '../../ui/registry-queries.ts'
-import { bodyOf, isComplete, ListFields, settingsOf } from './list-fields.tsx'
+import { buildRequest, isComplete, ListFields, toSettings } from './list-fields.tsx'
 
 interface SettingsDialogProps {
   readonly dataset: Dataset
@@ -18,22 +18,22 @@ interface SettingsDialogProps {
 /** Mounted while it is open: it begins with the list as it is then. */
 export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
   const queries = useQueryClient()
-  const [settings, setSettings] = useState(() => settingsOf(dataset))
+  const [settings, setSettings] = useState(() => toSettings(dataset))
   const [revision, setRevision] = useState(dataset.revision)
-  const save = useChange(
+  const save = useApiMutation(
     () =>
       probity.PATCH('/api/reference-data/datasets/{list_key}', {
         params: { path: { list_key: dataset.list_key } },
-        body: { ...bodyOf(settings), expected_revision: revision },
+        body: { ...buildRequest(settings), expected_revision: revision },
       }),
-    { touches: ['datasets'], done: 'The settings are saved', onDone: onClose },
+    { invalidates: ['datasets'], successMessage: 'The settings are saved', onDone: onClose },
   )
   const faults = faultsByField(save.problem)
   async function reload() {
     const now = await queries.fetchQuery({ ...datasetQuery(dataset.list_key, 'own'), staleTime: 0 })
-    setSettings(settingsOf(now))
+    setSettings(toSettings(now))
     setRevision(now.revision)
-    save.forget()
+    save.reset()
   }
   return (
     <FormDialog

@@ -5,8 +5,8 @@ import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
@@ -19,22 +19,22 @@ interface VersionActionsProps {
   readonly dataset: Dataset
   readonly version: Schemas['DatasetVersion']
 }
-type Asking = 'now' | 'later' | 'submit' | 'deprecated' | 'withdrawn' | null
+type OpenDialog = 'now' | 'later' | 'submit' | 'deprecated' | 'withdrawn' | null
 
 export function VersionActions({ dataset, version }: VersionActionsProps) {
-  const may = useMay()
+  const may = usePermission()
   const navigate = useNavigate()
-  const [asking, setAsking] = useState<Asking>(null)
+  const [asking, setAsking] = useState<OpenDialog>(null)
   const { list_key, active, origin } = dataset
   const number = version.version
   const isOurs = dataset.origin === 'own' && dataset.state === 'live'
   const canGovern = isOurs && version.state !== 'withdrawn'
-  const save = useChange(
+  const save = useApiMutation(
     async (format: ExportFormat) => ({
       format,
       content: await readExport(list_key, { version: number, origin }, format),
     }),
-    { touches: [], onDone: ({ format, content }) => saveFile(`${list_key}-v${number}.${format}`, content) },
+    { invalidates: [], onDone: ({ format, content }) => saveFile(`${list_key}-v${number}.${format}`, content) },
   )
   const close = () => setAsking(null)
   return (
@@ -126,7 +126,7 @@ interface RetireDialogProps extends VersionActionsProps {
   readonly onClose: () => void
 }
 
-const retiring = {
+const retireTexts = {
   deprecated: { title: 'Deprecate', about: 'It stays as it is, with a mark that something better exists.' },
   withdrawn: {
     title: 'Withdraw',
@@ -136,18 +136,22 @@ const retiring = {
 
 function RetireDialog({ dataset, version, state, onClose }: RetireDialogProps) {
   const [reason, setReason] = useState('')
-  const retire = useChange(
+  const retire = useApiMutation(
     (to: 'deprecated' | 'withdrawn') =>
       probity.PATCH('/api/reference-data/datasets/{list_key}/versions/{version}', {
         params: { path: { list_key: dataset.list_key, version: String(version.version) } },
         body: { state: to, reason },
       }),
-    { touches: ['datasets'], done: ({ state: now }) => `Version ${version.version} is ${now}`, onDone: close },
+    {
+      invalidates: ['datasets'],
+      successMessage: ({ state: now }) => `Version ${version.version} is ${now}`,
+      onDone: close,
+    },
   )
-  const words = retiring[state ?? 'deprecated']
+  const words = retireTexts[state ?? 'deprecated']
   function close() {
     setReason('')
-    retire.forget()
+    retire.reset()
     onClose()
   }
   return (

@@ -6,17 +6,17 @@ import { useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, RelativeTime } from '../../ui/date-time.tsx'
 import { DifferenceCounts } from '../../ui/difference-counts.tsx'
+import { formatCount, toSentence } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton, usePages } from '../../ui/list.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { SearchButton } from '../../ui/search-link.tsx'
 import { Facts } from '../../ui/section.tsx'
-import { inWords } from '../../ui/type-words.ts'
-import { At, When } from '../../ui/when.tsx'
-import { plural, sentence } from '../../ui/words.ts'
+import { formatEntryValue } from '../../ui/type-texts.ts'
 import { VersionActions } from './version-actions.tsx'
 
 type Version = Schemas['DatasetVersion']
@@ -31,7 +31,7 @@ export function VersionsTab({ dataset }: { readonly dataset: Dataset }) {
   )
   if (list.data === undefined) return <ListSkeleton />
   const versions = list.data.pages.flatMap(({ items }) => items)
-  if (versions.length === 0) return <Nothing>No version yet. Import a file to make the first one.</Nothing>
+  if (versions.length === 0) return <EmptyState>No version yet. Import a file to make the first one.</EmptyState>
   return (
     <Stack gap="xs">
       <ol className="timeline" aria-label="Versions, newest first">
@@ -56,7 +56,7 @@ function VersionItem({ dataset, version }: { readonly dataset: Dataset; readonly
   const scheduled = dataset.pending.find((one) => one.version === version.version)
   const name = `version ${version.version}`
   return (
-    <li data-in-force={isInForce} aria-label={sentence(name)}>
+    <li data-in-force={isInForce} aria-label={toSentence(name)}>
       <div className="version">
         <Stack gap={4} miw={0}>
           <Group gap={8}>
@@ -73,17 +73,18 @@ function VersionItem({ dataset, version }: { readonly dataset: Dataset; readonly
             )}
             {scheduled && (
               <Badge variant="light" color="cyan" tt="none">
-                scheduled <When at={scheduled.effective_from} />
+                scheduled <RelativeTime at={scheduled.effective_from} />
               </Badge>
             )}
             {version.state !== 'published' && <StateBadge state={version.state} />}
           </Group>
           <Group gap={10}>
             <DifferenceCounts of={version.difference} />
-            <Text size="sm">{plural(version.entry_count, 'entry', 'entries')}</Text>
+            <Text size="sm">{formatCount(version.entry_count, 'entry', 'entries')}</Text>
           </Group>
           <Text size="xs" c="dimmed" component="div">
-            {sentence(version.origin)} by <Principal of={version.created_by} />, <When at={version.created_at} />
+            {toSentence(version.origin)} by <Principal of={version.created_by} />,{' '}
+            <RelativeTime at={version.created_at} />
             {version.note && ` · ${version.note}`}
           </Text>
         </Stack>
@@ -161,7 +162,7 @@ function Provenance({ version: of }: { readonly version: Version }) {
           <CopyValue key="file" value={source.fingerprint} name="the file fingerprint" />,
         ],
         adapter_key !== undefined && ['Adapter', adapter_key],
-        counts !== undefined && ['Read', inCounts(counts)],
+        counts !== undefined && ['Read', formatCounts(counts)],
         imported_by !== undefined && ['Imported by', <Principal key="by" of={imported_by} />],
         import_id !== undefined && [
           'Import',
@@ -176,13 +177,13 @@ function Provenance({ version: of }: { readonly version: Version }) {
             <span className="quiet">{guards_overridden.breaches?.map(({ detail }) => detail).join(' ')}</span>
           </span>,
         ],
-        ['Created', <At key="at" at={data.created_at} />],
+        ['Created', <DateTime key="at" at={data.created_at} />],
         ...data.activations.map(
           ({ activation_id, effective_from, actor, reason }) =>
             [
               `In force from`,
               <span key={activation_id}>
-                <At at={effective_from} /> by <Principal of={actor} />: “{reason}”
+                <DateTime at={effective_from} /> by <Principal of={actor} />: “{reason}”
               </span>,
             ] as const,
         ),
@@ -191,7 +192,7 @@ function Provenance({ version: of }: { readonly version: Version }) {
   )
 }
 
-const inCounts = (counts: object): string =>
+const formatCounts = (counts: object): string =>
   Object.entries(counts)
-    .map(([name, count]) => `${sentence(name)} ${inWords(count)}`)
+    .map(([name, count]) => `${toSentence(name)} ${formatEntryValue(count)}`)
     .join(', ')

@@ -1,13 +1,13 @@
 /** Differences of two documents are read part by part: causes first, consequences after. */
 import { expect, test } from 'vitest'
-import { changesByPart } from './changes-by-part.ts'
+import { groupChangesByPart } from './changes-by-part.ts'
 
 test('each change stands in its part, and parts without one are left out', () => {
   const changes = ['/explanation/summary/0', '/inputs/age', '/lists/0/version', '/version', '/inputs/name'].map(
     (pointer) => ({ pointer }),
   )
   expect(
-    changesByPart(changes).map(({ title, changes: own }) => [title, ...own.map(({ pointer }) => pointer)]),
+    groupChangesByPart(changes).map(({ title, changes: own }) => [title, ...own.map(({ pointer }) => pointer)]),
   ).toEqual([
     ['Inputs', '/age', '/name'],
     ['What it stood on', '/lists/0/version', '/version'],
@@ -19,7 +19,7 @@ test('of the entries that were read, those that differ are named one by one', ()
   const read = (key: string, value: number, hash = 'aa') => ({ list_key: 'risk', key, field: 'score', value, hash })
   const before = [read('CH', 3), read('DE', 1), read('FR', 2), read('IT', 2, 'b1')]
   const after = [read('CH', 3), read('FR', 4), read('GB', 5), read('IT', 2, 'b2')]
-  expect(changesByPart([{ pointer: '/used', before, after }])).toEqual([
+  expect(groupChangesByPart([{ pointer: '/used', before, after }])).toEqual([
     {
       title: 'What it stood on',
       changes: [
@@ -31,5 +31,5 @@ test('of the entries that were read, those that differ are named one by one', ()
     },
   ])
   const odd = { pointer: '/used', before: null, after }
-  expect(changesByPart([odd])[0]?.changes).toEqual([odd])
+  expect(groupChangesByPart([odd])[0]?.changes).toEqual([odd])
 })

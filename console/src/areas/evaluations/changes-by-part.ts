@@ -1,5 +1,5 @@
 /** The fields in which two decision documents differ, by what they are part of. Pure. */
-import { pointerOf } from '../../ui/decision/model.ts'
+import { toPointer } from '../../ui/decision/definition-model.ts'
 
 interface Change {
   readonly pointer: string
@@ -7,14 +7,14 @@ interface Change {
   readonly after?: unknown
 }
 
-const parts: Readonly<Record<string, string>> = { inputs: 'Inputs', outcome: 'Outcome', explanation: 'Reasons' }
+const partTitles: Readonly<Record<string, string>> = { inputs: 'Inputs', outcome: 'Outcome', explanation: 'Reasons' }
 const OTHER = 'What it stood on'
 const order = ['Inputs', OTHER, 'Outcome', 'Reasons']
 
-export function changesByPart(changes: readonly Change[]): { title: string; changes: Change[] }[] {
-  const placed = changes.flatMap(entriesRead).map((change) => {
+export function groupChangesByPart(changes: readonly Change[]): { title: string; changes: Change[] }[] {
+  const placed = changes.flatMap(diffReadEntries).map((change) => {
     const first = change.pointer.split('/')[1] ?? ''
-    const title = parts[first]
+    const title = partTitles[first]
     // Its part is said already: what is left is the place in it.
     return title === undefined
       ? { title: OTHER, change }
@@ -25,7 +25,7 @@ export function changesByPart(changes: readonly Change[]): { title: string; chan
     .filter((part) => part.changes.length > 0)
 }
 
-interface Read {
+interface ReadEntry {
   readonly list_key: string
   readonly key: string | null
   readonly field: string | null
@@ -34,25 +34,25 @@ interface Read {
 }
 
 /** The entries that only one of the two has read, or has read otherwise: all of them at once would say nothing. */
-function entriesRead(change: Change): Change[] {
+function diffReadEntries(change: Change): Change[] {
   const { pointer, before, after } = change
   if (pointer !== '/used' || !Array.isArray(before) || !Array.isArray(after)) return [change]
-  const [earlier, later] = [byPlace(before), byPlace(after)]
+  const [earlier, later] = [indexByPlace(before), indexByPlace(after)]
   const places = [...new Set([...earlier.keys(), ...later.keys()])].sort()
   return places.flatMap((place) => {
     const [was, is] = [earlier.get(place), later.get(place)]
     const isSameValue = JSON.stringify(was?.value) === JSON.stringify(is?.value)
     if (isSameValue && was?.hash === is?.hash) return []
     // The same value of an entry that says something else besides.
-    const told = ({ value, hash }: Read) => (isSameValue ? hash.slice(0, 16) : value)
+    const told = ({ value, hash }: ReadEntry) => (isSameValue ? hash.slice(0, 16) : value)
     return [{ pointer: place, ...(was && { before: told(was) }), ...(is && { after: told(is) }) }]
   })
 }
 
-const byPlace = (entries: readonly Read[]) =>
+const indexByPlace = (entries: readonly ReadEntry[]) =>
   new Map(
     entries.map((entry) => {
       const steps = [entry.list_key, entry.key, entry.field].filter((step) => step !== null)
-      return [pointerOf(...steps), entry] as const
+      return [toPointer(...steps), entry] as const
     }),
   )

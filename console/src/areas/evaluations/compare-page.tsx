@@ -5,19 +5,19 @@ import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { probity } from '../../session/client.ts'
+import { DateTime, formatDateTime } from '../../ui/date-time.tsx'
 import { Changes } from '../../ui/decision/changes.tsx'
-import { kindOf, textQuery } from '../../ui/decision/kind.ts'
-import { definitionIn } from '../../ui/decision/model.ts'
-import { FromTo, resultWords } from '../../ui/decision/outcome.tsx'
+import { getKind, textQuery } from '../../ui/decision/definition-kind.ts'
+import { parseDefinition } from '../../ui/decision/definition-model.ts'
+import { FromTo, formatResult } from '../../ui/decision/outcome.tsx'
 import { ScoreOnBands } from '../../ui/decision/verdict.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { Section } from '../../ui/section.tsx'
-import { At, momentWords } from '../../ui/when.tsx'
-import { changesByPart } from './changes-by-part.ts'
+import { groupChangesByPart } from './changes-by-part.ts'
 import { evaluationQuery } from './evaluation-queries.ts'
 
 type Comparison = Schemas['EvaluationComparison']
@@ -33,7 +33,7 @@ const comparisonQuery = (before: string, after: string) =>
   })
 
 /** Others about the same subject, or by the same definition where it is about nobody. */
-const othersQuery = ({ subject_id, family, definition_key }: Item | Schemas['Evaluation']) =>
+const candidatesQuery = ({ subject_id, family, definition_key }: Item | Schemas['Evaluation']) =>
   queryOptions({
     queryKey: ['evaluations', 'others', subject_id, family, definition_key],
     queryFn: ({ signal }) =>
@@ -65,63 +65,63 @@ export default function ComparePage() {
       }
     >
       {one === '' ? (
-        <Nothing>Open a decision and choose “Compare”.</Nothing>
+        <EmptyState>Open a decision and choose “Compare”.</EmptyState>
       ) : (
         <Suspense fallback={<ListSkeleton />}>
-          <Chosen one={one} other={other ?? null} />
+          <DecisionChoice one={one} other={other ?? null} />
         </Suspense>
       )}
     </Page>
   )
 }
 
-function Chosen({ one, other }: { readonly one: string; readonly other: string | null }) {
+function DecisionChoice({ one, other }: { readonly one: string; readonly other: string | null }) {
   const set = useSetFilter()
   const { data: first } = useSuspenseQuery(evaluationQuery(one))
-  const { data: others } = useSuspenseQuery(othersQuery(first))
+  const { data: others } = useSuspenseQuery(candidatesQuery(first))
   const choices = others.items.filter(({ evaluation_id }) => evaluation_id !== one)
   // The ids of decisions rise with time.
   const [before, after] = other !== null && other > one ? [one, other] : [other, one]
   return (
     <Stack gap="md">
       <Select
-        label={`Compare the decision of ${momentWords(first.decided_at)} with`}
+        label={`Compare the decision of ${formatDateTime(first.decided_at)} with`}
         placeholder={choices.length === 0 ? 'There is no other decision' : 'Choose another decision'}
         disabled={choices.length === 0}
         searchable
         maw={520}
-        data={choices.map((item) => ({ value: item.evaluation_id, label: itemWords(item) }))}
+        data={choices.map((item) => ({ value: item.evaluation_id, label: describeItem(item) }))}
         value={other}
         onChange={(chosen) => set('other', chosen)}
       />
       {before !== null && (
         <Suspense fallback={<ListSkeleton />}>
-          <Compared before={before} after={after} />
+          <ComparisonView before={before} after={after} />
         </Suspense>
       )}
     </Stack>
   )
 }
 
-const itemWords = (item: Item): string =>
-  `${momentWords(item.decided_at)}: ${resultWords(item)} by ${item.definition_key}, version ${item.definition_version}`
+const describeItem = (item: Item): string =>
+  `${formatDateTime(item.decided_at)}: ${formatResult(item)} by ${item.definition_key}, version ${item.definition_version}`
 
-function Compared({ before, after }: { readonly before: string; readonly after: string }) {
+function ComparisonView({ before, after }: { readonly before: string; readonly after: string }) {
   const { data } = useSuspenseQuery(comparisonQuery(before, after))
   return (
     <>
-      <Outcomes of={data} />
+      <OutcomeComparison of={data} />
       <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
-        <Sameness name="Outcome" isSame={data.same_outcome} />
-        <Sameness name="Inputs" isSame={data.same_inputs} />
-        <Sameness name="Versions" isSame={data.same_versions} />
+        <VersionComparison name="Outcome" isSame={data.same_outcome} />
+        <VersionComparison name="Inputs" isSame={data.same_inputs} />
+        <VersionComparison name="Versions" isSame={data.same_versions} />
       </SimpleGrid>
       {data.changes.length === 0 && (
         <Alert color="teal" title="Nothing differs" role="status">
           <Text size="sm">Both documents are the same, field by field.</Text>
         </Alert>
       )}
-      {changesByPart(data.changes).map(({ title, changes }) => (
+      {groupChangesByPart(data.changes).map(({ title, changes }) => (
         <Section key={title} title={title}>
           <Changes changes={changes} label={`${title}: what differs`} sides={['Earlier', 'Later']} />
         </Section>
@@ -130,7 +130,7 @@ function Compared({ before, after }: { readonly before: string; readonly after: 
   )
 }
 
-function Sameness({ name, isSame }: { readonly name: string; readonly isSame: boolean }) {
+function VersionComparison({ name, isSame }: { readonly name: string; readonly isSame: boolean }) {
   return (
     <Group gap="xs">
       <Text size="sm" fw={600}>
@@ -143,13 +143,13 @@ function Sameness({ name, isSame }: { readonly name: string; readonly isSame: bo
   )
 }
 
-function Outcomes({ of: { before, after } }: { readonly of: Comparison }) {
-  const kind = kindOf(after.family)
+function OutcomeComparison({ of: { before, after } }: { readonly of: Comparison }) {
+  const kind = getKind(after.family)
   const { data: text } = useQuery({
     ...textQuery(kind, after.definition.key, after.definition.version, after.definition.origin),
     throwOnError: false,
   })
-  const bands = text ? definitionIn(text.definition).bands : undefined
+  const bands = text ? parseDefinition(text.definition).bands : undefined
   return (
     <Section title="What came out">
       <Stack gap="sm">
@@ -157,11 +157,11 @@ function Outcomes({ of: { before, after } }: { readonly of: Comparison }) {
           <FromTo from={before} to={after} />
           <Text size="sm" c="dimmed">
             <PageLink to={`/evaluations/${before.evaluation_id}`} inherit>
-              <At at={before.decided_at} />
+              <DateTime at={before.decided_at} />
             </PageLink>{' '}
             and{' '}
             <PageLink to={`/evaluations/${after.evaluation_id}`} inherit>
-              <At at={after.decided_at} />
+              <DateTime at={after.decided_at} />
             </PageLink>
           </Text>
         </Group>

@@ -5,12 +5,13 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { getKind, textQuery } from '../../ui/decision/definition-kind.ts'
+import { parseDefinition } from '../../ui/decision/definition-model.ts'
 import { ExplanationView, ListLink } from '../../ui/decision/explanation.tsx'
-import { kindOf, textQuery } from '../../ui/decision/kind.ts'
-import { definitionIn } from '../../ui/decision/model.ts'
 import { ResultMark } from '../../ui/decision/outcome.tsx'
 import { Verdict } from '../../ui/decision/verdict.tsx'
 import { useFilter } from '../../ui/filters.tsx'
@@ -23,7 +24,6 @@ import { ProblemNote } from '../../ui/problem-note.tsx'
 import { saveFile, saveJson } from '../../ui/save-file.ts'
 import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At } from '../../ui/when.tsx'
 import { explanationQuery, readPack, recordQuery } from './evaluation-queries.ts'
 import { Reevaluate } from './reevaluate.tsx'
 import { Replay } from './replay.tsx'
@@ -37,17 +37,17 @@ const names = { why: 'Why', 'stood-on': 'What it stood on', today: 'Today', 'wha
 export default function EvaluationPage() {
   const { evaluation_id = '' } = useParams({ strict: false }) as { evaluation_id?: string }
   const { data: one } = useSuspenseQuery(recordQuery(evaluation_id))
-  return one === null ? <AlteredRecord evaluation_id={evaluation_id} /> : <Decided one={one} />
+  return one === null ? <AlteredRecord evaluation_id={evaluation_id} /> : <DecisionPage one={one} />
 }
 
 /** Nothing of an altered record is shown as if it were a decision: only that it was altered, and what exactly. */
 function AlteredRecord({ evaluation_id }: { readonly evaluation_id: string }) {
-  const may = useMay()
+  const may = usePermission()
   return (
     <Page
       title="An altered record"
       about="What is stored under this id is not what was decided. Replay it to see what was altered, and keep the database as it is: it is evidence."
-      trail={<Trail />}
+      trail={<Breadcrumb />}
     >
       <Stack gap="md">
         <Facts of={[['Decision', <CopyValue key="id" value={evaluation_id} name="the id of the decision" />]]} />
@@ -61,24 +61,24 @@ function AlteredRecord({ evaluation_id }: { readonly evaluation_id: string }) {
   )
 }
 
-const Trail = () => (
+const Breadcrumb = () => (
   <PageLink to="/evaluations" inherit>
     Evaluations
   </PageLink>
 )
 
-function Decided({ one }: { readonly one: Evaluation }) {
-  const may = useMay()
+function DecisionPage({ one }: { readonly one: Evaluation }) {
+  const may = usePermission()
   const tab = useFilter('tab', tabs) ?? 'why'
-  const kind = kindOf(one.family)
+  const kind = getKind(one.family)
   const { data: text } = useQuery({
     ...textQuery(kind, one.definition.key, one.definition.version, one.definition.origin),
     throwOnError: false,
   })
-  const definition = text ? definitionIn(text.definition) : null
+  const definition = text ? parseDefinition(text.definition) : null
   const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
-    why: <Why one={one} />,
-    'stood-on': <StoodOn one={one} />,
+    why: <ExplanationTab one={one} />,
+    'stood-on': <InputsAndVersionsTab one={one} />,
     today: <Reevaluate one={one} bands={definition?.bands} />,
     'what-if': <WhatIf one={one} definition={definition} />,
   }
@@ -91,10 +91,10 @@ function Decided({ one }: { readonly one: Evaluation }) {
       mark={<ResultMark of={one} />}
       about={
         <>
-          <At at={one.decided_at} />, by <Principal of={one.created_by} />
+          <DateTime at={one.decided_at} />, by <Principal of={one.created_by} />
         </>
       }
-      trail={<Trail />}
+      trail={<Breadcrumb />}
       actions={<Downloads one={one} />}
     >
       <Stack gap="md">
@@ -110,7 +110,7 @@ function Decided({ one }: { readonly one: Evaluation }) {
 }
 
 function SubjectLine({ one }: { readonly one: Evaluation }) {
-  const may = useMay()
+  const may = usePermission()
   const { data: subject } = useQuery({
     queryKey: ['subjects', 'one', one.subject_id],
     queryFn: ({ signal }) =>
@@ -135,14 +135,14 @@ function SubjectLine({ one }: { readonly one: Evaluation }) {
   )
 }
 
-function Why({ one }: { readonly one: Evaluation }) {
+function ExplanationTab({ one }: { readonly one: Evaluation }) {
   const { data } = useSuspenseQuery(explanationQuery(one.evaluation_id))
   return <ExplanationView outcome={data.outcome} explanation={data.explanation} lists={one.lists} />
 }
 
-function StoodOn({ one }: { readonly one: Evaluation }) {
+function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
   const { definition, receipt } = one
-  const kind = kindOf(definition.family)
+  const kind = getKind(definition.family)
   return (
     <Stack gap="md">
       <Section title="Versions it was made on">
@@ -153,7 +153,7 @@ function StoodOn({ one }: { readonly one: Evaluation }) {
           <Table.Tr>
             <Table.Td>
               <SearchLink
-                to={`${kind.place}/${definition.key}`}
+                to={`${kind.basePath}/${definition.key}`}
                 search={{ tab: 'reading', version: definition.version, origin: definition.origin }}
                 size="sm"
               >
@@ -172,7 +172,7 @@ function StoodOn({ one }: { readonly one: Evaluation }) {
                   <ListLink list_key={list.list_key} lists={one.lists} />
                 </Text>
               </Table.Td>
-              <Table.Td visibleFrom="sm">{viaWords[list.via] ?? list.via}</Table.Td>
+              <Table.Td visibleFrom="sm">{viaTexts[list.via] ?? list.via}</Table.Td>
               <Table.Td visibleFrom="md" className="mono">
                 {list.content_hash.slice(0, 16)}
               </Table.Td>
@@ -186,8 +186,8 @@ function StoodOn({ one }: { readonly one: Evaluation }) {
             ['Receipt', <CopyValue key="receipt" value={receipt.receipt_id} name="the receipt id" />],
             ['Manifest hash', <CopyValue key="manifest" value={receipt.manifest_hash} name="the manifest hash" />],
             ['Document hash', <CopyValue key="document" value={one.document_hash} name="the document hash" />],
-            ['Valid at', <At key="valid" at={receipt.valid_at} />],
-            ['As known at', <At key="known" at={receipt.known_at} />],
+            ['Valid at', <DateTime key="valid" at={receipt.valid_at} />],
+            ['As known at', <DateTime key="known" at={receipt.known_at} />],
             ['Engine', `number ${one.engine}`],
           ]}
         />
@@ -196,21 +196,21 @@ function StoodOn({ one }: { readonly one: Evaluation }) {
   )
 }
 
-const viaWords: Readonly<Record<string, string>> = {
+const viaTexts: Readonly<Record<string, string>> = {
   'tenant-own': 'this tenant’s own list',
   'tenant-pin': 'pinned by this tenant',
   shared: 'shared, in force for everybody',
 }
 
 function Downloads({ one }: { readonly one: Evaluation }) {
-  const may = useMay()
+  const may = usePermission()
   const { evaluation_id } = one
-  const certificate = useChange(
+  const certificate = useApiMutation(
     () => probity.GET('/api/evaluations/{evaluation_id}/certificate', { params: { path: { evaluation_id } } }),
-    { touches: [], onDone: (signed) => saveJson(`certificate-${evaluation_id}.json`, signed) },
+    { invalidates: [], onDone: (signed) => saveJson(`certificate-${evaluation_id}.json`, signed) },
   )
-  const pack = useChange(() => readPack(evaluation_id), {
-    touches: [],
+  const pack = useApiMutation(() => readPack(evaluation_id), {
+    invalidates: [],
     onDone: (bytes) => saveFile(`evaluation-pack-${evaluation_id}.zip`, bytes),
   })
   return (

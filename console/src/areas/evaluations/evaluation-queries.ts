@@ -1,5 +1,5 @@
 /** Questions about one decision. A decision never changes, so its answers are kept. */
-import { isProblem, problemFromAnswer } from '@probity/client'
+import { isProblem, problemFromResponse } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
 
@@ -49,6 +49,6 @@ export async function readPack(evaluation_id: string): Promise<Blob> {
     headers: { accept: '*/*' },
     parseAs: 'blob',
   })
-  if (data === undefined) throw problemFromAnswer(response, error)
+  if (data === undefined) throw problemFromResponse(response, error)
   return data as unknown as Blob
 }

@@ -4,18 +4,18 @@ import { Badge, Group, Table, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSearch } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { kindOf } from '../../ui/decision/kind.ts'
+import { usePermission } from '../../session/queries.ts'
+import { RelativeTime } from '../../ui/date-time.tsx'
+import { getKind } from '../../ui/decision/definition-kind.ts'
 import { ResultMark } from '../../ui/decision/outcome.tsx'
 import { ReasonCodes } from '../../ui/decision/reason-codes.tsx'
 import { Filter, useSetFilter } from '../../ui/filters.tsx'
+import { omitUndefined } from '../../ui/format.ts'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
-import { instantOf } from '../../ui/local-time.ts'
+import { toInstant } from '../../ui/local-time.ts'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
-import { When } from '../../ui/when.tsx'
-import { defined } from '../../ui/words.ts'
 
 type Item = Schemas['EvaluationItem']
 
@@ -32,18 +32,18 @@ interface Search {
 }
 
 export default function EvaluationsPage() {
-  const may = useMay()
+  const may = usePermission()
   const search = useSearch({ strict: false }) as Search
   const set = useSetFilter()
   const family = families.find((one) => one === search.family)
-  const query = defined({
+  const query = omitUndefined({
     family,
     matrix_key: family !== 'rule' && search.definition ? search.definition : undefined,
     rule_key: family === 'rule' && search.definition ? search.definition : undefined,
     band: search.band || undefined,
     subject_id: UUID.test(search.subject ?? '') ? search.subject : undefined,
-    from_at: instantOf(search.from ?? ''),
-    until_at: instantOf(search.until ?? ''),
+    from_at: toInstant(search.from ?? ''),
+    until_at: toInstant(search.until ?? ''),
   })
   const list = usePages<Item>(['evaluations', 'list', query], (cursor, signal) =>
     probity.GET('/api/evaluations', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
@@ -105,7 +105,7 @@ function Row({ one }: { readonly one: Item }) {
         )}
       </Table.Td>
       <Table.Td>
-        <PageLink to={`${kindOf(one.family).place}/${one.definition_key}`} size="sm">
+        <PageLink to={`${getKind(one.family).basePath}/${one.definition_key}`} size="sm">
           {one.definition_key}
         </PageLink>
         <Text size="xs" c="dimmed">
@@ -128,7 +128,7 @@ function Row({ one }: { readonly one: Item }) {
       </Table.Td>
       <Table.Td>
         <PageLink to={`/evaluations/${one.evaluation_id}`} size="sm" className="nowrap">
-          <When at={one.decided_at} />
+          <RelativeTime at={one.decided_at} />
           <span className="sr-only">, open the decision of {one.definition_key}</span>
         </PageLink>
       </Table.Td>

@@ -5,12 +5,20 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
+import {
+  type DefinitionKind,
+  definitionsQuery,
+  getDefinitionKey,
+  getKind,
+  matrixKind,
+  ruleKind,
+  textQuery,
+} from '../../ui/decision/definition-kind.ts'
+import { parseDefinition } from '../../ui/decision/definition-model.ts'
 import { ExplanationView } from '../../ui/decision/explanation.tsx'
 import { type Inputs, InputsForm } from '../../ui/decision/inputs-form.tsx'
-import { definitionsQuery, type Kind, keyIn, kindOf, matrixKind, ruleKind, textQuery } from '../../ui/decision/kind.ts'
-import { definitionIn } from '../../ui/decision/model.ts'
 import { Verdict } from '../../ui/decision/verdict.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import type { OwnedVersion } from '../../ui/origin.ts'
@@ -30,14 +38,16 @@ export default function NewEvaluationPage() {
   const { data: matrices } = useSuspenseQuery(definitionsQuery(matrixKind))
   const { data: rules } = useSuspenseQuery(definitionsQuery(ruleKind))
   const chosen = search.rule ? `rule ${search.rule}` : search.matrix ? `matrix ${search.matrix}` : null
-  const choicesOf = (kind: Kind, all: typeof matrices) =>
-    [...new Map(all.filter(({ active }) => active !== null).map((one) => [keyIn(one), one])).values()].map((one) => ({
-      value: `${kind.family} ${keyIn(one)}`,
-      label: one.title,
-    }))
+  const choicesOf = (kind: DefinitionKind, all: typeof matrices) =>
+    [...new Map(all.filter(({ active }) => active !== null).map((one) => [getDefinitionKey(one), one])).values()].map(
+      (one) => ({
+        value: `${kind.family} ${getDefinitionKey(one)}`,
+        label: one.title,
+      }),
+    )
   const [family, key] = (chosen ?? '').split(' ') as ['matrix' | 'rule' | '', string?]
   const all = family === 'rule' ? rules : matrices
-  const found = all.find((one) => keyIn(one) === key && one.active !== null)
+  const found = all.find((one) => getDefinitionKey(one) === key && one.active !== null)
   function choose(value: string | null) {
     const [to, name] = (value ?? '').split(' ')
     const subject = search.subject === undefined ? {} : { subject: search.subject }
@@ -70,9 +80,9 @@ export default function NewEvaluationPage() {
           onChange={choose}
         />
         {family !== '' && key && found?.active && (
-          <Order
+          <EvaluationForm
             key={chosen}
-            kind={kindOf(family)}
+            kind={getKind(family)}
             definition_key={key}
             version={found.active.version}
             origin={found.origin}
@@ -84,17 +94,17 @@ export default function NewEvaluationPage() {
   )
 }
 
-interface OrderProps extends OwnedVersion {
-  readonly kind: Kind
+interface EvaluationFormProps extends OwnedVersion {
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly subject: string
 }
 
-function Order({ kind, definition_key, version, origin, subject }: OrderProps) {
-  const may = useMay()
+function EvaluationForm({ kind, definition_key, version, origin, subject }: EvaluationFormProps) {
+  const may = usePermission()
   const navigate = useNavigate()
   const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version, origin))
-  const definition = definitionIn(text.definition)
+  const definition = parseDefinition(text.definition)
   const [inputs, setInputs] = useState<Inputs>({})
   const [subject_id, setSubject] = useState(subject)
   const [preview, setPreview] = useState<Schemas['EvaluationPreview'] | null>(null)
@@ -109,10 +119,13 @@ function Order({ kind, definition_key, version, origin, subject }: OrderProps) {
     ...(subject_id !== '' && { subject_id }),
     inputs: inputs as never,
   }
-  const look = useChange(() => probity.POST('/api/evaluations/preview', { body }), { touches: [], onDone: setPreview })
-  const decide = useChange(() => probity.POST('/api/evaluations', { body }), {
-    touches: ['evaluations', 'subjects'],
-    done: 'Decided and kept',
+  const look = useApiMutation(() => probity.POST('/api/evaluations/preview', { body }), {
+    invalidates: [],
+    onDone: setPreview,
+  })
+  const decide = useApiMutation(() => probity.POST('/api/evaluations', { body }), {
+    invalidates: ['evaluations', 'subjects'],
+    successMessage: 'Decided and kept',
     onDone: ({ evaluation_id }) => navigate({ to: `/evaluations/${evaluation_id}` }),
   })
   const problem = decide.problem ?? look.problem
@@ -124,7 +137,7 @@ function Order({ kind, definition_key, version, origin, subject }: OrderProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        look.forget()
+        look.reset()
         decide.run(undefined)
       }}
     >
@@ -161,7 +174,7 @@ function Order({ kind, definition_key, version, origin, subject }: OrderProps) {
               variant="default"
               loading={look.isRunning}
               onClick={() => {
-                decide.forget()
+                decide.reset()
                 look.run(undefined)
               }}
             >

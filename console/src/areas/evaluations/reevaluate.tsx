@@ -3,10 +3,10 @@ import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { Changes } from '../../ui/decision/changes.tsx'
+import type { Bands } from '../../ui/decision/definition-model.ts'
 import { Findings } from '../../ui/decision/findings.tsx'
-import type { Bands } from '../../ui/decision/model.ts'
 import { FromTo, ResultMark } from '../../ui/decision/outcome.tsx'
 import { Verdict } from '../../ui/decision/verdict.tsx'
 import { PlainTable } from '../../ui/plain-table.tsx'
@@ -24,9 +24,9 @@ interface ReevaluateProps {
 export function Reevaluate({ one, bands }: ReevaluateProps) {
   const { evaluation_id } = one
   const [answer, setAnswer] = useState<Reevaluation | null>(null)
-  const again = useChange(
+  const again = useApiMutation(
     () => probity.POST('/api/evaluations/{evaluation_id}/reevaluate', { params: { path: { evaluation_id } } }),
-    { touches: [], onDone: setAnswer },
+    { invalidates: [], onDone: setAnswer },
   )
   return (
     <Stack gap="md">
@@ -39,12 +39,12 @@ export function Reevaluate({ one, bands }: ReevaluateProps) {
         </Text>
       </Group>
       <ProblemNote problem={again.problem} />
-      {answer && <Answer answer={answer} bands={bands} />}
+      {answer && <ReevaluationResult answer={answer} bands={bands} />}
     </Stack>
   )
 }
 
-function Answer({ answer, bands }: { readonly answer: Reevaluation; readonly bands: Bands | undefined }) {
+function ReevaluationResult({ answer, bands }: { readonly answer: Reevaluation; readonly bands: Bands | undefined }) {
   const { before, after, switches, changes } = answer
   return (
     <>
@@ -80,7 +80,7 @@ function Answer({ answer, bands }: { readonly answer: Reevaluation; readonly ban
   )
 }
 
-const effects: Readonly<Record<Switch['effect'] | 'unknown', readonly [words: string, color: string]>> = {
+const effectTexts: Readonly<Record<Switch['effect'] | 'unknown', readonly [words: string, color: string]>> = {
   whole: ['makes all of the difference', 'red'],
   part: ['makes another difference', 'orange'],
   joint: ['only together with others', 'yellow'],
@@ -89,7 +89,7 @@ const effects: Readonly<Record<Switch['effect'] | 'unknown', readonly [words: st
 }
 
 function SwitchRow({ one }: { readonly one: Switch }) {
-  const [words, color] = effects[one.effect]
+  const [words, color] = effectTexts[one.effect]
   const isOtherOwner = one.from_origin !== null && one.to_origin !== null && one.from_origin !== one.to_origin
   const shown = (version: number | null, origin: string | null, overlay: number | null) =>
     `${version ?? 'none'}${isOtherOwner ? ` (${origin})` : ''}${overlay === null ? '' : ` + overlay ${overlay}`}`

@@ -5,25 +5,25 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { Changes } from '../../ui/decision/changes.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 
-type Replayed = Schemas['Replay']
+type ReplayResponse = Schemas['Replay']
 
-const words = {
+const verdictTexts = {
   identical: ['Identical', 'Decided again on what was pinned: the same document, byte for byte.'],
   different: ['Different', 'The stored record is intact, but deciding again gives another document.'],
   tampered: ['Tampered', 'The record, its receipt or what it pins was altered.'],
 } as const
 
 export function Replay({ evaluation_id }: { readonly evaluation_id: string }) {
-  const [replayed, setReplayed] = useState<Replayed | null>(null)
-  const replay = useChange(
+  const [replayed, setReplayed] = useState<ReplayResponse | null>(null)
+  const replay = useApiMutation(
     () => probity.POST('/api/evaluations/{evaluation_id}/replay', { params: { path: { evaluation_id } } }),
-    { touches: [], onDone: setReplayed },
+    { invalidates: [], onDone: setReplayed },
   )
   return (
     <Stack gap="xs">
@@ -38,20 +38,20 @@ export function Replay({ evaluation_id }: { readonly evaluation_id: string }) {
         )}
       </Group>
       <ProblemNote problem={replay.problem} />
-      {replayed && <Answer replayed={replayed} />}
+      {replayed && <ReplayResult replayed={replayed} />}
     </Stack>
   )
 }
 
-function Answer({ replayed }: { readonly replayed: Replayed }) {
+function ReplayResult({ replayed }: { readonly replayed: ReplayResponse }) {
   const { verdict, faults, differences } = replayed
   return (
     <>
       <div className={`replay replay-${verdict}`} role="status">
         <Icon name={verdict === 'identical' ? 'check' : 'warning'} size={26} />
-        <b>{words[verdict][0]}</b>
+        <b>{verdictTexts[verdict][0]}</b>
         <Text size="sm" c="var(--mantine-color-text)">
-          {words[verdict][1]}
+          {verdictTexts[verdict][1]}
         </Text>
       </div>
       {faults.length > 0 && (

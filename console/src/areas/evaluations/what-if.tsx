@@ -4,22 +4,22 @@ import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { Changes } from '../../ui/decision/changes.tsx'
+import type { Definition } from '../../ui/decision/definition-model.ts'
 import { Findings } from '../../ui/decision/findings.tsx'
 import { type Inputs, InputsForm } from '../../ui/decision/inputs-form.tsx'
-import type { Definition } from '../../ui/decision/model.ts'
 import { FromTo } from '../../ui/decision/outcome.tsx'
 import { Verdict } from '../../ui/decision/verdict.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
-import { inWords } from '../../ui/type-words.ts'
-import { differing } from './differing.ts'
+import { formatEntryValue } from '../../ui/type-texts.ts'
+import { pickChangedInputs } from './changed-inputs.ts'
 import { inputsQuery } from './evaluation-queries.ts'
 
-type Answered = Schemas['WhatIf']
+type WhatIfResponse = Schemas['WhatIf']
 
 interface WhatIfProps {
   readonly one: Schemas['Evaluation']
@@ -27,37 +27,37 @@ interface WhatIfProps {
 }
 
 export function WhatIf({ one, definition }: WhatIfProps) {
-  const may = useMay()
-  if (definition === null) return <Nothing>The definition cannot be read here.</Nothing>
+  const may = usePermission()
+  if (definition === null) return <EmptyState>The definition cannot be read here.</EmptyState>
   return may('getEvaluationInputs') ? (
     <WithInputs one={one} definition={definition} />
   ) : (
-    <Suppose one={one} definition={definition} stored={{}} />
+    <WhatIfForm one={one} definition={definition} stored={{}} />
   )
 }
 
 function WithInputs({ one, definition }: WhatIfProps & { readonly definition: Definition }) {
   const { data } = useSuspenseQuery(inputsQuery(one.evaluation_id))
-  return <Suppose one={one} definition={definition} stored={data.inputs} />
+  return <WhatIfForm one={one} definition={definition} stored={data.inputs} />
 }
 
-interface SupposeProps extends WhatIfProps {
+interface WhatIfFormProps extends WhatIfProps {
   readonly definition: Definition
   readonly stored: Inputs
 }
 
-function Suppose({ one, definition, stored }: SupposeProps) {
+function WhatIfForm({ one, definition, stored }: WhatIfFormProps) {
   const { evaluation_id } = one
   const [inputs, setInputs] = useState<Inputs>(stored)
   const [search, setSearch] = useState(false)
-  const [answer, setAnswer] = useState<Answered | null>(null)
-  const suppose = useChange(
+  const [answer, setAnswer] = useState<WhatIfResponse | null>(null)
+  const explore = useApiMutation(
     (asked: { inputs: Record<string, unknown>; search: boolean }) =>
       probity.POST('/api/evaluations/{evaluation_id}/what-if', {
         params: { path: { evaluation_id } },
         body: { inputs: asked.inputs as never, search: asked.search },
       }),
-    { touches: [], onDone: setAnswer },
+    { invalidates: [], onDone: setAnswer },
   )
   return (
     <Stack gap="md">
@@ -65,7 +65,7 @@ function Suppose({ one, definition, stored }: SupposeProps) {
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            suppose.run({ inputs: differing(stored, inputs), search })
+            explore.run({ inputs: pickChangedInputs(stored, inputs), search })
           }}
         >
           <Stack gap="sm">
@@ -80,9 +80,9 @@ function Suppose({ one, definition, stored }: SupposeProps) {
               checked={search}
               onChange={(event) => setSearch(event.currentTarget.checked)}
             />
-            <ProblemNote problem={suppose.problem} />
+            <ProblemNote problem={explore.problem} />
             <Group gap="xs">
-              <Button type="submit" loading={suppose.isRunning}>
+              <Button type="submit" loading={explore.isRunning}>
                 What if
               </Button>
               <Button variant="default" onClick={() => setInputs(stored)}>
@@ -111,17 +111,17 @@ function Suppose({ one, definition, stored }: SupposeProps) {
           </Stack>
         </Section>
       )}
-      {answer?.search && <Smallest search={answer.search} definition={definition} />}
+      {answer?.search && <SmallestChanges search={answer.search} definition={definition} />}
     </Stack>
   )
 }
 
-interface SmallestProps {
-  readonly search: NonNullable<Answered['search']>
+interface SmallestChangesProps {
+  readonly search: NonNullable<WhatIfResponse['search']>
   readonly definition: Definition
 }
 
-function Smallest({ search, definition }: SmallestProps) {
+function SmallestChanges({ search, definition }: SmallestChangesProps) {
   const titleOf = (name: string) => definition.inputs?.find((input) => input.name === name)?.title ?? name
   const { changes, searched } = search
   return (
@@ -136,7 +136,7 @@ function Smallest({ search, definition }: SmallestProps) {
                 {changed.map(({ name, from, to }, place) => (
                   <span key={name}>
                     {place > 0 && ' and '}
-                    <b>{titleOf(name)}</b> {inWords(from)} → {inWords(to)}
+                    <b>{titleOf(name)}</b> {formatEntryValue(from)} → {formatEntryValue(to)}
                   </span>
                 ))}
                 : <b>{result}</b>

@@ -1,25 +1,25 @@
 /** The first page: for those who are signed in, who they are, what waits for them, what runs, and how the server is. */
 import { SimpleGrid, Stack, Text } from '@mantine/core'
-import { useMay, useMe } from '../../session/queries.ts'
+import { useMe, usePermission } from '../../session/queries.ts'
 import { useToken } from '../../session/session.ts'
 import { RoleBadges } from '../../ui/badges.tsx'
 import { BreakGlassInbox } from '../../ui/break-glass-inbox.tsx'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { RelativeTime } from '../../ui/date-time.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { When } from '../../ui/when.tsx'
 import { Inbox } from './inbox.tsx'
 import { ReadinessChecks } from './readiness.tsx'
 import { RunningJobs } from './running-jobs.tsx'
 import { Welcome } from './welcome.tsx'
 
 export default function HomePage() {
-  return useToken() === '' ? <Welcome /> : <Desk />
+  return useToken() === '' ? <Welcome /> : <SignedInHome />
 }
 
-function Desk() {
+function SignedInHome() {
   const me = useMe()
-  const may = useMay()
+  const may = usePermission()
   return (
     <Page title={me.tenant.name} about={`Signed in as ${me.name ?? me.principal}.`}>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" verticalSpacing="md">
@@ -40,7 +40,7 @@ function Desk() {
                 ['Tenant', `${me.tenant.name} (${me.tenant.slug})`],
                 ['Tenant id', <CopyValue key="tenant" value={me.tenant.tenant_id} name="the tenant id" />],
                 ['Principal', <CopyValue key="principal" value={me.principal} name="the principal" />],
-                ['Token ends', <When key="ends" at={me.expires_at} />],
+                ['Token ends', <RelativeTime key="ends" at={me.expires_at} />],
                 ['Issuer', me.issuer],
               ]}
             />

@@ -3,19 +3,20 @@ import { Skeleton, Text } from '@mantine/core'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
+import { RelativeTime } from '../../ui/date-time.tsx'
+import { formatOperation } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
-import { When } from '../../ui/when.tsx'
-import { operationWords } from '../../ui/words.ts'
 
-const SHOWN = 5
+const MAX_SHOWN = 5
 
 export function Inbox() {
   const { data, error } = useQuery({
     queryKey: ['change-requests', 'home'],
-    queryFn: ({ signal }) => probity.GET('/api/change-requests/inbox', { params: { query: { limit: SHOWN } }, signal }),
+    queryFn: ({ signal }) =>
+      probity.GET('/api/change-requests/inbox', { params: { query: { limit: MAX_SHOWN } }, signal }),
     refetchInterval: 15_000,
     throwOnError: false,
   })
@@ -39,10 +40,10 @@ export function Inbox() {
         {data?.items.map((request) => (
           <li key={request.cr_id}>
             <PageLink to={`/change-requests/${request.cr_id}`} size="sm" fw={500} flex={1}>
-              {operationWords(request.operation)}
+              {formatOperation(request.operation)}
             </PageLink>
             <Text span size="sm" c="dimmed">
-              <Principal of={request.created_by} />, <When at={request.created_at} />
+              <Principal of={request.created_by} />, <RelativeTime at={request.created_at} />
             </Text>
           </li>
         ))}

@@ -3,7 +3,7 @@ import { Alert, Badge, Group, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probe } from '../../session/client.ts'
 import { StateBadge } from '../../ui/badges.tsx'
-import { sentence, spaced } from '../../ui/words.ts'
+import { toSentence, toWords } from '../../ui/format.ts'
 
 interface Check {
   readonly status: string
@@ -16,7 +16,7 @@ interface Readiness {
 
 const interval_ms = 5_000
 
-async function ask(signal: AbortSignal): Promise<Readiness> {
+async function loadReadiness(signal: AbortSignal): Promise<Readiness> {
   const { data, error } = await probe.raw.GET('/api/health/ready', { signal })
   const body = (data ?? error ?? {}) as Partial<Readiness>
   // A server that is shutting down answers with a problem, whose status is a number and which lists no checks.
@@ -27,7 +27,7 @@ async function ask(signal: AbortSignal): Promise<Readiness> {
 export function ReadinessChecks() {
   const { data, isError, dataUpdatedAt } = useQuery({
     queryKey: ['readiness'],
-    queryFn: ({ signal }) => ask(signal),
+    queryFn: ({ signal }) => loadReadiness(signal),
     refetchInterval: interval_ms,
     staleTime: 0,
     throwOnError: false,
@@ -44,7 +44,7 @@ export function ReadinessChecks() {
     <>
       <Group justify="space-between" mb="xs">
         <Badge role="status" size="lg" variant="light" tt="none" color={data.status === 'ready' ? 'teal' : 'red'}>
-          {sentence(data.status)}
+          {toSentence(data.status)}
         </Badge>
         <Text size="xs" c="dimmed">
           Checked at {new Date(dataUpdatedAt).toLocaleTimeString()}
@@ -54,7 +54,7 @@ export function ReadinessChecks() {
         {Object.entries(data.checks).map(([name, check]) => (
           <li key={name}>
             <Text span size="sm" fw={500}>
-              {sentence(name)}
+              {toSentence(name)}
             </Text>
             <Text span size="sm" c="dimmed" flex={1}>
               {details(check)}
@@ -70,7 +70,7 @@ export function ReadinessChecks() {
 function details({ status: _status, latency_ms, ...rest }: Check): string {
   const parts = Object.entries(rest)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-    .map(([name, value]) => (name === 'detail' ? `${value}` : `${spaced(name)} ${value}`))
+    .map(([name, value]) => (name === 'detail' ? `${value}` : `${toWords(name)} ${value}`))
   if (typeof latency_ms === 'number') parts.push(`${latency_ms} ms`)
   return parts.join(', ')
 }

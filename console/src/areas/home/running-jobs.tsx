@@ -3,11 +3,11 @@ import { Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
+import { toSentence } from '../../ui/format.ts'
 import { JobProgress } from '../../ui/job-progress.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
-import { sentence } from '../../ui/words.ts'
 
 const interval_ms = 2000
 
@@ -46,7 +46,7 @@ export function RunningJobs() {
         {data?.map((job) => (
           <div key={job.job_id}>
             <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
-              {sentence(job.kind)}
+              {toSentence(job.kind)}
             </PageLink>
             <JobProgress job={job} />
           </div>

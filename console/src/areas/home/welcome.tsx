@@ -1,14 +1,14 @@
 /** The first page for somebody who is not signed in: what this server is, whether it is well, and the ways in. */
 import { Anchor, Box, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { EndingNote } from '../../session/ending-note.tsx'
+import { SessionEndNote } from '../../session/session-end-note.tsx'
 import { TokenBox } from '../../session/token-box.tsx'
 import { PageLink } from '../../ui/link.tsx'
-import { useArrival } from '../../ui/page.tsx'
+import { usePageFocus } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { ReadinessChecks } from './readiness.tsx'
 
 export function Welcome() {
-  const heading = useArrival('Overview')
+  const heading = usePageFocus('Overview')
   return (
     <Box className="page" maw={1080}>
       <Stack gap="xl">
@@ -27,7 +27,7 @@ export function Welcome() {
           </Section>
           <Stack gap="md">
             <Section title="Sign in">
-              <EndingNote />
+              <SessionEndNote />
               <TokenBox />
             </Section>
             <Section title="The API">

@@ -1,6 +1,6 @@
 /** The options of an adapter as a form, made from its JSON Schema; what is too rich for a field is written as JSON. */
 import { JsonInput, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
-import { sentence } from '../../ui/words.ts'
+import { toSentence } from '../../ui/format.ts'
 
 export type Options = Readonly<Record<string, unknown>>
 
@@ -13,9 +13,9 @@ interface OptionSchema {
   readonly minimum?: number
   readonly maximum?: number
 }
-const simple = ['string', 'integer', 'number', 'boolean']
+const simpleTypes = ['string', 'integer', 'number', 'boolean']
 const isSimple = ({ type, items }: OptionSchema = {}): boolean =>
-  simple.includes(type ?? '') || (type === 'array' && items?.enum !== undefined)
+  simpleTypes.includes(type ?? '') || (type === 'array' && items?.enum !== undefined)
 
 interface AdapterOptionsProps {
   readonly schema: Readonly<Record<string, unknown>>
@@ -85,7 +85,7 @@ interface OptionFieldProps {
 }
 
 function OptionField({ name, schema, isRequired, value, onChange }: OptionFieldProps) {
-  const shared = { label: sentence(name), description: schema.description, required: isRequired, size: 'xs' as const }
+  const shared = { label: toSentence(name), description: schema.description, required: isRequired, size: 'xs' as const }
   const otherwise = schema.default === undefined ? undefined : JSON.stringify(schema.default).replaceAll('"', '')
   if (schema.type === 'boolean') {
     return (
@@ -142,7 +142,7 @@ function OptionField({ name, schema, isRequired, value, onChange }: OptionFieldP
 }
 
 /** The two parts as one object; null while the rich one is not a JSON object. */
-export function allOptions(plain: Options, rich: string): Options | null {
+export function mergeOptions(plain: Options, rich: string): Options | null {
   if (rich.trim() === '') return plain
   try {
     const more: unknown = JSON.parse(rich)

@@ -5,12 +5,14 @@ import { queryOptions, useQuery, useQueryClient, useSuspenseQuery } from '@tanst
 import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, formatDuration } from '../../ui/date-time.tsx'
 import { DifferenceCounts } from '../../ui/difference-counts.tsx'
-import { sizeOf } from '../../ui/file-drop.tsx'
-import { isUnfinished, jobQuery, useFollowed } from '../../ui/follow-job.ts'
+import { formatSize } from '../../ui/file-drop.tsx'
+import { isUnfinished, jobQuery, useJobUpdates } from '../../ui/follow-job.ts'
+import { formatCount } from '../../ui/format.ts'
 import { Gates } from '../../ui/gates.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { JobProgress } from '../../ui/job-progress.tsx'
@@ -21,12 +23,10 @@ import { ProblemNote } from '../../ui/problem-note.tsx'
 import { datasetQuery, differenceQuery } from '../../ui/registry-queries.ts'
 import { SearchButton } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At, duration } from '../../ui/when.tsx'
-import { plural } from '../../ui/words.ts'
 import { DeltaSentence } from './delta-counts.tsx'
+import { GuardOverride } from './guard-override.tsx'
 import { ImportRejects } from './import-rejects.tsx'
 import { ImportState } from './import-state.tsx'
-import { Override } from './override.tsx'
 import { SourceFiles } from './source-files.tsx'
 
 type Import = Schemas['Import']
@@ -43,7 +43,7 @@ const isOngoing = ({ state }: Pick<Import, 'state'>): boolean => state === 'queu
 export default function ImportPage() {
   const { import_id = '' } = useParams({ strict: false }) as { import_id?: string }
   const { data: one } = useSuspenseQuery(importQuery(import_id))
-  const may = useMay()
+  const may = usePermission()
   return (
     <Page
       title={`Import into ${one.list_key}`}
@@ -60,11 +60,11 @@ export default function ImportPage() {
         {one.job_id !== null && isOngoing(one) && <Progress one={one} job_id={one.job_id} />}
         <Outcome one={one} />
         <Gates gates={one.gates} />
-        {one.state === 'blocked' && may('startImport') && <Override one={one} />}
+        {one.state === 'blocked' && may('startImport') && <GuardOverride one={one} />}
         {one.rejects.length > 0 && may('listImportRejects') && <ImportRejects one={one} />}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <Counts one={one} />
-          <Record one={one} />
+          <ImportRecord one={one} />
         </SimpleGrid>
       </Stack>
     </Page>
@@ -74,7 +74,7 @@ export default function ImportPage() {
 function Progress({ one, job_id }: { readonly one: Import; readonly job_id: string }) {
   const queries = useQueryClient()
   const { data: job } = useSuspenseQuery(jobQuery(job_id))
-  useFollowed(job)
+  useJobUpdates(job)
   const hasEnded = !isUnfinished(job)
   useEffect(() => {
     if (!hasEnded) return
@@ -92,13 +92,13 @@ function Progress({ one, job_id }: { readonly one: Import; readonly job_id: stri
 }
 
 function Actions({ one }: { readonly one: Import }) {
-  const may = useMay()
-  const cancel = useChange(
+  const may = usePermission()
+  const cancel = useApiMutation(
     () =>
       probity.POST('/api/reference-data/imports/{import_id}/cancel', {
         params: { path: { import_id: one.import_id } },
       }),
-    { touches: ['imports', 'jobs'], done: 'The import was asked to stop' },
+    { invalidates: ['imports', 'jobs'], successMessage: 'The import was asked to stop' },
   )
   return (
     <>
@@ -118,13 +118,13 @@ function Actions({ one }: { readonly one: Import }) {
 }
 
 function Outcome({ one }: { readonly one: Import }) {
-  if (one.state === 'published') return <Published one={one} />
+  if (one.state === 'published') return <PublishedNote one={one} />
   if (one.state === 'rejected') {
     const { rejected, rows } = one.counts ?? { rejected: 0, rows: 0 }
     return (
       <Alert color="red" icon={<Icon name="warning" />} title="No version was made" role="status">
         {rows > 0
-          ? `${rejected.toLocaleString('en')} of ${plural(rows, 'row')} were rejected. Correct them in the file and import it again; nothing of this one is kept.`
+          ? `${rejected.toLocaleString('en')} of ${formatCount(rows, 'row')} were rejected. Correct them in the file and import it again; nothing of this one is kept.`
           : 'Rows were rejected. Correct the file and import it again; nothing of this one is kept.'}
       </Alert>
     )
@@ -153,7 +153,7 @@ function Outcome({ one }: { readonly one: Import }) {
   return null
 }
 
-function Published({ one }: { readonly one: Import }) {
+function PublishedNote({ one }: { readonly one: Import }) {
   const { data: dataset } = useQuery({ ...datasetQuery(one.list_key, 'own'), staleTime: 0 })
   const active = dataset?.active?.version ?? null
   const to = one.version ?? 0
@@ -204,7 +204,7 @@ function Counts({ one: { counts, delta, warnings } }: { readonly one: Import }) 
             ['Rows read', counts.rows.toLocaleString('en')],
             ['Accepted', counts.accepted.toLocaleString('en')],
             ['Rejected', counts.rejected.toLocaleString('en')],
-            ['Content', sizeOf(counts.data_bytes)],
+            ['Content', formatSize(counts.data_bytes)],
           ]}
         />
       )}
@@ -213,7 +213,7 @@ function Counts({ one: { counts, delta, warnings } }: { readonly one: Import }) 
         <Alert
           color="orange"
           icon={<Icon name="warning" />}
-          title={plural(warnings.length, 'warning')}
+          title={formatCount(warnings.length, 'warning')}
           mt={counts ? 'sm' : 0}
         >
           <ul className="plain-list">
@@ -227,21 +227,21 @@ function Counts({ one: { counts, delta, warnings } }: { readonly one: Import }) 
   )
 }
 
-function Record({ one }: { readonly one: Import }) {
+function ImportRecord({ one }: { readonly one: Import }) {
   return (
     <Section title="Record">
       <Facts
         of={[
           ['File', one.source.file_name],
-          ['Size', sizeOf(one.source.size_bytes)],
+          ['Size', formatSize(one.source.size_bytes)],
           one.source.fingerprint === undefined
             ? ['SHA-256', one.source.sha256 && <CopyValue value={one.source.sha256} name="the file hash" />]
             : ['File fingerprint', <CopyValue key="file" value={one.source.fingerprint} name="the file fingerprint" />],
           ['Adapter', `${one.adapter_key}, version ${one.adapter_version}`],
           one.files.length > 0 && ['Read', <SourceFiles key="files" files={one.files} />],
           ['Started by', <Principal key="by" of={one.created_by} />],
-          ['Started', <At key="at" at={one.created_at} />],
-          one.finished_at !== null && ['Took', duration(one.created_at, one.finished_at)],
+          ['Started', <DateTime key="at" at={one.created_at} />],
+          one.finished_at !== null && ['Took', formatDuration(one.created_at, one.finished_at)],
           one.job_id !== null && [
             'Job',
             <PageLink key="job" to={`/jobs/${one.job_id}`} size="sm">

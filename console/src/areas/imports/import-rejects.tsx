@@ -1,15 +1,15 @@
 /** The rejected rows of an import, by what is wrong with them, page by page. */
 import { Button, Group, UnstyledButton } from '@mantine/core'
-import { problemFromAnswer, type Schemas } from '@probity/client'
+import { problemFromResponse, type Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
+import { formatCount } from '../../ui/format.ts'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { RejectRow, rejectHead } from '../../ui/reject-table.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { Section } from '../../ui/section.tsx'
-import { plural } from '../../ui/words.ts'
 
 type Rejected = Schemas['RejectPage']['items'][number]
 
@@ -22,7 +22,7 @@ async function readAll(import_id: string): Promise<Blob> {
     headers: { accept: 'application/x-ndjson' },
     parseAs: 'blob',
   })
-  if (data === undefined) throw problemFromAnswer(response, error)
+  if (data === undefined) throw problemFromResponse(response, error)
   return data as unknown as Blob
 }
 
@@ -35,8 +35,8 @@ export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
       signal,
     }),
   )
-  const download = useChange(() => readAll(import_id), {
-    touches: [],
+  const download = useApiMutation(() => readAll(import_id), {
+    invalidates: [],
     onDone: (content) => saveFile(`${list_key}-rejects.ndjson`, content),
   })
   const page = list.data?.pages[0] as Schemas['RejectPage'] | undefined
@@ -44,7 +44,7 @@ export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
   for (const { code: kind, count } of rejects) byCode.set(kind, (byCode.get(kind) ?? 0) + count)
   return (
     <Section
-      title={plural(page?.total ?? 0, 'reason for rejection', 'reasons for rejection')}
+      title={formatCount(page?.total ?? 0, 'reason for rejection', 'reasons for rejection')}
       aside={
         finished_at !== null && (
           <Button size="xs" variant="default" loading={download.isRunning} onClick={() => download.run(undefined)}>

@@ -3,27 +3,27 @@ import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSearch } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { RelativeTime } from '../../ui/date-time.tsx'
 import { Filter, useFilter } from '../../ui/filters.tsx'
+import { formatCount, omitUndefined } from '../../ui/format.ts'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
-import { When } from '../../ui/when.tsx'
-import { defined, plural } from '../../ui/words.ts'
 import { ImportState } from './import-state.tsx'
 
 const states = ['queued', 'running', 'published', 'unchanged', 'rejected', 'blocked', 'failed', 'cancelled'] as const
 
 export default function ImportsPage() {
-  const may = useMay()
+  const may = usePermission()
   const state = useFilter('state', states)
   const { list } = useSearch({ strict: false }) as { list?: string }
   const imports = usePages(
     ['imports', 'list', list, state],
     (cursor, signal) =>
       probity.GET('/api/reference-data/imports', {
-        params: { query: { ...cursor, ...defined({ state, list_key: list }), limit: 50 } },
+        params: { query: { ...cursor, ...omitUndefined({ state, list_key: list }), limit: 50 } },
         signal,
       }),
     { refetch_ms: 15_000 },
@@ -70,12 +70,12 @@ function ImportRow({ one }: { readonly one: Schemas['Import'] }) {
         {one.counts === null ? '–' : one.counts.rows.toLocaleString('en')}
         {one.counts !== null && one.counts.rejected > 0 && (
           <Text size="xs" c="dimmed">
-            {plural(one.counts.rejected, 'row')} rejected
+            {formatCount(one.counts.rejected, 'row')} rejected
           </Text>
         )}
       </Table.Td>
       <Table.Td>
-        <When at={one.created_at} />
+        <RelativeTime at={one.created_at} />
         <Text size="xs" c="dimmed" component="div">
           by <Principal of={one.created_by} />
         </Text>

@@ -5,20 +5,20 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { FileDrop } from '../../ui/file-drop.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
 import { JsonBlock } from '../../ui/json-block.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
 import { type Dataset, datasetsQuery, typeQuery } from '../../ui/registry-queries.ts'
 import { Section } from '../../ui/section.tsx'
-import { AdapterOptions, allOptions, type Options } from './adapter-options.tsx'
+import { AdapterOptions, mergeOptions, type Options } from './adapter-options.tsx'
 import { DeltaMode, FULL_FILE, toDelta } from './delta-mode.tsx'
-import { type Delta, importOf, type Order } from './orders.ts'
+import { type Delta, getImportId, type ImportRequest } from './import-request.ts'
 import { Preview } from './preview.tsx'
 
 type Adapter = Schemas['Adapter']
@@ -51,13 +51,13 @@ export default function NewImportPage() {
       }
     >
       {own.length === 0 ? (
-        <Nothing>
+        <EmptyState>
           This tenant has no list of its own yet.{' '}
           <PageLink to="/datasets" inherit>
             Register one first
           </PageLink>
           ; shared lists are kept by the operator.
-        </Nothing>
+        </EmptyState>
       ) : (
         <Stack gap="md" maw={980}>
           <Section title="1. The list">
@@ -71,7 +71,7 @@ export default function NewImportPage() {
               onChange={(chosen) => set('list', chosen)}
             />
           </Section>
-          {dataset && <Reading key={dataset.list_key} dataset={dataset} />}
+          {dataset && <AdapterStep key={dataset.list_key} dataset={dataset} />}
         </Stack>
       )}
     </Page>
@@ -79,7 +79,7 @@ export default function NewImportPage() {
 }
 
 /** How a file of this list is read: by an adapter for its type, or by a general one. */
-function Reading({ dataset }: { readonly dataset: Dataset }) {
+function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
   const { data: all } = useSuspenseQuery(adaptersQuery)
   const fitting = all.filter(({ target_type }) => target_type === null || target_type === dataset.type_key)
   const [adapter_key, setAdapterKey] = useState<string | null>(null)
@@ -89,7 +89,7 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
   const [mode, setMode] = useState(FULL_FILE)
   const delta = toDelta(mode, dataset.head_version)
   const adapter = fitting.find((one) => one.adapter_key === adapter_key)
-  const chosen = allOptions(options, rich)
+  const chosen = mergeOptions(options, rich)
   function choose(key: string | null) {
     setAdapterKey(key)
     setOptions({})
@@ -123,7 +123,7 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
             data={fitting.map((one) => ({ value: one.adapter_key, label: one.title }))}
             onChange={choose}
           />
-          {adapter && <AboutAdapter adapter={adapter} />}
+          {adapter && <AdapterInfo adapter={adapter} />}
           {adapter && (
             <details open={hasRequired(adapter)}>
               <summary>
@@ -144,7 +144,7 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
         </Stack>
       </Section>
       {adapter && upload && chosen && (
-        <Checking
+        <PreviewStep
           key={`${adapter.adapter_key} ${upload.upload_id} ${JSON.stringify([chosen, delta])}`}
           dataset={dataset}
           adapter={adapter}
@@ -161,7 +161,7 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
 const hasRequired = ({ options }: Adapter): boolean =>
   ((options as { required?: readonly string[] }).required ?? []).length > 0
 
-function AboutAdapter({ adapter }: { readonly adapter: Adapter }) {
+function AdapterInfo({ adapter }: { readonly adapter: Adapter }) {
   return (
     <Stack gap={6}>
       <Text size="sm">
@@ -198,7 +198,7 @@ function JsonOrText({ text }: { readonly text: string }) {
   }
 }
 
-interface CheckingProps {
+interface PreviewStepProps {
   readonly dataset: Dataset
   readonly adapter: Adapter
   readonly upload: Upload
@@ -206,10 +206,10 @@ interface CheckingProps {
   readonly delta: Delta | null
 }
 
-function Checking({ dataset, adapter, upload, options, delta }: CheckingProps) {
+function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepProps) {
   const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
   const [preview, setPreview] = useState<Schemas['Preview'] | null>(null)
-  const look = useChange(
+  const look = useApiMutation(
     () =>
       probity.POST('/api/reference-data/adapters/{adapter_key}/preview', {
         params: { path: { adapter_key: adapter.adapter_key } },
@@ -221,7 +221,7 @@ function Checking({ dataset, adapter, upload, options, delta }: CheckingProps) {
           ...(delta && { delta: { list_key: dataset.list_key, ...delta } as never }),
         },
       }),
-    { touches: [], onDone: setPreview },
+    { invalidates: [], onDone: setPreview },
   )
   return (
     <Section
@@ -240,16 +240,16 @@ function Checking({ dataset, adapter, upload, options, delta }: CheckingProps) {
           </Text>
         )}
         {preview && <Preview preview={preview} type={type} />}
-        <Start dataset={dataset} adapter={adapter} upload={upload} options={options} delta={delta} />
+        <StartStep dataset={dataset} adapter={adapter} upload={upload} options={options} delta={delta} />
       </Stack>
     </Section>
   )
 }
 
-function Start({ dataset, adapter, upload, options, delta }: CheckingProps) {
+function StartStep({ dataset, adapter, upload, options, delta }: PreviewStepProps) {
   const navigate = useNavigate()
   const [how, setHow] = useState({ label: '', note: '', leavesOut: false, skipsSame: true })
-  const order: Order = {
+  const order: ImportRequest = {
     list_key: dataset.list_key,
     upload_id: upload.upload_id,
     adapter_key: adapter.adapter_key,
@@ -261,9 +261,9 @@ function Start({ dataset, adapter, upload, options, delta }: CheckingProps) {
     ...(how.label && { label: how.label }),
     ...(how.note && { note: how.note }),
   }
-  const start = useChange(() => probity.POST('/api/reference-data/imports', { body: order as never }), {
-    touches: ['imports', 'jobs'],
-    onDone: (job) => navigate({ to: `/imports/${importOf(job)}` }),
+  const start = useApiMutation(() => probity.POST('/api/reference-data/imports', { body: order as never }), {
+    invalidates: ['imports', 'jobs'],
+    onDone: (job) => navigate({ to: `/imports/${getImportId(job)}` }),
   })
   const faults = faultsByField(start.problem)
   return (

@@ -1,11 +1,11 @@
 /** The first rows of a file as the adapter reads them, before anything is made of it. */
 import { Alert, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { formatCount } from '../../ui/format.ts'
 import { PlainTable } from '../../ui/plain-table.tsx'
 import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
 import { RejectTable } from '../../ui/reject-table.tsx'
-import { inWords, membersOf, titleOf } from '../../ui/type-words.ts'
-import { plural } from '../../ui/words.ts'
+import { formatEntryValue, getFieldTitle, listMembers } from '../../ui/type-texts.ts'
 import { DeltaSentence } from './delta-counts.tsx'
 import { SourceFiles } from './source-files.tsx'
 
@@ -13,7 +13,7 @@ const COLUMNS = 6
 
 export function Preview({ preview, type }: { readonly preview: Schemas['Preview']; readonly type: DatasetType }) {
   const { rows, accepted, rejected, entries, rejects, warnings, files, truncated, delta } = preview
-  const columns = columnsOf(
+  const columns = chooseColumns(
     type,
     entries.map(({ entry }) => entry as Entry),
   )
@@ -21,7 +21,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
     <Stack gap="md">
       <Alert
         color={rejected > 0 ? 'orange' : accepted === 0 ? 'red' : 'teal'}
-        title={`${plural(rows, 'row')} read: ${accepted.toLocaleString('en')} good, ${rejected.toLocaleString('en')} rejected`}
+        title={`${formatCount(rows, 'row')} read: ${accepted.toLocaleString('en')} good, ${rejected.toLocaleString('en')} rejected`}
         role="status"
       >
         <Text size="sm">Nothing is stored yet.</Text>
@@ -29,7 +29,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
         {truncated && (
           <Text size="sm">
             {truncated.reason === 'rows'
-              ? `Only the first ${plural(truncated.limit, 'row')} were read.`
+              ? `Only the first ${formatCount(truncated.limit, 'row')} were read.`
               : `Reading stopped after ${truncated.limit / 1000} seconds.`}{' '}
             The file goes on; an import reads all of it.
           </Text>
@@ -48,7 +48,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
           head={[
             { name: 'Row' },
             ...columns.map((name, place) => ({
-              name: titleOf(type, `/${name}`),
+              name: getFieldTitle(type, `/${name}`),
               ...(place > 2 && { from: 'md' as const }),
             })),
           ]}
@@ -58,7 +58,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
               <Table.Td>{at.row}</Table.Td>
               {columns.map((name, place) => (
                 <Table.Td key={name} {...(place > 2 && { visibleFrom: 'md' })}>
-                  <span className="cell-text">{inWords((entry as Entry)[name])}</span>
+                  <span className="cell-text">{formatEntryValue((entry as Entry)[name])}</span>
                 </Table.Td>
               ))}
             </Table.Tr>
@@ -70,7 +70,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
 }
 
 /** Members that some row fills, in reading order. */
-const columnsOf = (type: DatasetType, entries: readonly Entry[]): string[] =>
-  membersOf(type)
-    .filter((name) => entries.some((entry) => inWords(entry[name]) !== '–'))
+const chooseColumns = (type: DatasetType, entries: readonly Entry[]): string[] =>
+  listMembers(type)
+    .filter((name) => entries.some((entry) => formatEntryValue(entry[name]) !== '–'))
     .slice(0, COLUMNS)

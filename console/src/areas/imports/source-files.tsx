@@ -12,7 +12,7 @@ const origins = {
   content: 'detected',
 } as const
 
-export function describeFile({ state, encoding, encoding_from }: SourceFile): string {
+export function formatFile({ state, encoding, encoding_from }: SourceFile): string {
   const read = encoding && encoding_from ? ` as ${encoding} (${origins[encoding_from]})` : ''
   return `${states[state]}${read}`
 }
@@ -25,7 +25,7 @@ export function SourceFiles({ files }: { readonly files: readonly SourceFile[] }
         <li key={`${file.file} ${file.state}`}>
           <Text size="sm">
             {file.file !== null && <b>{file.file}: </b>}
-            {describeFile(file)}
+            {formatFile(file)}
           </Text>
         </li>
       ))}

@@ -5,12 +5,14 @@ import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { StateBadge } from '../../ui/badges.tsx'
-import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, formatDuration } from '../../ui/date-time.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { isUnfinished, jobQuery, useFollowed } from '../../ui/follow-job.ts'
+import { isUnfinished, jobQuery, useJobUpdates } from '../../ui/follow-job.ts'
+import { toSentence } from '../../ui/format.ts'
 import { JobProgress } from '../../ui/job-progress.tsx'
 import { JsonBlock } from '../../ui/json-block.tsx'
 import { PageLink } from '../../ui/link.tsx'
@@ -18,18 +20,16 @@ import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At, duration } from '../../ui/when.tsx'
-import { sentence } from '../../ui/words.ts'
 
 type Job = Schemas['Job']
 
 export default function JobPage() {
   const { job_id = '' } = useParams({ strict: false }) as { job_id?: string }
   const { data: job } = useSuspenseQuery(jobQuery(job_id))
-  useFollowed(job)
+  useJobUpdates(job)
   return (
     <Page
-      title={sentence(job.kind)}
+      title={toSentence(job.kind)}
       mark={<StateBadge state={job.state} />}
       trail={
         <PageLink to="/jobs" inherit>
@@ -56,11 +56,11 @@ export default function JobPage() {
             of={[
               ['Job', <CopyValue key="id" value={job.job_id} name="the job id" />],
               ['Started by', <Principal key="by" of={job.created_by} />],
-              ['Created', <At key="created" at={job.created_at} />],
-              job.started_at !== null && ['Started', <At key="started" at={job.started_at} />],
-              job.finished_at !== null && ['Finished', <At key="finished" at={job.finished_at} />],
+              ['Created', <DateTime key="created" at={job.created_at} />],
+              job.started_at !== null && ['Started', <DateTime key="started" at={job.started_at} />],
+              job.finished_at !== null && ['Finished', <DateTime key="finished" at={job.finished_at} />],
               job.started_at !== null &&
-                job.finished_at !== null && ['Took', duration(job.started_at, job.finished_at)],
+                job.finished_at !== null && ['Took', formatDuration(job.started_at, job.finished_at)],
               ['Attempts', `${job.attempts} of ${job.max_attempts}`],
               ['Concerns', job.resource && <span className="mono">{job.resource}</span>],
             ]}
@@ -77,17 +77,17 @@ export default function JobPage() {
 }
 
 function Actions({ job }: { readonly job: Job }) {
-  const may = useMay()
+  const may = usePermission()
   const [isAsking, asking] = useDisclosure(false)
   const params = { path: { job_id: job.job_id } }
-  const cancel = useChange(() => probity.POST('/api/jobs/{job_id}/cancel', { params }), {
-    touches: ['jobs'],
-    done: 'The job was asked to stop',
+  const cancel = useApiMutation(() => probity.POST('/api/jobs/{job_id}/cancel', { params }), {
+    invalidates: ['jobs'],
+    successMessage: 'The job was asked to stop',
     onDone: asking.close,
   })
-  const retry = useChange(() => probity.POST('/api/jobs/{job_id}/retry', { params }), {
-    touches: ['jobs'],
-    done: 'The job was started again',
+  const retry = useApiMutation(() => probity.POST('/api/jobs/{job_id}/retry', { params }), {
+    invalidates: ['jobs'],
+    successMessage: 'The job was started again',
   })
   const canRetry = job.state === 'failed' || job.state === 'cancelled'
   return (

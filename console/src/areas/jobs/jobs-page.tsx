@@ -2,13 +2,13 @@
 import { Group, Table } from '@mantine/core'
 import { probity } from '../../session/client.ts'
 import { StateBadge } from '../../ui/badges.tsx'
+import { formatDuration, RelativeTime } from '../../ui/date-time.tsx'
 import { Filter, useFilter } from '../../ui/filters.tsx'
+import { omitUndefined, toSentence } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
-import { duration, When } from '../../ui/when.tsx'
-import { defined, sentence } from '../../ui/words.ts'
 
 const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 
@@ -17,7 +17,7 @@ export default function JobsPage() {
   const list = usePages(
     ['jobs', 'list', state],
     (cursor, signal) =>
-      probity.GET('/api/jobs', { params: { query: { ...cursor, ...defined({ state }), limit: 50 } }, signal }),
+      probity.GET('/api/jobs', { params: { query: { ...cursor, ...omitUndefined({ state }), limit: 50 } }, signal }),
     { refetch_ms: 5000 },
   )
   return (
@@ -41,7 +41,7 @@ export default function JobsPage() {
           <Table.Tr key={job.job_id}>
             <Table.Td>
               <PageLink to={`/jobs/${job.job_id}`} fw={500} size="sm">
-                {sentence(job.kind)}
+                {toSentence(job.kind)}
               </PageLink>
             </Table.Td>
             <Table.Td>
@@ -56,10 +56,10 @@ export default function JobsPage() {
               <Principal of={job.created_by} />
             </Table.Td>
             <Table.Td>
-              <When at={job.created_at} />
+              <RelativeTime at={job.created_at} />
             </Table.Td>
             <Table.Td visibleFrom="md">
-              {job.started_at && job.finished_at ? duration(job.started_at, job.finished_at) : ''}
+              {job.started_at && job.finished_at ? formatDuration(job.started_at, job.finished_at) : ''}
             </Table.Td>
           </Table.Tr>
         )}

@@ -1,5 +1,5 @@
 /** All risk matrices. */
-import { matrixKind } from '../../ui/decision/kind.ts'
+import { matrixKind } from '../../ui/decision/definition-kind.ts'
 import { DefinitionsPage } from '../../ui/definition/definitions-page.tsx'
 
 export default function MatricesPage() {

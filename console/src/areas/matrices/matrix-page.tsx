@@ -1,5 +1,5 @@
 /** One risk matrix. */
-import { matrixKind } from '../../ui/decision/kind.ts'
+import { matrixKind } from '../../ui/decision/definition-kind.ts'
 import { DefinitionPage } from '../../ui/definition/definition-page.tsx'
 
 export default function MatrixPage() {

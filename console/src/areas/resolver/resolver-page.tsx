@@ -3,39 +3,41 @@ import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mant
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { localTime } from '../../ui/local-time.ts'
+import { toLocalInput } from '../../ui/local-time.ts'
 import { Page } from '../../ui/page.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { datasetsQuery } from '../../ui/registry-queries.ts'
 import { Section } from '../../ui/section.tsx'
-import { Answer } from './answer.tsx'
+import { ResolverAnswer } from './resolver-answer.tsx'
 
-const names = ['list', 'key', 'valid_at', 'known_at'] as const
-type Asked = Readonly<Partial<Record<(typeof names)[number], string>>>
+const queryNames = ['list', 'key', 'valid_at', 'known_at'] as const
+type ResolverQuery = Readonly<Partial<Record<(typeof queryNames)[number], string>>>
 
-function useAsked(): Asked {
+function useResolverQuery(): ResolverQuery {
   const search = useSearch({ strict: false }) as Record<string, unknown>
-  const given = names.filter((name) => search[name] !== undefined).map((name) => [name, String(search[name])] as const)
+  const given = queryNames
+    .filter((name) => search[name] !== undefined)
+    .map((name) => [name, String(search[name])] as const)
   return Object.fromEntries(given)
 }
 
 export default function ResolverPage() {
-  const asked = useAsked()
+  const query = useResolverQuery()
   return (
     <Page
       title="Resolver"
       about="The same question a decision asks: which version of a list governs, and what does it say? Two clocks: when the event was, and when one knew."
     >
       <Stack gap="md" maw={980}>
-        <Question key={JSON.stringify(asked)} asked={asked} />
-        {asked.list === undefined ? (
-          <Nothing>Choose a list and ask.</Nothing>
+        <ResolverForm key={JSON.stringify(query)} asked={query} />
+        {query.list === undefined ? (
+          <EmptyState>Choose a list and ask.</EmptyState>
         ) : (
-          <Answer
-            list_key={asked.list}
-            of={asked.key || null}
-            valid_at={asked.valid_at || null}
-            known_at={asked.known_at || null}
+          <ResolverAnswer
+            list_key={query.list}
+            of={query.key || null}
+            valid_at={query.valid_at || null}
+            known_at={query.known_at || null}
           />
         )}
       </Stack>
@@ -43,7 +45,7 @@ export default function ResolverPage() {
   )
 }
 
-function Question({ asked }: { readonly asked: Asked }) {
+function ResolverForm({ asked }: { readonly asked: ResolverQuery }) {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const { data: datasets } = useSuspenseQuery(datasetsQuery)
@@ -59,13 +61,13 @@ function Question({ asked }: { readonly asked: Asked }) {
   })
   function submit(event: FormEvent) {
     event.preventDefault()
-    const given = Object.fromEntries(names.map((name) => [name, typed[name].trim() || undefined]))
+    const given = Object.fromEntries(queryNames.map((name) => [name, typed[name].trim() || undefined]))
     navigate({ to: '.', search: given as never })
     // The same question again is still a question.
     queries.invalidateQueries({ queryKey: ['resolver'] })
   }
   const now = () => setTyped({ ...typed, valid_at: '', known_at: '' })
-  const latest = localTime(new Date().toISOString())
+  const latest = toLocalInput(new Date().toISOString())
   return (
     <Section title="The question">
       <form onSubmit={submit}>

@@ -3,14 +3,14 @@ import { Button, FileButton, Group, SegmentedControl, Stack, Table, Text, Textar
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { Findings } from '../../ui/decision/findings.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PlainTable } from '../../ui/plain-table.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
-import { plural } from '../../ui/words.ts'
 
 type Imported = Schemas['RuleImport']
 type Format = 'dmn' | 'gorules'
@@ -18,7 +18,7 @@ type Format = 'dmn' | 'gorules'
 export default function ImportRulesPage() {
   const [order, setOrder] = useState({ format: 'dmn' as Format, text: '', key_prefix: '' })
   const [imported, setImported] = useState<Imported | null>(null)
-  const take = useChange(
+  const take = useApiMutation(
     () =>
       probity.POST('/api/rules/import', {
         body: {
@@ -28,8 +28,8 @@ export default function ImportRulesPage() {
         },
       }),
     {
-      touches: ['definitions'],
-      done: ({ items }) => `${plural(items.length, 'rule')} taken over as drafts`,
+      invalidates: ['definitions'],
+      successMessage: ({ items }) => `${formatCount(items.length, 'rule')} taken over as drafts`,
       onDone: setImported,
     },
   )
@@ -102,7 +102,7 @@ export default function ImportRulesPage() {
             </Group>
           </Stack>
         </form>
-        {imported && <Made imported={imported} />}
+        {imported && <CreatedRules imported={imported} />}
         <Findings
           findings={left.map(({ example: _, ...finding }) => finding)}
           title="What was left out of the file, and what to know of the rest"
@@ -112,9 +112,9 @@ export default function ImportRulesPage() {
   )
 }
 
-function Made({ imported }: { readonly imported: Imported }) {
+function CreatedRules({ imported }: { readonly imported: Imported }) {
   return (
-    <Section title={`${plural(imported.items.length, 'rule')} made, each with a draft`}>
+    <Section title={`${formatCount(imported.items.length, 'rule')} made, each with a draft`}>
       <PlainTable
         label="Rules that were made"
         head={[{ name: 'Rule' }, { name: 'In the file' }, { name: 'Reads from', from: 'sm' }, { name: 'Findings' }]}
@@ -144,7 +144,7 @@ function Made({ imported }: { readonly imported: Imported }) {
                 </Text>
               ))}
             </Table.Td>
-            <Table.Td>{findings.length === 0 ? 'none' : plural(findings.length, 'finding')}</Table.Td>
+            <Table.Td>{findings.length === 0 ? 'none' : formatCount(findings.length, 'finding')}</Table.Td>
           </Table.Tr>
         ))}
       </PlainTable>

@@ -1,5 +1,5 @@
 /** One rule. */
-import { ruleKind } from '../../ui/decision/kind.ts'
+import { ruleKind } from '../../ui/decision/definition-kind.ts'
 import { DefinitionPage } from '../../ui/definition/definition-page.tsx'
 
 export default function RulePage() {

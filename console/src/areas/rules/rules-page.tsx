@@ -1,12 +1,12 @@
 /** All rules, and taking over decision tables from other tools. */
 
-import { useMay } from '../../session/queries.ts'
-import { ruleKind } from '../../ui/decision/kind.ts'
+import { usePermission } from '../../session/queries.ts'
+import { ruleKind } from '../../ui/decision/definition-kind.ts'
 import { DefinitionsPage } from '../../ui/definition/definitions-page.tsx'
 import { ButtonLink } from '../../ui/link.tsx'
 
 export default function RulesPage() {
-  const may = useMay()
+  const may = usePermission()
   return (
     <DefinitionsPage
       kind={ruleKind}

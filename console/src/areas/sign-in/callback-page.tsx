@@ -8,15 +8,15 @@ import { ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 
 /** A code is good for one try, and React may run an effect twice. */
-let finishing: ReturnType<typeof finishSignIn> | null = null
+let pendingFinish: ReturnType<typeof finishSignIn> | null = null
 
 export default function CallbackPage() {
   const navigate = useNavigate()
   const [fault, setFault] = useState('')
   useEffect(() => {
-    finishing ??= finishSignIn(new URLSearchParams(window.location.search), window.sessionStorage)
-    finishing.then((outcome) => {
-      finishing = null
+    pendingFinish ??= finishSignIn(new URLSearchParams(window.location.search), window.sessionStorage)
+    pendingFinish.then((outcome) => {
+      pendingFinish = null
       if ('fault' in outcome) return setFault(outcome.fault)
       signInAtProvider(outcome)
       navigate({ href: outcome.place, replace: true })

@@ -3,7 +3,7 @@ import { Button, Card, Divider, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { loadProviders, type Provider, startSignIn } from '../../oidc.ts'
-import { EndingNote } from '../../session/ending-note.tsx'
+import { SessionEndNote } from '../../session/session-end-note.tsx'
 import { TokenBox } from '../../session/token-box.tsx'
 import { Page } from '../../ui/page.tsx'
 
@@ -14,7 +14,7 @@ export default function SignInPage() {
   return (
     <Page title="Sign in" width="text" about={isOwnPage ? undefined : 'You come back to this page afterwards.'}>
       <Stack gap="md" maw={560}>
-        <EndingNote />
+        <SessionEndNote />
         <Card withBorder padding="md">
           <Providers place={isOwnPage ? '/' : href} />
           <TokenBox submit="Sign in" onDone={() => isOwnPage && navigate({ to: '/' })} />

@@ -4,7 +4,7 @@ import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { FileDrop } from '../../ui/file-drop.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -22,10 +22,10 @@ export default function NewUploadPage() {
   const navigate = useNavigate()
   const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
   const [format, setFormat] = useState<Format>('csv')
-  const start = useChange(
+  const start = useApiMutation(
     () => probity.POST('/api/subjects/bulk', { body: { upload_id: upload?.upload_id ?? '', format } }),
     {
-      touches: ['subjects', 'jobs'],
+      invalidates: ['subjects', 'jobs'],
       onDone: ({ resource }) => navigate({ to: (resource ?? '').replace('/api/subjects/bulk', '/subjects/upload') }),
     },
   )

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { ReasonField } from '../../ui/reason-field.tsx'
 
@@ -14,13 +14,13 @@ interface OffboardDialogProps {
 
 export function OffboardDialog({ subject, onClose }: OffboardDialogProps) {
   const [reason, setReason] = useState('')
-  const end = useChange(
+  const end = useApiMutation(
     () =>
       probity.POST('/api/subjects/{subject_id}/offboard', {
         params: { path: { subject_id: subject.subject_id } },
         body: { reason, expected_revision: subject.revision },
       }),
-    { touches: ['subjects'], done: `${subject.name} is offboarded`, onDone: onClose },
+    { invalidates: ['subjects'], successMessage: `${subject.name} is offboarded`, onDone: onClose },
   )
   return (
     <FormDialog

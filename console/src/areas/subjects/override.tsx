@@ -5,12 +5,12 @@ import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { listContentQuery } from '../../ui/decision/list-entries.ts'
 import { REASON_CODES } from '../../ui/decision/reason-codes.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { instantOf, localTime } from '../../ui/local-time.ts'
+import { toInstant, toLocalInput } from '../../ui/local-time.ts'
 import { ReasonField } from '../../ui/reason-field.tsx'
 
 const DAYS = 90
@@ -26,11 +26,11 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
     band: null as string | null,
     reason: '',
     reason_code: null as string | null,
-    until: localTime(new Date(Date.now() + DAYS * DAY_MS).toISOString()),
+    until: toLocalInput(new Date(Date.now() + DAYS * DAY_MS).toISOString()),
   }))
   const { data: bands } = useQuery(listContentQuery('risk-bands'))
   const { data: codes } = useQuery(listContentQuery(REASON_CODES))
-  const override = useChange(
+  const override = useApiMutation(
     () =>
       probity.POST('/api/subjects/{subject_id}/risk-override', {
         params: { path: { subject_id: subject.subject_id } },
@@ -38,10 +38,10 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
           band: order.band ?? '',
           reason: order.reason,
           ...(order.reason_code !== null && { reason_code: order.reason_code }),
-          expires_at: instantOf(order.until) ?? '',
+          expires_at: toInstant(order.until) ?? '',
         },
       }),
-    { touches: ['subjects'], done: 'The override is in force', onDone: onClose },
+    { invalidates: ['subjects'], successMessage: 'The override is in force', onDone: onClose },
   )
   return (
     <FormDialog
@@ -91,12 +91,12 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
 export function EndOverride({ subject_id }: { readonly subject_id: string }) {
   const [isOpen, dialog] = useDisclosure(false)
   const [reason, setReason] = useState('')
-  const end = useChange(
+  const end = useApiMutation(
     () =>
       probity.DELETE('/api/subjects/{subject_id}/risk-override', {
         params: { path: { subject_id }, ...(reason !== '' && { query: { reason } }) },
       }),
-    { touches: ['subjects'], done: 'The override has ended', onDone: dialog.close },
+    { invalidates: ['subjects'], successMessage: 'The override has ended', onDone: dialog.close },
   )
   return (
     <>

@@ -3,7 +3,7 @@ import '../../ui/decision/decision.css'
 import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useId } from 'react'
-import { plural } from '../../ui/words.ts'
+import { formatCount } from '../../ui/format.ts'
 
 type Rating = Schemas['Rating']
 
@@ -34,7 +34,9 @@ export function RiskChart({ ratings }: { readonly ratings: readonly Rating[] }) 
         aria-labelledby={id}
         preserveAspectRatio="none"
       >
-        <title id={id}>{`Score over time: ${plural(scored.length, 'rating')}, from ${from} to ${to} of 10,000.`}</title>
+        <title
+          id={id}
+        >{`Score over time: ${formatCount(scored.length, 'rating')}, from ${from} to ${to} of 10,000.`}</title>
         {LINES.map((bps) => (
           <line
             key={bps}

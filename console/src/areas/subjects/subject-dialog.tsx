@@ -4,10 +4,10 @@ import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { isJson } from '../../ui/json-place.ts'
-import { faultsByField } from '../../ui/problem-words.ts'
+import { isJson } from '../../ui/json-position.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
 
 type Subject = Schemas['Subject']
 
@@ -26,7 +26,7 @@ export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
     segment: subject?.segment ?? '',
     attributes: JSON.stringify(subject?.attributes ?? {}, null, 2),
   })
-  const save = useChange(
+  const save = useApiMutation(
     () => {
       const body = {
         subject_type: order.subject_type,
@@ -43,8 +43,8 @@ export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
           })
     },
     {
-      touches: ['subjects'],
-      done: subject === null ? 'The subject is made' : 'The record is changed',
+      invalidates: ['subjects'],
+      successMessage: subject === null ? 'The subject is made' : 'The record is changed',
       onDone: ({ subject_id }) => {
         onClose()
         navigate({ to: `/subjects/${subject_id}` })

@@ -6,21 +6,21 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, RelativeTime } from '../../ui/date-time.tsx'
 import { BandMark } from '../../ui/decision/outcome.tsx'
 import { ReasonCodes } from '../../ui/decision/reason-codes.tsx'
+import { toSentence, toWords } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton, ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Nothing } from '../../ui/plain-table.tsx'
+import { EmptyState } from '../../ui/plain-table.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { SearchButton } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { inWords } from '../../ui/type-words.ts'
-import { At, When } from '../../ui/when.tsx'
-import { sentence, spaced } from '../../ui/words.ts'
+import { formatEntryValue } from '../../ui/type-texts.ts'
 import { OffboardDialog } from './offboard.tsx'
 import { EndOverride, OverrideDialog } from './override.tsx'
 import { RiskChart } from './risk-chart.tsx'
@@ -45,14 +45,14 @@ const riskQuery = (subject_id: string) =>
 export default function SubjectPage() {
   const { subject_id = '' } = useParams({ strict: false }) as { subject_id?: string }
   const { data: subject } = useSuspenseQuery(subjectQuery(subject_id))
-  const may = useMay()
+  const may = usePermission()
   const [isChanging, changing] = useDisclosure(false)
   const [isLeaving, leaving] = useDisclosure(false)
   return (
     <Page
       title={subject.name}
       mark={<StateBadge state={subject.state} />}
-      about={`${sentence(subject.subject_type)}${subject.segment === null ? '' : `, ${subject.segment}`}`}
+      about={`${toSentence(subject.subject_type)}${subject.segment === null ? '' : `, ${subject.segment}`}`}
       trail={
         <PageLink to="/subjects" inherit>
           Subjects
@@ -81,7 +81,7 @@ export default function SubjectPage() {
       <Stack gap="md">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <Risk subject={subject} />
-          <Record subject={subject} />
+          <SubjectRecord subject={subject} />
         </SimpleGrid>
         {may('listSubjectRatings') && (
           <Suspense fallback={<ListSkeleton />}>
@@ -97,7 +97,7 @@ export default function SubjectPage() {
 }
 
 function Risk({ subject }: { readonly subject: Subject }) {
-  const may = useMay()
+  const may = usePermission()
   const { data: risk } = useSuspenseQuery(riskQuery(subject.subject_id))
   const [isOverriding, overriding] = useDisclosure(false)
   const { rating, override } = risk
@@ -125,7 +125,7 @@ function Risk({ subject }: { readonly subject: Subject }) {
               <OverrideReason of={override} /> by <Principal of={override.actor} />
               {override.expires_at !== null && (
                 <>
-                  , until <At at={override.expires_at} /> (<When at={override.expires_at} />)
+                  , until <DateTime at={override.expires_at} /> (<RelativeTime at={override.expires_at} />)
                 </>
               )}
             </Text>
@@ -142,8 +142,8 @@ function Risk({ subject }: { readonly subject: Subject }) {
                   {rating.matrix_key}, version {rating.matrix_version}
                 </PageLink>,
               ],
-              ['When', <At key="when" at={rating.recorded_at} />],
-              ['Decision', <Decision key="decision" of={rating} />],
+              ['When', <DateTime key="when" at={rating.recorded_at} />],
+              ['Decision', <DecisionLink key="decision" of={rating} />],
             ]}
           />
         )}
@@ -160,7 +160,7 @@ function OverrideReason({ of: { reason, reason_code } }: { readonly of: Rating }
 }
 
 /** The decision behind a rating, alone or in its batch. */
-function Decision({ of }: { readonly of: Rating }) {
+function DecisionLink({ of }: { readonly of: Rating }) {
   if (of.evaluation_id !== null) {
     return (
       <PageLink to={`/evaluations/${of.evaluation_id}`} size="sm">
@@ -178,18 +178,20 @@ function Decision({ of }: { readonly of: Rating }) {
   return <span className="quiet">{of.reason ?? '–'}</span>
 }
 
-function Record({ subject }: { readonly subject: Subject }) {
+function SubjectRecord({ subject }: { readonly subject: Subject }) {
   return (
     <Section title="Record">
       <Facts
         of={[
-          ...Object.entries(subject.attributes).map(([name, value]) => [sentence(name), inWords(value)] as const),
+          ...Object.entries(subject.attributes).map(
+            ([name, value]) => [toSentence(name), formatEntryValue(value)] as const,
+          ),
           ['External id', subject.external_id],
           ['Id', <CopyValue key="id" value={subject.subject_id} name="the subject id" />],
           [
             'Last changed',
             <span key="changed">
-              <At at={subject.updated_at} />, by <Principal of={subject.updated_by} />
+              <DateTime at={subject.updated_at} />, by <Principal of={subject.updated_by} />
             </span>,
           ],
           subject.offboard_reason !== null && ['Offboarded', subject.offboard_reason],
@@ -211,7 +213,7 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
   return (
     <Section title="How it was rated">
       {ratings.length === 0 ? (
-        <Nothing>Never rated.</Nothing>
+        <EmptyState>Never rated.</EmptyState>
       ) : (
         <Stack gap="md">
           <RiskChart ratings={ratings} />
@@ -233,15 +235,15 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
                   <BandMark band={one.band} />
                 </Table.Td>
                 <Table.Td visibleFrom="sm">{one.score_bps?.toLocaleString('en') ?? '–'}</Table.Td>
-                <Table.Td>{spaced(one.cause)}</Table.Td>
+                <Table.Td>{toWords(one.cause)}</Table.Td>
                 <Table.Td>
-                  <When at={one.recorded_at} />
+                  <RelativeTime at={one.recorded_at} />
                 </Table.Td>
                 <Table.Td visibleFrom="md">
                   <Principal of={one.actor} />
                 </Table.Td>
                 <Table.Td>
-                  <Decision of={one} />
+                  <DecisionLink of={one} />
                 </Table.Td>
               </Table.Tr>
             )}
@@ -269,16 +271,16 @@ function Events({ subject_id }: { readonly subject_id: string }) {
         row={(one) => (
           <Table.Tr key={one.event_id}>
             <Table.Td>
-              {spaced(one.kind)} {one.band !== null && <BandMark band={one.band} />}{' '}
+              {toWords(one.kind)} {one.band !== null && <BandMark band={one.band} />}{' '}
               {one.members.map((member) => (
                 <Badge key={member} variant="default" tt="none" fw={500} mr={4}>
-                  {spaced(member)}
+                  {toWords(member)}
                 </Badge>
               ))}
               {one.reason !== null && <Text size="xs">“{one.reason}”</Text>}
             </Table.Td>
             <Table.Td>
-              <At at={one.at} />
+              <DateTime at={one.at} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
               <Principal of={one.actor} />

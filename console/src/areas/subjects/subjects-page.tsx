@@ -4,15 +4,15 @@ import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
 import { useSearch } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
+import { RelativeTime } from '../../ui/date-time.tsx'
 import { BandMark } from '../../ui/decision/outcome.tsx'
 import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { omitUndefined } from '../../ui/format.ts'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
-import { When } from '../../ui/when.tsx'
-import { defined } from '../../ui/words.ts'
 import { SubjectDialog } from './subject-dialog.tsx'
 
 type Subject = Schemas['RatedSubject']
@@ -21,12 +21,12 @@ const types = ['person', 'company', 'other'] as const
 const states = ['active', 'offboarded'] as const
 
 export default function SubjectsPage() {
-  const may = useMay()
+  const may = usePermission()
   const set = useSetFilter()
   const [isMaking, making] = useDisclosure(false)
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | number | undefined>>
   const text = (name: string) => (search[name] === undefined ? undefined : String(search[name]))
-  const query = defined({
+  const query = omitUndefined({
     name: text('name'),
     external_id: text('external_id'),
     segment: text('segment'),
@@ -97,7 +97,7 @@ export default function SubjectsPage() {
               {one.external_id ?? '–'}
             </Table.Td>
             <Table.Td visibleFrom="lg">
-              <When at={one.updated_at} />
+              <RelativeTime at={one.updated_at} />
             </Table.Td>
           </Table.Tr>
         )}

@@ -5,12 +5,14 @@ import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-
 import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
 import { Figure } from '../../ui/decision/impact-view.tsx'
-import { sizeOf } from '../../ui/file-drop.tsx'
-import { isUnfinished, jobQuery, useFollowed } from '../../ui/follow-job.ts'
+import { formatSize } from '../../ui/file-drop.tsx'
+import { isUnfinished, jobQuery, useJobUpdates } from '../../ui/follow-job.ts'
+import { formatCount } from '../../ui/format.ts'
 import { JobProgress } from '../../ui/job-progress.tsx'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
@@ -18,10 +20,8 @@ import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { RejectRow, rejectHead } from '../../ui/reject-table.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At } from '../../ui/when.tsx'
-import { plural } from '../../ui/words.ts'
 
-type Bulk = Schemas['SubjectBulk']
+type SubjectUpload = Schemas['SubjectBulk']
 type Rejected = Schemas['SubjectBulkRejectPage']['items'][number]
 
 const bulkQuery = (bulk_id: string) =>
@@ -33,7 +33,7 @@ const bulkQuery = (bulk_id: string) =>
 export default function UploadPage() {
   const { bulk_id = '' } = useParams({ strict: false }) as { bulk_id?: string }
   const { data: bulk } = useSuspenseQuery(bulkQuery(bulk_id))
-  const may = useMay()
+  const may = usePermission()
   const { source, counts } = bulk
   return (
     <Page
@@ -54,18 +54,18 @@ export default function UploadPage() {
     >
       <Stack gap="md">
         {isUnfinished(bulk) && <Progress bulk={bulk} />}
-        <Stopped bulk={bulk} />
+        <FailureNote bulk={bulk} />
         {!isUnfinished(bulk) && <Counts counts={counts} />}
         {counts.rejected > 0 && may('listSubjectBulkRejects') && <Rejects bulk_id={bulk_id} />}
         <Section title="Record">
           <Facts
             of={[
-              ['File', `${source.file_name ?? 'an upload'}, ${sizeOf(source.size_bytes)}, ${bulk.format}`],
+              ['File', `${source.file_name ?? 'an upload'}, ${formatSize(source.size_bytes)}, ${bulk.format}`],
               source.sha256 !== null && ['SHA-256', <CopyValue key="sha" value={source.sha256} name="its SHA-256" />],
               [
                 'Ordered',
                 <span key="ordered">
-                  <At at={bulk.created_at} />, by <Principal of={bulk.created_by} />
+                  <DateTime at={bulk.created_at} />, by <Principal of={bulk.created_by} />
                 </span>,
               ],
             ]}
@@ -76,10 +76,10 @@ export default function UploadPage() {
   )
 }
 
-function Progress({ bulk }: { readonly bulk: Bulk }) {
+function Progress({ bulk }: { readonly bulk: SubjectUpload }) {
   const queries = useQueryClient()
   const { data: job } = useSuspenseQuery(jobQuery(bulk.job_id))
-  useFollowed(job)
+  useJobUpdates(job)
   const hasEnded = !isUnfinished(job)
   useEffect(() => {
     if (hasEnded) queries.invalidateQueries({ queryKey: ['subjects'] })
@@ -94,7 +94,7 @@ function Progress({ bulk }: { readonly bulk: Bulk }) {
   )
 }
 
-function Stopped({ bulk }: { readonly bulk: Bulk }) {
+function FailureNote({ bulk }: { readonly bulk: SubjectUpload }) {
   if (isUnfinished(bulk) || bulk.problem === null) return null
   const { title = 'It stopped', detail = '' } = bulk.problem as { title?: string; detail?: string }
   return (
@@ -104,7 +104,7 @@ function Stopped({ bulk }: { readonly bulk: Bulk }) {
   )
 }
 
-function Counts({ counts }: { readonly counts: Bulk['counts'] }) {
+function Counts({ counts }: { readonly counts: SubjectUpload['counts'] }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, md: 5 }} spacing="sm" role="status" aria-label="What came of the file">
       <Figure name="rows" value={counts.rows} />
@@ -125,7 +125,7 @@ function Rejects({ bulk_id }: { readonly bulk_id: string }) {
   )
   const page = list.data?.pages[0] as Schemas['SubjectBulkRejectPage'] | undefined
   return (
-    <Section title={plural(page?.faults ?? 0, 'reason for rejection', 'reasons for rejection')}>
+    <Section title={formatCount(page?.faults ?? 0, 'reason for rejection', 'reasons for rejection')}>
       {page?.truncated && (
         <Text size="sm" c="dimmed" mb="xs">
           Fewer are kept than there were.

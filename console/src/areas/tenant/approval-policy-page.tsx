@@ -4,20 +4,20 @@ import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
+import { DateTime } from '../../ui/date-time.tsx'
+import { toSentence } from '../../ui/format.ts'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { At } from '../../ui/when.tsx'
-import { sentence } from '../../ui/words.ts'
 import { TenantFrame } from './tenant-frame.tsx'
 
 type Policy = Schemas['ApprovalPolicy']
 type Rule = Policy['rules'][number]
 
 /** Only these may call what approves. */
-const approvers = ['compliance_officer', 'tenant_admin'] as const
+const approvingRoles = ['compliance_officer', 'tenant_admin'] as const
 
 const policyQuery = queryOptions({
   queryKey: ['tenant', 'approval-policy'],
@@ -34,7 +34,7 @@ export default function ApprovalPolicyPage() {
 }
 
 /** One row per action that can be governed, whether or not the policy names it. */
-const rulesOf = (policy: Policy): Rule[] =>
+const toRules = (policy: Policy): Rule[] =>
   policy.actions.map(
     (action) =>
       policy.rules.find((rule) => rule.action === action) ?? {
@@ -46,14 +46,14 @@ const rulesOf = (policy: Policy): Rule[] =>
   )
 
 function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly onReload: () => void }) {
-  const isReadOnly = !useMay()('updateApprovalPolicy')
-  const [rules, setRules] = useState(() => rulesOf(policy))
-  const save = useChange(
+  const isReadOnly = !usePermission()('updateApprovalPolicy')
+  const [rules, setRules] = useState(() => toRules(policy))
+  const save = useApiMutation(
     (all: Rule[]) =>
       probity.PUT('/api/tenant/approval-policy', {
         body: { rules: all.filter(({ approvers }) => approvers > 0), expected_revision: policy.revision },
       }),
-    { touches: ['tenant'], done: 'The approval policy is in force' },
+    { invalidates: ['tenant'], successMessage: 'The approval policy is in force' },
   )
   const change = (action: string, part: Partial<Rule>) =>
     setRules(rules.map((rule) => (rule.action === action ? { ...rule, ...part } : rule)))
@@ -75,7 +75,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
           <Table.Tbody>
             {rules.map((rule) => (
               <Table.Tr key={rule.action}>
-                <Table.Td fw={500}>{sentence(rule.action)}</Table.Td>
+                <Table.Td fw={500}>{toSentence(rule.action)}</Table.Td>
                 <Table.Td>
                   <NumberInput
                     size="xs"
@@ -94,7 +94,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
                     readOnly={isReadOnly}
                     disabled={rule.approvers === 0}
                     allowDeselect={false}
-                    data={approvers.map((role) => ({ value: role, label: sentence(role) }))}
+                    data={approvingRoles.map((role) => ({ value: role, label: toSentence(role) }))}
                     value={rule.role}
                     onChange={(role) => role && change(rule.action, { role: role as Rule['role'] })}
                   />
@@ -108,7 +108,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
       <ApprovalNote request={save.waiting} />
       <Group justify="space-between">
         <Text size="xs" c="dimmed">
-          Revision {policy.revision}, by <Principal of={policy.updated_by} />, <At at={policy.updated_at} />
+          Revision {policy.revision}, by <Principal of={policy.updated_by} />, <DateTime at={policy.updated_at} />
         </Text>
         {!isReadOnly && (
           <Button variant="light" loading={save.isRunning} onClick={() => save.run(rules)}>

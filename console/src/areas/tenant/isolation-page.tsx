@@ -3,24 +3,27 @@ import { Alert, Button, Group, Stack, Table, Text, Tooltip } from '@mantine/core
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../../ui/change.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { formatCount, toSentence } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { saveJson, stamp } from '../../ui/save-file.ts'
+import { saveJson, toFileTimestamp } from '../../ui/save-file.ts'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At } from '../../ui/when.tsx'
-import { plural, sentence } from '../../ui/words.ts'
 import { TenantFrame } from './tenant-frame.tsx'
 
 type Proof = Schemas['IsolationProof']
 type Probe = Proof['tables'][number]['probes'][number]
 
 export default function IsolationPage() {
-  const may = useMay()
+  const may = usePermission()
   const [proof, setProof] = useState<Proof | null>(null)
-  const check = useChange(() => probity.POST('/api/tenant/isolation-checks'), { touches: [], onDone: setProof })
+  const check = useApiMutation(() => probity.POST('/api/tenant/isolation-checks'), {
+    invalidates: [],
+    onDone: setProof,
+  })
   return (
     <TenantFrame>
       <Stack gap="md">
@@ -53,13 +56,13 @@ function ProofView({ proof }: { readonly proof: Proof }) {
         icon={<Icon name={proof.passed ? 'check' : 'warning'} />}
         role="status"
       >
-        {plural(proof.probes, 'attempt')} on {plural(proof.tables.length, 'table')},{' '}
+        {formatCount(proof.probes, 'attempt')} on {formatCount(proof.tables.length, 'table')},{' '}
         {proof.failed === 0 ? 'none got through' : `${proof.failed} got through`}.
       </Alert>
       <Section title="The proof" aside={<Download proof={proof} />}>
         <Facts
           of={[
-            ['Checked', <At key="at" at={proof.checked_at} />],
+            ['Checked', <DateTime key="at" at={proof.checked_at} />],
             [
               'As tenant',
               <span key="own" className="mono">
@@ -82,12 +85,12 @@ function ProofView({ proof }: { readonly proof: Proof }) {
           ]}
         />
       </Section>
-      <Attempts proof={proof} />
+      <ProbeTable proof={proof} />
     </>
   )
 }
 
-function Attempts({ proof }: { readonly proof: Proof }) {
+function ProbeTable({ proof }: { readonly proof: Proof }) {
   const names = [...new Set(proof.tables.flatMap(({ probes }) => probes.map(({ probe }) => probe)))]
   return (
     <div className="table-card table-wide">
@@ -96,7 +99,7 @@ function Attempts({ proof }: { readonly proof: Proof }) {
           <Table.Tr>
             <Table.Th>Table</Table.Th>
             {names.map((name) => (
-              <Table.Th key={name}>{sentence(name)}</Table.Th>
+              <Table.Th key={name}>{toSentence(name)}</Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -130,7 +133,7 @@ function Outcome({ probe }: { readonly probe: Probe | undefined }) {
 
 /** For the file of whoever asked for the proof. */
 function Download({ proof }: { readonly proof: Proof }) {
-  const save = () => saveJson(`isolation-proof-${stamp(proof.checked_at)}.json`, proof)
+  const save = () => saveJson(`isolation-proof-${toFileTimestamp(proof.checked_at)}.json`, proof)
   return (
     <Button size="xs" variant="default" onClick={save}>
       Save as a file

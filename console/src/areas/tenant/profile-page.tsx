@@ -4,14 +4,14 @@ import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At } from '../../ui/when.tsx'
 import { type Licence, Licences } from './licences.tsx'
 import { TenantFrame } from './tenant-frame.tsx'
 
@@ -40,8 +40,8 @@ export default function ProfilePage() {
               ],
               ['State', tenant.state],
               ['For trying out', tenant.demo ? 'yes' : 'no'],
-              ['Created', <At key="created" at={tenant.created_at} />],
-              ['Changed', <At key="changed" at={tenant.updated_at} />],
+              ['Created', <DateTime key="created" at={tenant.created_at} />],
+              ['Changed', <DateTime key="changed" at={tenant.updated_at} />],
               ['Revision', tenant.revision],
             ]}
           />
@@ -57,7 +57,7 @@ interface ProfileFormProps {
 }
 
 function ProfileForm({ tenant, onReload }: ProfileFormProps) {
-  const isReadOnly = !useMay()('updateTenant')
+  const isReadOnly = !usePermission()('updateTenant')
   const [profile, setProfile] = useState({
     name: tenant.name,
     jurisdictions: tenant.jurisdictions,
@@ -65,12 +65,12 @@ function ProfileForm({ tenant, onReload }: ProfileFormProps) {
     time_zone: tenant.time_zone,
     residency: tenant.residency ?? '',
   })
-  const save = useChange(
+  const save = useApiMutation(
     (change: typeof profile) =>
       probity.PATCH('/api/tenant', {
         body: { ...change, residency: change.residency || null, expected_revision: tenant.revision },
       }),
-    { touches: ['tenant', 'me'], done: 'Saved' },
+    { invalidates: ['tenant', 'me'], successMessage: 'Saved' },
   )
   const faults = faultsByField(save.problem)
   function submit(event: FormEvent) {

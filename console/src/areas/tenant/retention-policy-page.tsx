@@ -4,13 +4,13 @@ import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
+import { DateTime } from '../../ui/date-time.tsx'
+import { toSentence } from '../../ui/format.ts'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { At } from '../../ui/when.tsx'
-import { sentence } from '../../ui/words.ts'
 import { TenantFrame } from './tenant-frame.tsx'
 
 type Policy = Schemas['RetentionPolicy']
@@ -31,12 +31,12 @@ export default function RetentionPolicyPage() {
 }
 
 function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly onReload: () => void }) {
-  const isReadOnly = !useMay()('updateRetentionPolicy')
+  const isReadOnly = !usePermission()('updateRetentionPolicy')
   const [classes, setClasses] = useState(policy.classes)
-  const save = useChange(
+  const save = useApiMutation(
     (all: RecordClass[]) =>
       probity.PUT('/api/tenant/retention-policy', { body: { classes: all, expected_revision: policy.revision } }),
-    { touches: ['tenant'], done: 'The retention policy is in force' },
+    { invalidates: ['tenant'], successMessage: 'The retention policy is in force' },
   )
   const change = (name: string, part: Partial<RecordClass>) =>
     setClasses(classes.map((one) => (one.record_class === name ? { ...one, ...part } : one)))
@@ -67,7 +67,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
         <ApprovalNote request={save.waiting} />
         <Group justify="space-between">
           <Text size="xs" c="dimmed">
-            Revision {policy.revision}, by <Principal of={policy.updated_by} />, <At at={policy.updated_at} />
+            Revision {policy.revision}, by <Principal of={policy.updated_by} />, <DateTime at={policy.updated_at} />
           </Text>
           {!isReadOnly && (
             <Button type="submit" variant="light" loading={save.isRunning}>
@@ -87,7 +87,7 @@ interface ClassRowProps {
 }
 
 function ClassRow({ of: one, isReadOnly, onChange }: ClassRowProps) {
-  const name = sentence(one.record_class)
+  const name = toSentence(one.record_class)
   const isForEver = one.keep_days === null
   return (
     <Table.Tr>

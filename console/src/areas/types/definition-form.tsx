@@ -2,16 +2,16 @@
 import { Alert, Button, Group, Stack, Table, Textarea, TextInput } from '@mantine/core'
 import type { ProbityProblem } from '@probity/client'
 import type { FormEvent, ReactNode } from 'react'
+import type { ApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import type { Change } from '../../ui/change.ts'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { PlainTable } from '../../ui/plain-table.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
-import { type Draft, faultsOf, type JsonPart, jsonParts, unreadableParts } from './definition.ts'
+import { type Draft, findInvalidJson, groupFaults, type JsonPart, jsonParts } from './definition.ts'
 import { JsonEditor } from './json-editor.tsx'
 
-const about: Readonly<Record<JsonPart, readonly [label: string, description: string]>> = {
+const partTexts: Readonly<Record<JsonPart, readonly [label: string, description: string]>> = {
   schema: ['Schema of one entry', 'JSON Schema 2020-12; every text, list and number has a limit.'],
   trim: [
     'Trimmed texts',
@@ -28,7 +28,7 @@ const about: Readonly<Record<JsonPart, readonly [label: string, description: str
 interface DefinitionFormProps {
   readonly draft: Draft
   readonly onChange: (draft: Draft) => void
-  readonly change: Pick<Change<undefined>, 'run' | 'isRunning' | 'problem' | 'waiting'>
+  readonly change: Pick<ApiMutation<undefined>, 'run' | 'isRunning' | 'problem' | 'waiting'>
   readonly submit: string
   readonly back: string
   /** Beside what every definition has. */
@@ -38,10 +38,10 @@ interface DefinitionFormProps {
 
 export function DefinitionForm({ draft, onChange, change, submit, back, first, last }: DefinitionFormProps) {
   const errors = change.problem?.errors ?? []
-  const faultOf = (part: string) => faultsOf(errors, part)[0]?.detail
+  const faultOf = (part: string) => groupFaults(errors, part)[0]?.detail
   function send(event: FormEvent) {
     event.preventDefault()
-    if (unreadableParts(draft).length === 0) change.run(undefined)
+    if (findInvalidJson(draft).length === 0) change.run(undefined)
   }
   return (
     <form onSubmit={send}>
@@ -84,10 +84,10 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
             {jsonParts.map((part) => (
               <JsonEditor
                 key={part}
-                label={about[part][0]}
-                description={about[part][1]}
+                label={partTexts[part][0]}
+                description={partTexts[part][1]}
                 value={draft[part]}
-                faults={faultsOf(errors, part)}
+                faults={groupFaults(errors, part)}
                 onChange={(text) => onChange({ ...draft, [part]: text })}
               />
             ))}
@@ -95,7 +95,7 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
         </Section>
         {last}
         <ProblemNote problem={change.problem} />
-        <Breaks problem={change.problem} />
+        <BreakingChanges problem={change.problem} />
         <ApprovalNote request={change.waiting} />
         <Group gap="xs">
           <Button type="submit" loading={change.isRunning}>
@@ -110,7 +110,7 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
   )
 }
 
-interface Break {
+interface BreakingChange {
   readonly list_key: string | null
   readonly version: number | null
   readonly pointer: string
@@ -118,8 +118,8 @@ interface Break {
 }
 
 /** What of the data in force would no longer fit. */
-function Breaks({ problem }: { readonly problem: ProbityProblem | null }) {
-  const breaks = (problem?.members['breaks'] ?? []) as readonly Break[]
+function BreakingChanges({ problem }: { readonly problem: ProbityProblem | null }) {
+  const breaks = (problem?.members['breaks'] ?? []) as readonly BreakingChange[]
   if (breaks.length === 0) return null
   return (
     <Alert color="orange" title="What would break">

@@ -1,6 +1,6 @@
 /** The definition of a type as it is written in a form, and as the server takes it. Pure. */
 import type { Schemas } from '@probity/client'
-import { isJson } from '../../ui/json-place.ts'
+import { isJson } from '../../ui/json-position.ts'
 import type { DatasetType } from '../../ui/registry-queries.ts'
 
 export const jsonParts = ['schema', 'trim', 'fields', 'list_rules', 'examples'] as const
@@ -36,7 +36,7 @@ export const blank: Draft = {
   examples: indented([{ code: 'A1', name: 'An example' }]),
 }
 
-export const draftOf = (type: DatasetType): Draft => ({
+export const toDraft = (type: DatasetType): Draft => ({
   title: type.title,
   description: type.description,
   key: type.key_pointers.join(' '),
@@ -48,9 +48,9 @@ export const draftOf = (type: DatasetType): Draft => ({
 })
 
 /** The parts that are not JSON yet. */
-export const unreadableParts = (draft: Draft): JsonPart[] => jsonParts.filter((part) => !isJson(draft[part]))
+export const findInvalidJson = (draft: Draft): JsonPart[] => jsonParts.filter((part) => !isJson(draft[part]))
 
-export const contentOf = ({ title, description, key, ...parts }: Draft): Content =>
+export const parseContent = ({ title, description, key, ...parts }: Draft): Content =>
   ({
     title,
     description,
@@ -65,7 +65,7 @@ export interface PartFault {
 }
 
 /** `#/schema/properties/x` concerns the part `schema`, at `/properties/x`. */
-export function faultsOf(errors: readonly { pointer: string; detail: string }[], part: string): PartFault[] {
+export function groupFaults(errors: readonly { pointer: string; detail: string }[], part: string): PartFault[] {
   const start = `#/${part}`
   return errors
     .filter(({ pointer }) => pointer === start || pointer.startsWith(`${start}/`))

@@ -2,8 +2,8 @@
 import { Badge, Group, Table, Text } from '@mantine/core'
 import { PlainTable } from '../../ui/plain-table.tsx'
 import type { DatasetType } from '../../ui/registry-queries.ts'
-import { fieldOf, titleOf } from '../../ui/type-words.ts'
-import { fieldsOf, kindOf, limitsOf } from './schema-words.ts'
+import { findField, getFieldTitle } from '../../ui/type-texts.ts'
+import { describeKind, describeLimits, listFields } from './schema-texts.ts'
 
 export function FieldTable({ type }: { readonly type: DatasetType }) {
   return (
@@ -11,15 +11,15 @@ export function FieldTable({ type }: { readonly type: DatasetType }) {
       label="Fields"
       head={[{ name: 'Field' }, { name: 'Kind' }, { name: 'May be', from: 'sm' }, { name: 'Meaning', from: 'md' }]}
     >
-      {fieldsOf(type).map(({ pointer, depth, schema, isRequired }) => {
-        const field = fieldOf(type, pointer)
+      {listFields(type).map(({ pointer, depth, schema, isRequired }) => {
+        const field = findField(type, pointer)
         const isKey = type.key_pointers.includes(pointer)
         return (
           <Table.Tr key={pointer}>
             <Table.Td style={{ paddingLeft: 12 + depth * 18 }}>
               <Group gap={6}>
                 <Text size="sm" fw={depth === 0 ? 500 : 400}>
-                  {titleOf(type, pointer)}
+                  {getFieldTitle(type, pointer)}
                 </Text>
                 {isKey && (
                   <Badge variant="light" tt="none">
@@ -42,15 +42,15 @@ export function FieldTable({ type }: { readonly type: DatasetType }) {
               </Text>
             </Table.Td>
             <Table.Td>
-              {kindOf(schema)}
+              {describeKind(schema)}
               {field?.unit && `, ${field.unit}`}
               <Text size="xs" c="dimmed">
                 {isRequired ? 'required' : 'optional'}
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="sm">
-              <span className="cell-text" title={limitsOf(schema)}>
-                {limitsOf(schema)}
+              <span className="cell-text" title={describeLimits(schema)}>
+                {describeLimits(schema)}
               </span>
             </Table.Td>
             <Table.Td visibleFrom="md">

@@ -1,7 +1,7 @@
 /** JSON written by hand: each fault stands below with its line, and leads to its place. */
 import { Anchor, List, Textarea } from '@mantine/core'
 import { useRef } from 'react'
-import { isJson, placeOf } from '../../ui/json-place.ts'
+import { findPosition, isJson } from '../../ui/json-position.ts'
 import type { PartFault } from './definition.ts'
 
 interface JsonEditorProps {
@@ -15,7 +15,7 @@ interface JsonEditorProps {
 export function JsonEditor({ label, description, value, faults, onChange }: JsonEditorProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   function show(pointer: string) {
-    const place = placeOf(value, pointer)
+    const place = findPosition(value, pointer)
     if (!place || !field.current) return
     field.current.focus()
     field.current.setSelectionRange(place.from, place.to)
@@ -42,7 +42,7 @@ export function JsonEditor({ label, description, value, faults, onChange }: Json
           {faults.map(({ pointer, detail }) => (
             <List.Item key={`${pointer} ${detail}`}>
               <Anchor component="button" type="button" size="sm" onClick={() => show(pointer)}>
-                Line {placeOf(value, pointer)?.line ?? '?'}
+                Line {findPosition(value, pointer)?.line ?? '?'}
               </Anchor>{' '}
               <span className="mono">{pointer}</span> {detail}
             </List.Item>

@@ -3,22 +3,22 @@ import { TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
-import { blank, contentOf } from './definition.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
+import { blank, parseContent } from './definition.ts'
 import { DefinitionForm } from './definition-form.tsx'
 
 export default function NewTypePage() {
   const navigate = useNavigate()
   const [type_key, setKey] = useState('')
   const [draft, setDraft] = useState(blank)
-  const create = useChange(
-    () => probity.POST('/api/reference-data/types', { body: { type_key, ...contentOf(draft) } as never }),
+  const create = useApiMutation(
+    () => probity.POST('/api/reference-data/types', { body: { type_key, ...parseContent(draft) } as never }),
     {
-      touches: ['types'],
-      done: ({ title }) => `${title} is defined`,
+      invalidates: ['types'],
+      successMessage: ({ title }) => `${title} is defined`,
       onDone: (type) => navigate({ to: `/types/${type.type_key}` }),
     },
   )

@@ -4,28 +4,28 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { typeQuery } from '../../ui/registry-queries.ts'
-import { contentOf, draftOf } from './definition.ts'
+import { parseContent, toDraft } from './definition.ts'
 import { DefinitionForm } from './definition-form.tsx'
 
 export default function NewVersionPage() {
   const { type_key = '' } = useParams({ strict: false }) as { type_key?: string }
   const { data: type } = useSuspenseQuery(typeQuery(type_key))
   const navigate = useNavigate()
-  const [draft, setDraft] = useState(() => draftOf(type))
+  const [draft, setDraft] = useState(() => toDraft(type))
   const [mayBreak, setMayBreak] = useState(false)
-  const publish = useChange(
+  const publish = useApiMutation(
     () =>
       probity.POST('/api/reference-data/types/{type_key}/versions', {
         params: { path: { type_key } },
-        body: { ...contentOf(draft), compatibility: mayBreak ? 'none' : 'backward' } as never,
+        body: { ...parseContent(draft), compatibility: mayBreak ? 'none' : 'backward' } as never,
       }),
     {
-      touches: ['types'],
-      done: ({ type_version }) => `Version ${type_version} is published`,
+      invalidates: ['types'],
+      successMessage: ({ type_version }) => `Version ${type_version} is published`,
       onDone: () => navigate({ to: `/types/${type_key}` }),
     },
   )

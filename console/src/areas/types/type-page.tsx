@@ -3,24 +3,24 @@ import { Badge, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
 import { EntryFacts } from '../../ui/entry-value.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { JsonBlock } from '../../ui/json-block.tsx'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { type DatasetType, datasetsQuery, typeQuery } from '../../ui/registry-queries.ts'
 import { Facts, Section } from '../../ui/section.tsx'
-import { titleOf } from '../../ui/type-words.ts'
-import { At } from '../../ui/when.tsx'
-import { plural } from '../../ui/words.ts'
+import { getFieldTitle } from '../../ui/type-texts.ts'
 import { FieldTable } from './field-table.tsx'
 
 export default function TypePage() {
   const { type_key = '' } = useParams({ strict: false }) as { type_key?: string }
   const { data: type } = useSuspenseQuery(typeQuery(type_key))
-  const may = useMay()
+  const may = usePermission()
   return (
     <Page
       title={type.title}
@@ -49,18 +49,18 @@ export default function TypePage() {
           <FieldTable type={type} />
         </Section>
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-          <Record type={type} />
+          <TypeRecord type={type} />
           <Example type={type} />
         </SimpleGrid>
         <Section title="The definition">
-          <JsonBlock value={definitionOf(type)} name="Definition" />
+          <JsonBlock value={toDefinition(type)} name="Definition" />
         </Section>
       </Stack>
     </Page>
   )
 }
 
-const definitionOf = ({ type_key, type_version, schema, key_pointers, trim, list_rules, fields }: DatasetType) => ({
+const toDefinition = ({ type_key, type_version, schema, key_pointers, trim, list_rules, fields }: DatasetType) => ({
   type_key,
   type_version,
   key_pointers,
@@ -70,22 +70,22 @@ const definitionOf = ({ type_key, type_version, schema, key_pointers, trim, list
   schema,
 })
 
-function Record({ type }: { readonly type: DatasetType }) {
+function TypeRecord({ type }: { readonly type: DatasetType }) {
   const { data: datasets } = useSuspenseQuery(datasetsQuery)
   const lists = datasets.filter(({ type_key }) => type_key === type.type_key)
   return (
     <Section title="Record">
       <Facts
         of={[
-          ['Key', type.key_pointers.map((pointer) => titleOf(type, pointer)).join(' and ')],
-          ['Trimmed texts', trimmedTexts(type)],
-          ...rulesOf(type).map((rule, place) => [place === 0 ? 'Rules' : `Rule ${place + 1}`, rule] as const),
+          ['Key', type.key_pointers.map((pointer) => getFieldTitle(type, pointer)).join(' and ')],
+          ['Trimmed texts', describeTrimmed(type)],
+          ...describeRules(type).map((rule, place) => [place === 0 ? 'Rules' : `Rule ${place + 1}`, rule] as const),
           [
             'Version',
             `${type.type_version}, ${type.compatibility === 'backward' ? 'compatible with the one before' : 'a break'}`,
           ],
           ['Definition hash', <CopyValue key="hash" value={type.definition_hash} name="the definition hash" />],
-          ['Created', <At key="at" at={type.created_at} />],
+          ['Created', <DateTime key="at" at={type.created_at} />],
           ['Created by', <Principal key="by" of={type.created_by} />],
           [
             'Lists of it',
@@ -107,19 +107,19 @@ function Record({ type }: { readonly type: DatasetType }) {
   )
 }
 
-function trimmedTexts(type: DatasetType): string {
+function describeTrimmed(type: DatasetType): string {
   const { trim = [] } = type
   if (trim === true) return 'all'
-  return trim.map((pointer) => titleOf(type, pointer)).join(', ') || 'only the key'
+  return trim.map((pointer) => getFieldTitle(type, pointer)).join(', ') || 'only the key'
 }
 
 /** Rules over the whole list, as sentences. */
-function rulesOf(type: DatasetType): string[] {
+function describeRules(type: DatasetType): string[] {
   const { min_items, max_items, unique = [], contiguous } = type.list_rules
-  const titles = (pointers: readonly string[]) => pointers.map((pointer) => titleOf(type, pointer)).join(' and ')
+  const titles = (pointers: readonly string[]) => pointers.map((pointer) => getFieldTitle(type, pointer)).join(' and ')
   return [
-    min_items !== undefined && `At least ${plural(min_items, 'entry', 'entries')}.`,
-    max_items !== undefined && `At most ${plural(max_items, 'entry', 'entries')}.`,
+    min_items !== undefined && `At least ${formatCount(min_items, 'entry', 'entries')}.`,
+    max_items !== undefined && `At most ${formatCount(max_items, 'entry', 'entries')}.`,
     ...unique.map((pointers) => `No two entries have the same ${titles(pointers)}.`),
     contiguous !== undefined &&
       `Bands from ${titles([contiguous.from])} to ${titles([contiguous.to])}, without gap or overlap.`,

@@ -1,23 +1,23 @@
 /** What entries of lists are made of: every type the tenant can use. */
 import { Badge, Group, Table, Text } from '@mantine/core'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { Filter, useFilter } from '../../ui/filters.tsx'
+import { omitUndefined } from '../../ui/format.ts'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import type { DatasetType } from '../../ui/registry-queries.ts'
-import { titleOf } from '../../ui/type-words.ts'
-import { defined } from '../../ui/words.ts'
+import { getFieldTitle } from '../../ui/type-texts.ts'
 
 const origins = ['own', 'shared'] as const
 
 export default function TypesPage() {
-  const may = useMay()
+  const may = usePermission()
   const origin = useFilter('origin', origins)
   const list = usePages<DatasetType>(['types', 'list', origin], (cursor, signal) =>
     probity.GET('/api/reference-data/types', {
-      params: { query: { ...cursor, ...defined({ origin }), limit: 100 } },
+      params: { query: { ...cursor, ...omitUndefined({ origin }), limit: 100 } },
       signal,
     }),
   )
@@ -53,9 +53,9 @@ export default function TypesPage() {
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="sm">
-              {type.key_pointers.map((pointer) => titleOf(type, pointer)).join(' and ')}
+              {type.key_pointers.map((pointer) => getFieldTitle(type, pointer)).join(' and ')}
             </Table.Td>
-            <Table.Td visibleFrom="md">{Object.keys(propertiesOf(type)).length}</Table.Td>
+            <Table.Td visibleFrom="md">{Object.keys(listProperties(type)).length}</Table.Td>
             <Table.Td>{type.type_version}</Table.Td>
           </Table.Tr>
         )}
@@ -64,4 +64,4 @@ export default function TypesPage() {
   )
 }
 
-const propertiesOf = ({ schema }: DatasetType): object => (schema as { properties?: object }).properties ?? {}
+const listProperties = ({ schema }: DatasetType): object => (schema as { properties?: object }).properties ?? {}

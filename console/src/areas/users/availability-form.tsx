@@ -3,10 +3,10 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type FormEvent, useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
+import { DateTime, useNow } from '../../ui/date-time.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
-import { At, useNow } from '../../ui/when.tsx'
 
 interface AvailabilityFormProps {
   readonly user: Schemas['User']
@@ -14,22 +14,22 @@ interface AvailabilityFormProps {
 }
 
 /** As the field wants it: the person's own time, without a zone. */
-function localTime(at: string | null): string {
+function toLocalInput(at: string | null): string {
   if (at === null) return ''
   const date = new Date(at)
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
-const instant = (local: string): string => new Date(local).toISOString()
+const toUtcInstant = (local: string): string => new Date(local).toISOString()
 
 export function AvailabilityForm({ user, onReload }: AvailabilityFormProps) {
-  const [away, setAway] = useState({ from: localTime(user.away_from), until: localTime(user.away_until) })
-  const save = useChange(
+  const [away, setAway] = useState({ from: toLocalInput(user.away_from), until: toLocalInput(user.away_until) })
+  const save = useApiMutation(
     ({ away_from, away_until }: Pick<Schemas['User'], 'away_from' | 'away_until'>) =>
       probity.PUT('/api/users/{user_id}/availability', {
         params: { path: { user_id: user.user_id } },
         body: { away_from, away_until, expected_revision: user.revision },
       }),
-    { touches: ['users'], done: ({ away_until }) => (away_until === null ? 'Back again' : 'Saved') },
+    { invalidates: ['users'], successMessage: ({ away_until }) => (away_until === null ? 'Back again' : 'Saved') },
   )
   const isOrdered = away.from === '' || away.until === '' || away.from < away.until
   const field = (name: keyof typeof away) => ({
@@ -39,13 +39,13 @@ export function AvailabilityForm({ user, onReload }: AvailabilityFormProps) {
   })
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (isOrdered) save.run({ away_from: instant(away.from), away_until: instant(away.until) })
+    if (isOrdered) save.run({ away_from: toUtcInstant(away.from), away_until: toUtcInstant(away.until) })
   }
   return (
     <Section title="Out of office">
       <form onSubmit={submit}>
         <Stack gap="sm">
-          <Standing user={user} />
+          <AvailabilityNote user={user} />
           <Group grow align="flex-start">
             <TextInput label="Away from" required {...field('from')} />
             <TextInput
@@ -72,15 +72,15 @@ export function AvailabilityForm({ user, onReload }: AvailabilityFormProps) {
   )
 }
 
-function Standing({ user: { away_from, away_until } }: { readonly user: Schemas['User'] }) {
+function AvailabilityNote({ user: { away_from, away_until } }: { readonly user: Schemas['User'] }) {
   const now = useNow()
   if (away_from === null || away_until === null || Date.parse(away_until) <= now) {
     return <Text size="sm">Here. New work is given out as usual.</Text>
   }
   return (
     <Text size="sm">
-      {Date.parse(away_from) <= now ? 'Away' : 'Will be away'} from <At at={away_from} /> until <At at={away_until} />:
-      nothing new is given out meanwhile.
+      {Date.parse(away_from) <= now ? 'Away' : 'Will be away'} from <DateTime at={away_from} /> until{' '}
+      <DateTime at={away_until} />: nothing new is given out meanwhile.
     </Text>
   )
 }

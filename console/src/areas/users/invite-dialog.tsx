@@ -2,26 +2,26 @@
 import { Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
 import { type Role, RolePicker } from '../../ui/role-picker.tsx'
 
 const blank = { name: '', email: '', team: '', locale: '', roles: [] as Role[] }
 
 export function InviteDialog({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
   const [person, setPerson] = useState(blank)
-  const invite = useChange(
+  const invite = useApiMutation(
     ({ name, email, team, locale, roles }: typeof blank) =>
       probity.POST('/api/users', { body: { name, email, team: team || null, locale: locale || null, roles } }),
-    { touches: ['users'], done: ({ name }) => `${name} is invited`, onDone: close },
+    { invalidates: ['users'], successMessage: ({ name }) => `${name} is invited`, onDone: close },
   )
   const faults = faultsByField(invite.problem)
 
   function close() {
     setPerson(blank)
-    invite.forget()
+    invite.reset()
     onClose()
   }
   const field = (name: 'name' | 'email' | 'team' | 'locale') => ({

@@ -3,9 +3,9 @@ import { Button, Group, Stack, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type FormEvent, useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { faultsByField } from '../../ui/problem-words.ts'
+import { faultsByField } from '../../ui/problem-texts.ts'
 import { Section } from '../../ui/section.tsx'
 
 interface ProfileFormProps {
@@ -15,13 +15,13 @@ interface ProfileFormProps {
 
 export function ProfileForm({ user, onReload }: ProfileFormProps) {
   const [profile, setProfile] = useState({ name: user.name, team: user.team ?? '', locale: user.locale ?? '' })
-  const save = useChange(
+  const save = useApiMutation(
     ({ name, team, locale }: typeof profile) =>
       probity.PATCH('/api/users/{user_id}', {
         params: { path: { user_id: user.user_id } },
         body: { name, team: team || null, locale: locale || null, expected_revision: user.revision },
       }),
-    { touches: ['users'], done: 'Saved' },
+    { invalidates: ['users'], successMessage: 'Saved' },
   )
   const faults = faultsByField(save.problem)
   const field = (name: keyof typeof profile) => ({

@@ -3,8 +3,8 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { useChange } from '../../ui/change.ts'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { type Role, RolePicker } from '../../ui/role-picker.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -16,13 +16,13 @@ interface RolesFormProps {
 
 export function RolesForm({ user, onReload }: RolesFormProps) {
   const [roles, setRoles] = useState<readonly Role[]>(user.roles)
-  const save = useChange(
+  const save = useApiMutation(
     (chosen: readonly Role[]) =>
       probity.PUT('/api/users/{user_id}/roles', {
         params: { path: { user_id: user.user_id } },
         body: { roles: [...chosen], expected_revision: user.revision },
       }),
-    { touches: ['users'], done: 'Roles set' },
+    { invalidates: ['users'], successMessage: 'Roles set' },
   )
   const isExternal = user.origin === 'external'
   const isSame = roles.length === user.roles.length && roles.every((role) => user.roles.includes(role))

@@ -5,18 +5,18 @@ import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../../ui/api-mutation.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { ConflictMark, RoleBadges, StateBadge } from '../../ui/badges.tsx'
-import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
+import { DateTime, RelativeTime } from '../../ui/date-time.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
-import { At, When } from '../../ui/when.tsx'
 import { AvailabilityForm } from './availability-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
 import { RolesForm } from './roles-form.tsx'
@@ -32,7 +32,7 @@ const userQuery = (user_id: string) =>
 export default function UserPage() {
   const { user_id = '' } = useParams({ strict: false }) as { user_id?: string }
   const { data: user, refetch } = useSuspenseQuery(userQuery(user_id))
-  const may = useMay()
+  const may = usePermission()
   // A form starts from what it was given: when the record moves, it starts anew.
   const version = `${user.user_id}:${user.revision}`
   return (
@@ -71,12 +71,12 @@ export default function UserPage() {
                 ['User id', <CopyValue key="id" value={user.user_id} name="the user id" />],
                 !may('updateUser') && ['Team', user.team],
                 ['Comes from', user.origin === 'external' ? user.issuer : 'this server'],
-                ['Last seen', <When key="seen" at={user.last_seen_at} />],
+                ['Last seen', <RelativeTime key="seen" at={user.last_seen_at} />],
                 !may('updateUserAvailability') &&
-                  user.away_until !== null && ['Away until', <At key="away" at={user.away_until} />],
-                ['Created', <At key="created" at={user.created_at} />],
+                  user.away_until !== null && ['Away until', <DateTime key="away" at={user.away_until} />],
+                ['Created', <DateTime key="created" at={user.created_at} />],
                 ['Created by', <Principal key="by" of={user.created_by} />],
-                ['Changed', <At key="changed" at={user.updated_at} />],
+                ['Changed', <DateTime key="changed" at={user.updated_at} />],
                 ['Revision', user.revision],
               ]}
             />
@@ -88,17 +88,17 @@ export default function UserPage() {
 }
 
 function Access({ user }: { readonly user: User }) {
-  const may = useMay()
+  const may = usePermission()
   const [isAsking, asking] = useDisclosure(false)
   const params = { path: { user_id: user.user_id } }
-  const deactivate = useChange(() => probity.POST('/api/users/{user_id}/deactivate', { params }), {
-    touches: ['users'],
-    done: `${user.name} has no access any more`,
+  const deactivate = useApiMutation(() => probity.POST('/api/users/{user_id}/deactivate', { params }), {
+    invalidates: ['users'],
+    successMessage: `${user.name} has no access any more`,
     onDone: asking.close,
   })
-  const reactivate = useChange(() => probity.POST('/api/users/{user_id}/reactivate', { params }), {
-    touches: ['users'],
-    done: `${user.name} has access again`,
+  const reactivate = useApiMutation(() => probity.POST('/api/users/{user_id}/reactivate', { params }), {
+    invalidates: ['users'],
+    successMessage: `${user.name} has access again`,
   })
   if (!may('deactivateUser')) return null
   if (user.state === 'inactive') {
@@ -125,7 +125,7 @@ function Access({ user }: { readonly user: User }) {
         title={`Deactivate ${user.name}?`}
         isOpen={isAsking}
         onClose={() => {
-          deactivate.forget()
+          deactivate.reset()
           asking.close()
         }}
         onConfirm={() => deactivate.run(undefined)}

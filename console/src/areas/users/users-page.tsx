@@ -3,27 +3,30 @@ import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { ConflictMark, RoleBadges, StateBadge } from '../../ui/badges.tsx'
+import { RelativeTime } from '../../ui/date-time.tsx'
 import { Filter, useFilter } from '../../ui/filters.tsx'
+import { omitUndefined } from '../../ui/format.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { useRoleNames } from '../../ui/role-picker.tsx'
-import { When } from '../../ui/when.tsx'
-import { defined } from '../../ui/words.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 
 const states = ['invited', 'active', 'inactive'] as const
 
 export default function UsersPage() {
-  const may = useMay()
+  const may = usePermission()
   const roles = useRoleNames()
   const [isInviting, inviting] = useDisclosure(false)
   const state = useFilter('state', states)
   const role = useFilter('role', roles)
   const list = usePages(['users', 'list', state, role], (cursor, signal) =>
-    probity.GET('/api/users', { params: { query: { ...cursor, ...defined({ state, role }), limit: 50 } }, signal }),
+    probity.GET('/api/users', {
+      params: { query: { ...cursor, ...omitUndefined({ state, role }), limit: 50 } },
+      signal,
+    }),
   )
   return (
     <Page
@@ -77,7 +80,7 @@ function UserRow({ user }: { readonly user: Schemas['User'] }) {
       </Table.Td>
       <Table.Td visibleFrom="md">{user.team ?? ''}</Table.Td>
       <Table.Td visibleFrom="md">
-        <When at={user.last_seen_at} />
+        <RelativeTime at={user.last_seen_at} />
       </Table.Td>
     </Table.Tr>
   )

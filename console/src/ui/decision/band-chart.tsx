@@ -1,8 +1,8 @@
 /** The scale from 0 to 10,000 with its bands, and where a score stands on it. The table of the same numbers is for everybody who cannot see it. */
 import './decision.css'
 import { useId } from 'react'
+import { formatPercent } from './definition-model.ts'
 import type { Band } from './list-entries.ts'
-import { percent } from './model.ts'
 
 const WIDTH = 1000
 const BAR = 34
@@ -16,7 +16,7 @@ interface BandChartProps {
 }
 
 /** From calm to severe, whatever the bands are called. */
-export const severityOf = (place: number, count: number): number =>
+export const getSeverity = (place: number, count: number): number =>
   count <= 1 ? 0 : Math.min(3, Math.round((3 * place) / (count - 1)))
 
 export function BandChart({ bands, score_bps, other }: BandChartProps) {
@@ -37,7 +37,7 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
         {bands.map(({ band, from_bps, to_bps }, place) => (
           <rect
             key={band}
-            className={`severity-${severityOf(place, bands.length)}`}
+            className={`severity-${getSeverity(place, bands.length)}`}
             x={x(from_bps)}
             y={14}
             width={Math.max(2, x(to_bps + 1) - x(from_bps) - 3)}
@@ -52,7 +52,7 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
       <ol className="band-legend plain-list" aria-label="Bands">
         {bands.map(({ band, from_bps, to_bps }, place) => (
           <li key={band}>
-            <span className={`swatch severity-${severityOf(place, bands.length)}`} aria-hidden="true" />
+            <span className={`swatch severity-${getSeverity(place, bands.length)}`} aria-hidden="true" />
             <b>{band}</b>{' '}
             <span className="quiet number">
               {from_bps.toLocaleString('en')}–{to_bps.toLocaleString('en')}
@@ -62,7 +62,7 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
       </ol>
       {typeof score_bps === 'number' && (
         <figcaption>
-          Score <b className="number">{score_bps.toLocaleString('en')}</b> of 10,000 ({percent(score_bps)})
+          Score <b className="number">{score_bps.toLocaleString('en')}</b> of 10,000 ({formatPercent(score_bps)})
           {other && (
             <span className="quiet">
               , {other.name} {other.score_bps.toLocaleString('en')} (dashed)

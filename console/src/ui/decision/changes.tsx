@@ -1,7 +1,7 @@
 /** Facts that differ, before and after, by their place in a document. */
 import '../registry.css'
-import { inWords } from '../type-words.ts'
-import { isListValue, valueWords } from './model.ts'
+import { formatEntryValue } from '../type-texts.ts'
+import { formatPolicyValue, isListValue } from './definition-model.ts'
 
 interface Change {
   readonly pointer: string
@@ -29,7 +29,7 @@ export function Changes({ changes, label, sides = ['Before', 'After'] }: Changes
         {changes.map((change) => (
           <tr key={change.pointer}>
             <th scope="row" title={change.pointer}>
-              {placeWords(change.pointer)}
+              {formatPlace(change.pointer)}
             </th>
             <Side change={change} side="before" />
             <Side change={change} side="after" />
@@ -49,33 +49,34 @@ function Side({ change, side }: { readonly change: Change; readonly side: 'befor
       <span className="sign" aria-hidden="true">
         {signs[side]}
       </span>
-      <span className="lines">{words(change[side])}</span>
+      <span className="lines">{formatSide(change[side])}</span>
     </td>
   )
 }
 
 /** Sentences, and values that were read from lists, stand on lines of their own. */
-const words = (value: unknown): string => {
-  if (isListValue(value)) return 'value' in value ? `${valueWords(value)}: ${String(value.value)}` : valueWords(value)
+const formatSide = (value: unknown): string => {
+  if (isListValue(value))
+    return 'value' in value ? `${formatPolicyValue(value)}: ${String(value.value)}` : formatPolicyValue(value)
   if (Array.isArray(value) && value.every((item) => isListValue(item) || isSentence(item)))
-    return value.map(words).join('\n')
-  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return inWords(value)
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : inWords(value)
+    return value.map(formatSide).join('\n')
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return formatEntryValue(value)
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : formatEntryValue(value)
 }
 const isSentence = (value: unknown): boolean => typeof value === 'string' && value.endsWith('.')
 
 /** `/table/rows/2/when/0` → `table, row 3, test 1`. */
-export function placeWords(pointer: string): string {
+export function formatPlace(pointer: string): string {
   const steps = pointer.split('/').slice(1)
   const names: string[] = []
   for (const step of steps) {
     const last = names.at(-1)
-    if (/^\d+$/.test(step) && last !== undefined) names.splice(-1, 1, `${single[last] ?? last} ${Number(step) + 1}`)
+    if (/^\d+$/.test(step) && last !== undefined) names.splice(-1, 1, `${toSingular[last] ?? last} ${Number(step) + 1}`)
     else names.push(step.replaceAll('~1', '/').replaceAll('~0', '~').replaceAll('_', ' '))
   }
   return names.join(', ')
 }
-const single: Readonly<Record<string, string>> = {
+const toSingular: Readonly<Record<string, string>> = {
   rows: 'row',
   when: 'test',
   then: 'output',

@@ -3,14 +3,14 @@ import './decision.css'
 import { Alert, Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import type { ReactNode } from 'react'
+import { toWords } from '../format.ts'
 import { Icon } from '../icons.tsx'
-import { originVia } from '../origin.ts'
+import { getOrigin } from '../origin.ts'
 import { PlainTable } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
-import { inWords } from '../type-words.ts'
-import { spaced } from '../words.ts'
-import { fieldWords, percent } from './model.ts'
+import { formatEntryValue } from '../type-texts.ts'
+import { formatFieldName, formatPercent } from './definition-model.ts'
 import { BandMark, type Outcome } from './outcome.tsx'
 import { ReasonCodes } from './reason-codes.tsx'
 
@@ -50,7 +50,7 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
                   )}
                   {trigger.required_actions.map((action) => (
                     <Badge key={action} variant="default" tt="none" fw={500}>
-                      {spaced(action)}
+                      {toWords(action)}
                     </Badge>
                   ))}
                   <Text size="xs" c="dimmed">
@@ -67,7 +67,7 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
           <Contributions factors={factors} outcome={outcome} lists={lists} />
         </Section>
       )}
-      {outcome.family === 'rule' && <RowsThatFired rows={rows} />}
+      {outcome.family === 'rule' && <FiredRows rows={rows} />}
       <Section title="In words">
         <Stack gap={4}>
           {summary.map((text, place) => (
@@ -83,7 +83,7 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
             <Table.Tr key={name}>
               <Table.Td className="mono">{name}</Table.Td>
               <Table.Td>
-                {inWords(value)} {defaulted && <span className="quiet">by default, it was not given</span>}
+                {formatEntryValue(value)} {defaulted && <span className="quiet">by default, it was not given</span>}
               </Table.Td>
             </Table.Tr>
           ))}
@@ -93,7 +93,7 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
   )
 }
 
-function RowsThatFired({ rows }: { readonly rows: Explanation['rows'] }) {
+function FiredRows({ rows }: { readonly rows: Explanation['rows'] }) {
   return (
     <Section title="Rows that fired">
       {rows.length === 0 ? (
@@ -140,7 +140,7 @@ function Contributions({ factors, outcome, lists }: ContributionsProps) {
               <b>+{Number(factor.contribution_bps).toLocaleString('en', { maximumFractionDigits: 1 })}</b>{' '}
               <span className="quiet">
                 score {factor.score_bps.toLocaleString('en')}
-                {factor.weight_bps !== null && ` × ${percent(factor.weight_bps)}`}
+                {factor.weight_bps !== null && ` × ${formatPercent(factor.weight_bps)}`}
               </span>
             </span>
           </div>
@@ -179,7 +179,11 @@ function FactorSources({ factor, lists }: { readonly factor: Factor; readonly li
       {said.map(({ list_key, key, field, value }) => (
         <div key={`${list_key} ${key} ${field}`}>
           <ListLink list_key={list_key} lists={lists} /> says of <span className="mono">{key}</span>:{' '}
-          {field === null ? (value ? 'on the list' : 'not on the list') : `${fieldWords(field)} ${inWords(value)}`}
+          {field === null
+            ? value
+              ? 'on the list'
+              : 'not on the list'
+            : `${formatFieldName(field)} ${formatEntryValue(value)}`}
         </div>
       ))}
       {(factor.rows ?? []).length > 0 && (
@@ -204,7 +208,7 @@ export function ListLink({ list_key, lists }: ListLinkProps) {
   return (
     <SearchLink
       to={`/datasets/${list_key}`}
-      search={used ? { tab: 'entries', version: used.version, origin: originVia(used.via) } : {}}
+      search={used ? { tab: 'entries', version: used.version, origin: getOrigin(used.via) } : {}}
       inherit
     >
       {words}
@@ -213,8 +217,8 @@ export function ListLink({ list_key, lists }: ListLinkProps) {
 }
 
 /** Answers of simulations are typed as any object: the same members, those of the other family left out. */
-export const outcomeIn = (raw: object | null): Outcome | null =>
+export const parseOutcome = (raw: object | null): Outcome | null =>
   raw === null
     ? null
     : ({ band: null, scored_band: null, score_bps: null, hit: null, outputs: null, ...raw } as unknown as Outcome)
-export const explanationIn = (raw: object | null): Explanation | null => raw as Explanation | null
+export const parseExplanation = (raw: object | null): Explanation | null => raw as Explanation | null

@@ -1,10 +1,10 @@
 /** What is wrong with a definition or with inputs: each fault with its place, and inputs that show it. */
 import './decision.css'
 import { Alert, Anchor, Stack, Text } from '@mantine/core'
+import { formatCount } from '../format.ts'
 import { Icon } from '../icons.tsx'
-import { inWords } from '../type-words.ts'
-import { plural } from '../words.ts'
-import type { Finding } from './kind.ts'
+import { formatEntryValue } from '../type-texts.ts'
+import type { Finding } from './definition-kind.ts'
 
 interface Located {
   readonly code: string
@@ -30,8 +30,8 @@ export function Findings({ findings, title, onShow, onTry }: FindingsProps) {
     <Alert
       color={errors > 0 ? 'red' : 'yellow'}
       icon={<Icon name="warning" />}
-      title={`${title}: ${errors > 0 ? plural(errors, 'error') : ''}${errors > 0 && errors < findings.length ? ', ' : ''}${
-        errors < findings.length ? plural(findings.length - errors, 'warning') : ''
+      title={`${title}: ${errors > 0 ? formatCount(errors, 'error') : ''}${errors > 0 && errors < findings.length ? ', ' : ''}${
+        errors < findings.length ? formatCount(findings.length - errors, 'warning') : ''
       }`}
       role="status"
     >
@@ -74,7 +74,7 @@ function Example({ of, onTry }: ExampleProps) {
       </Text>
       {Object.entries(of).map(([name, value]) => (
         <span key={name} className="example-input">
-          <span className="quiet">{name}</span> {inWords(value)}
+          <span className="quiet">{name}</span> {formatEntryValue(value)}
         </span>
       ))}
       {onTry && (

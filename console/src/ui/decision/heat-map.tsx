@@ -15,9 +15,9 @@ interface HeatMapProps {
   readonly nothing: { readonly from: string; readonly to: string }
 }
 
-const known = ['low', 'medium', 'high', 'prohibited', 'no hit', 'hit']
+const knownResults = ['low', 'medium', 'high', 'prohibited', 'no hit', 'hit']
 
-export function HeatMap({ label, moves, order = known, nothing }: HeatMapProps) {
+export function HeatMap({ label, moves, order = knownResults, nothing }: HeatMapProps) {
   const results = [...new Set(moves.flatMap(({ from, to }) => [from, to]))]
   const rank = (result: string | null) =>
     result === null ? -1 : order.includes(result) ? order.indexOf(result) : order.length

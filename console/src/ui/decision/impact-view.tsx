@@ -1,18 +1,18 @@
 /** What a change would have done to past decisions: how many would turn, from what to what, for whom, and because of what. */
 import { Alert, Progress, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { DateTime } from '../date-time.tsx'
+import { formatCount } from '../format.ts'
 import { Icon } from '../icons.tsx'
 import { PageLink } from '../link.tsx'
 import { PlainTable } from '../plain-table.tsx'
-import { At } from '../when.tsx'
-import { plural } from '../words.ts'
 import { HeatMap } from './heat-map.tsx'
 import { KnownOutcomes } from './known-outcomes.tsx'
 
 type Run = Schemas['ImpactRun']
 type Result = NonNullable<Run['result']>
 
-const staleWords = {
+const staleTexts = {
   candidate: 'What was tried has changed since',
   in_force: 'What it was compared with has changed since',
 } as const
@@ -23,16 +23,16 @@ export function ImpactView({ run }: { readonly run: Run }) {
       {run.stale && (
         <Alert color="yellow" icon={<Icon name="warning" />} title="Stale" role="status">
           <Text size="sm">
-            {staleWords[run.stale_because ?? 'in_force']}: this is no longer what would happen. Measure it anew.
+            {staleTexts[run.stale_because ?? 'in_force']}: this is no longer what would happen. Measure it anew.
           </Text>
         </Alert>
       )}
-      {run.result ? <Measured result={run.result} run={run} /> : <Pending run={run} />}
+      {run.result ? <ImpactResult result={run.result} run={run} /> : <ImpactProgress run={run} />}
     </Stack>
   )
 }
 
-function Pending({ run }: { readonly run: Run }) {
+function ImpactProgress({ run }: { readonly run: Run }) {
   if (run.state === 'failed' || run.state === 'cancelled') {
     const { title = 'It did not finish', detail = '' } = (run.problem ?? {}) as { title?: string; detail?: string }
     return (
@@ -52,7 +52,7 @@ function Pending({ run }: { readonly run: Run }) {
   )
 }
 
-function Measured({ result, run }: { readonly result: Result; readonly run: Run }) {
+function ImpactResult({ result, run }: { readonly result: Result; readonly run: Run }) {
   const share = result.decisions === 0 ? 0 : (100 * result.flips) / result.decisions
   return (
     <Stack gap="md">
@@ -63,11 +63,11 @@ function Measured({ result, run }: { readonly result: Result; readonly run: Run 
         <Figure name="decisions looked at" value={result.decisions} />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
-        {plural(result.population.taken, 'subject')} of {result.population.subjects.toLocaleString('en')} with a
-        decision since <At at={run.from_at} />
+        {formatCount(result.population.taken, 'subject')} of {result.population.subjects.toLocaleString('en')} with a
+        decision since <DateTime at={run.from_at} />
         {!result.population.complete && `, drawn with the seed ${result.population.seed}`}.
-        {result.unusable > 0 && ` ${plural(result.unusable, 'stored decision')} could not be used.`} Measured{' '}
-        <At at={run.finished_at ?? run.created_at} />.
+        {result.unusable > 0 && ` ${formatCount(result.unusable, 'stored decision')} could not be used.`} Measured{' '}
+        <DateTime at={run.finished_at ?? run.created_at} />.
       </Text>
       {result.transitions.length > 0 && (
         <HeatMap
@@ -77,7 +77,7 @@ function Measured({ result, run }: { readonly result: Result; readonly run: Run 
         />
       )}
       <KnownOutcomes result={result} />
-      {result.factors.length > 0 && <FactorsMoved factors={result.factors} />}
+      {result.factors.length > 0 && <FactorChanges factors={result.factors} />}
       {result.segments.some(({ flips }) => flips > 0) && <Segments segments={result.segments} />}
       {result.samples.length > 0 && <Samples samples={result.samples} />}
     </Stack>
@@ -110,7 +110,7 @@ export function Figure({ name, value, note, isLoud = false }: FigureProps) {
   )
 }
 
-function FactorsMoved({ factors }: { readonly factors: Result['factors'] }) {
+function FactorChanges({ factors }: { readonly factors: Result['factors'] }) {
   return (
     <PlainTable
       label="Factors whose score moved"

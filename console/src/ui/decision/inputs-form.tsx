@@ -11,9 +11,9 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
-import { nameOf } from '../type-words.ts'
+import { getEntryName } from '../type-texts.ts'
+import { type Input as DeclaredInput, isListValue, toPointer } from './definition-model.ts'
 import { listContentQuery } from './list-entries.ts'
-import { type Input as DeclaredInput, isListValue, pointerOf } from './model.ts'
 
 export type Inputs = Readonly<Record<string, unknown>>
 
@@ -35,7 +35,7 @@ export function InputsForm({ inputs, values, onChange, faults = [], known = {} }
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
       {inputs.map((input) => {
-        const at = pointerOf(input.name)
+        const at = toPointer(input.name)
         const fault = faults.find(({ pointer }) => pointer === at || pointer.startsWith(`${at}/`))
         return (
           <InputField
@@ -73,7 +73,7 @@ function ChosenFromList({ list_key, ...props }: InputFieldProps & { readonly lis
   const field = props.input.one_of?.field
   const choices = (data?.entries ?? []).map(({ key, entry }) => {
     const value = field === undefined ? key : String(entry[field])
-    const name = nameOf(entry)
+    const name = getEntryName(entry)
     return { value, label: name === null || name === value ? value : `${value} · ${name}` }
   })
   const distinct = [...new Map(choices.map((choice) => [choice.value, choice])).values()]
@@ -88,7 +88,7 @@ interface Choice {
 /** `isOpen`: other values than those offered may be typed. */
 function PlainField(props: InputFieldProps & { readonly choices: readonly Choice[]; readonly isOpen: boolean }) {
   const { input, value, error, onChange, choices, isOpen } = props
-  const look = { ...wordsOf(props), ...(error !== undefined && { error }) }
+  const look = { ...describeInput(props), ...(error !== undefined && { error }) }
   switch (input.type) {
     case 'boolean':
       return <YesNo {...props} />
@@ -118,7 +118,7 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
           {...look}
           limit={50}
           data={choices.map((choice) => choice.value)}
-          value={textOf(value)}
+          value={toText(value)}
           onChange={onChange}
         />
       ) : (
@@ -127,8 +127,8 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
           searchable={choices.length > 8}
           clearable
           limit={300}
-          data={withChosen(choices, value === undefined ? [] : [textOf(value)])}
-          value={value === undefined ? null : textOf(value)}
+          data={withChosen(choices, value === undefined ? [] : [toText(value)])}
+          value={value === undefined ? null : toText(value)}
           onChange={(chosen) => onChange(chosen ?? undefined)}
         />
       )
@@ -139,14 +139,14 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
           type={input.type === 'date' ? 'date' : 'text'}
           {...(input.type === 'decimal' && { inputMode: 'decimal' as const })}
           autoComplete="off"
-          value={textOf(value)}
+          value={toText(value)}
           onChange={(event) => onChange(event.currentTarget.value)}
         />
       )
   }
 }
 
-const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
+const toText = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
 
 /** A value from elsewhere stays visible even where it is not among the choices. */
 const withChosen = (choices: readonly Choice[], chosen: readonly string[]): Choice[] => [
@@ -154,25 +154,25 @@ const withChosen = (choices: readonly Choice[], chosen: readonly string[]): Choi
   ...chosen.filter((one) => !choices.some(({ value }) => value === one)).map((one) => ({ value: one, label: one })),
 ]
 
-function wordsOf({ input, known }: InputFieldProps) {
+function describeInput({ input, known }: InputFieldProps) {
   const notes = [
     input.description,
     input.minimum !== undefined && input.maximum !== undefined && `${input.minimum} to ${input.maximum}`,
-    input.default !== undefined && !isListValue(input.default) && `${shown(input.default)} unless told`,
+    input.default !== undefined && !isListValue(input.default) && `${formatInputValue(input.default)} unless told`,
   ].filter((note): note is string => typeof note === 'string')
   return {
     label: input.unit ? `${input.title}, in ${input.unit}` : input.title,
     ...(notes.length > 0 && { description: notes.join(' · ') }),
-    ...(known !== undefined && { placeholder: `${shown(known)} (of the subject)` }),
+    ...(known !== undefined && { placeholder: `${formatInputValue(known)} (of the subject)` }),
   }
 }
 
-const shown = (value: unknown): string =>
+const formatInputValue = (value: unknown): string =>
   Array.isArray(value) ? (value.length === 0 ? 'none' : value.join(', ')) : String(value)
 
 function YesNo(props: InputFieldProps) {
   const id = useId()
-  const { label, description } = wordsOf(props)
+  const { label, description } = describeInput(props)
   const { value, error, onChange } = props
   return (
     <Input.Wrapper

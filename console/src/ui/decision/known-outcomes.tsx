@@ -2,7 +2,7 @@
 import { Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { PlainTable } from '../plain-table.tsx'
-import { agreementWords, turnOf } from './known-outcome-words.ts'
+import { classifyTurn, describeAgreement } from './known-outcome-texts.ts'
 import { BandMark } from './outcome.tsx'
 
 type Result = NonNullable<Schemas['ImpactRun']['result']>
@@ -18,7 +18,7 @@ export function KnownOutcomes({ result }: { readonly result: Result }) {
   if (known.decisions === 0) return <Note>None of these subjects has an override to hold the ratings against.</Note>
   return (
     <Stack gap="xs">
-      <Text size="sm">{agreementWords(known)}</Text>
+      <Text size="sm">{describeAgreement(known)}</Text>
       <OutcomeTable rows={known.table} />
     </Stack>
   )
@@ -68,7 +68,7 @@ function Rated({ band }: { readonly band: string | null }) {
 }
 
 function Turn({ of }: { readonly of: Known['table'][number] }) {
-  const turn = turnOf(of)
+  const turn = classifyTurn(of)
   return (
     <Text size="xs" c={turn in turnColors ? turnColors[turn as keyof typeof turnColors] : 'dimmed'}>
       {turn}

@@ -3,11 +3,11 @@ import { queryOptions } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
 import type { OwnedVersion } from '../origin.ts'
 import type { Entry } from '../registry-queries.ts'
-import type { Bands } from './model.ts'
+import type { Bands } from './definition-model.ts'
 
-const MOST_ENTRIES = 1000
+const MAX_ENTRIES = 1000
 
-async function resolved(list_key: string, signal: AbortSignal): Promise<PinnedList> {
+async function loadResolved(list_key: string, signal: AbortSignal): Promise<PinnedList> {
   const { version, origin, overlay } = await probity.GET('/api/reference-data/resolve/{list_key}', {
     params: { path: { list_key } },
     signal,
@@ -34,10 +34,10 @@ export const listContentQuery = (list_key: string, pinned?: PinnedList) =>
   queryOptions({
     queryKey: ['datasets', 'content', list_key, pinned?.origin, pinned?.version, pinned?.overlay_version],
     queryFn: async ({ signal }): Promise<ListContent> => {
-      const { version, origin, overlay_version } = pinned ?? (await resolved(list_key, signal))
+      const { version, origin, overlay_version } = pinned ?? (await loadResolved(list_key, signal))
       const path = { list_key, version: String(version) }
       const entries: { key: string; entry: Entry }[] = []
-      for (let cursor: string | null | undefined; cursor !== null && entries.length < MOST_ENTRIES; ) {
+      for (let cursor: string | null | undefined; cursor !== null && entries.length < MAX_ENTRIES; ) {
         const page = await probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/entries', {
           params: { path, query: { origin, limit: 200, ...(cursor !== undefined && { cursor }) } },
           signal,
@@ -45,7 +45,7 @@ export const listContentQuery = (list_key: string, pinned?: PinnedList) =>
         entries.push(...page.items)
         cursor = page.next_cursor
       }
-      return { version, overlay_version, entries, isWhole: entries.length < MOST_ENTRIES }
+      return { version, overlay_version, entries, isWhole: entries.length < MAX_ENTRIES }
     },
     staleTime: 60_000,
     throwOnError: false,
@@ -58,7 +58,7 @@ export interface Band {
 }
 
 /** The bands a list holds, lowest first; entries that are none are left out. */
-export const bandsIn = (content: ListContent, { band_field, from_field, to_field }: Bands): Band[] =>
+export const parseBands = (content: ListContent, { band_field, from_field, to_field }: Bands): Band[] =>
   content.entries
     .map(({ entry }) => ({
       band: String(entry[band_field]),

@@ -1,7 +1,7 @@
 /** What was decided, in one mark: a band, or hit and no hit. Colour repeats the word. */
 import { Badge, Group, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { spaced } from '../words.ts'
+import { toWords } from '../format.ts'
 
 export type Outcome = Schemas['EvaluationOutcome']
 
@@ -22,7 +22,7 @@ export function BandMark({ band, isLarge = false }: BandMarkProps) {
   if (band === null) return <span className="quiet">none</span>
   return (
     <Badge variant="light" tt="none" miw="max-content" color={bandColor(band)} size={isLarge ? 'xl' : 'md'}>
-      {spaced(band)}
+      {toWords(band)}
     </Badge>
   )
 }
@@ -45,7 +45,7 @@ export function ResultMark({ of, isLarge = false }: { readonly of: Decided; read
 }
 
 /** The result of either family in words. */
-export const resultWords = ({ band, hit }: Decided): string =>
+export const formatResult = ({ band, hit }: Decided): string =>
   hit === null ? (band ?? 'none') : hit ? 'hit' : 'no hit'
 
 export function Actions({ of }: { readonly of: readonly string[] }) {
@@ -55,7 +55,7 @@ export function Actions({ of }: { readonly of: readonly string[] }) {
       {of.map((action) => (
         <li key={action}>
           <Badge variant="default" tt="none" fw={500}>
-            {spaced(action)}
+            {toWords(action)}
           </Badge>
         </li>
       ))}

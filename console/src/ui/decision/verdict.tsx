@@ -1,10 +1,10 @@
 /** The outcome at the top of a page or a panel: the result large, its score on the scale of its bands, what it requires. */
 import { Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { inWords } from '../type-words.ts'
+import { formatEntryValue } from '../type-texts.ts'
 import { BandChart } from './band-chart.tsx'
-import { bandsIn, listContentQuery, type PinnedList } from './list-entries.ts'
-import type { Bands } from './model.ts'
+import type { Bands } from './definition-model.ts'
+import { listContentQuery, type PinnedList, parseBands } from './list-entries.ts'
 import { Actions, type Outcome, ResultMark } from './outcome.tsx'
 
 interface VerdictProps {
@@ -24,7 +24,7 @@ export function Verdict({ outcome, bands, other, lists }: VerdictProps) {
         {outcome.outputs !== null && Object.keys(outcome.outputs).length > 0 && (
           <Text size="sm">
             {Object.entries(outcome.outputs)
-              .map(([name, value]) => `${name}: ${inWords(value)}`)
+              .map(([name, value]) => `${name}: ${formatEntryValue(value)}`)
               .join(', ')}
           </Text>
         )}
@@ -60,7 +60,7 @@ interface ScoreOnBandsProps {
 export function ScoreOnBands({ bands, pinned, ...marks }: ScoreOnBandsProps) {
   const { data } = useQuery(listContentQuery(bands.list_key, pinned))
   if (!data) return null
-  const found = bandsIn(data, bands)
+  const found = parseBands(data, bands)
   if (found.length === 0) return null
   return (
     <div>

@@ -4,28 +4,28 @@ import type { Schemas } from '@probity/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../api-mutation.ts'
 import { StateBadge } from '../badges.tsx'
-import { useChange } from '../change.ts'
+import { RelativeTime } from '../date-time.tsx'
+import { type DefinitionKind, operation, toApiPath, toPathParams } from '../decision/definition-kind.ts'
 import { ImpactView } from '../decision/impact-view.tsx'
-import { type Kind, named, operation, pathFor } from '../decision/kind.ts'
 import { ListTable, usePages } from '../list.tsx'
 import { Principal } from '../principal.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { Section } from '../section.tsx'
-import { When } from '../when.tsx'
 import type { DefinitionParts } from './definition-page.tsx'
 
-type Run = Schemas['ImpactRunSummary']
+type BacktestRun = Schemas['ImpactRunSummary']
 
-const isOngoing = ({ state }: Pick<Run, 'state'>): boolean => state === 'queued' || state === 'running'
+const isOngoing = ({ state }: Pick<BacktestRun, 'state'>): boolean => state === 'queued' || state === 'running'
 
-const runQuery = (kind: Kind, key: string, run_id: string) =>
+const runQuery = (kind: DefinitionKind, key: string, run_id: string) =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'backtest', key, run_id],
     queryFn: ({ signal }) =>
-      probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/backtests/{run_id}'), {
-        params: { path: { ...named(kind, key), run_id } },
+      probity.GET(toApiPath(kind, '/api/risk-matrices/{matrix_key}/backtests/{run_id}'), {
+        params: { path: { ...toPathParams(kind, key), run_id } },
         signal,
       }),
     refetchInterval: ({ state }) => (state.data && isOngoing(state.data) ? 1500 : false),
@@ -33,25 +33,28 @@ const runQuery = (kind: Kind, key: string, run_id: string) =>
   })
 
 export function BacktestsTab({ kind, definition_key, of, version }: DefinitionParts) {
-  const may = useMay()
+  const may = usePermission()
   const [chosen, setChosen] = useState<string | null>(null)
-  const list = usePages<Run>(
+  const list = usePages<BacktestRun>(
     ['definitions', kind.family, 'backtests', definition_key],
     (cursor, signal) =>
-      probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/backtests'), {
-        params: { path: named(kind, definition_key), query: { ...cursor, limit: 20 } },
+      probity.GET(toApiPath(kind, '/api/risk-matrices/{matrix_key}/backtests'), {
+        params: { path: toPathParams(kind, definition_key), query: { ...cursor, limit: 20 } },
         signal,
       }),
     { refetch_ms: 5000 },
   )
   const tried = of.draft === null ? (of.head_version > 0 ? of.head_version : version) : 'draft'
-  const start = useChange(
+  const start = useApiMutation(
     () =>
-      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/backtest'), {
-        params: { path: { ...named(kind, definition_key), version: String(tried) }, query: { origin: of.origin } },
+      probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/backtest'), {
+        params: {
+          path: { ...toPathParams(kind, definition_key), version: String(tried) },
+          query: { origin: of.origin },
+        },
         body: {},
       }),
-    { touches: ['definitions'], done: 'The backtest runs', onDone: () => setChosen(null) },
+    { invalidates: ['definitions'], successMessage: 'The backtest runs', onDone: () => setChosen(null) },
   )
   const newest = list.data?.pages[0]?.items[0]?.run_id ?? null
   const run_id = chosen ?? newest ?? ''
@@ -74,7 +77,7 @@ export function BacktestsTab({ kind, definition_key, of, version }: DefinitionPa
           <ImpactView run={run} />
         </Section>
       )}
-      <ListTable<Run>
+      <ListTable<BacktestRun>
         label="Backtests"
         list={list}
         empty="No backtest was made yet."
@@ -91,7 +94,7 @@ export function BacktestsTab({ kind, definition_key, of, version }: DefinitionPa
               <StateBadge state={one.state} />
             </Table.Td>
             <Table.Td>
-              <When at={one.created_at} />
+              <RelativeTime at={one.created_at} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
               <Principal of={one.created_by} />

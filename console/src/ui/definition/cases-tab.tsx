@@ -5,20 +5,20 @@ import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../api-mutation.ts'
 import { ApprovalNote } from '../approval-note.tsx'
-import { useChange } from '../change.ts'
+import { operation, textQuery, toApiPath, toPathParams } from '../decision/definition-kind.ts'
+import { parseDefinition } from '../decision/definition-model.ts'
 import { Findings } from '../decision/findings.tsx'
 import { type Inputs, InputsForm } from '../decision/inputs-form.tsx'
-import { named, operation, pathFor, textQuery } from '../decision/kind.ts'
-import { definitionIn } from '../decision/model.ts'
-import { resultWords } from '../decision/outcome.tsx'
+import { formatResult } from '../decision/outcome.tsx'
 import { FormDialog } from '../dialog.tsx'
+import { formatCount } from '../format.ts'
 import { ListTable, usePages } from '../list.tsx'
 import type { Origin } from '../origin.ts'
 import { ProblemNote } from '../problem-note.tsx'
 import { SearchLink } from '../search-link.tsx'
-import { plural } from '../words.ts'
 import type { DefinitionParts } from './definition-page.tsx'
 
 type Case = Schemas['GoldenCase']
@@ -26,32 +26,32 @@ type Report = Schemas['TestReport']
 
 export function CasesTab(parts: DefinitionParts) {
   const { kind, definition_key, of, version } = parts
-  const may = useMay()
+  const may = usePermission()
   const [report, setReport] = useState<Report | null>(null)
   const [isAdding, adding] = useDisclosure(false)
   const list = usePages<Case>(['definitions', kind.family, 'cases', definition_key, of.origin], (cursor, signal) =>
-    probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/test-cases'), {
-      params: { path: named(kind, definition_key), query: { ...cursor, origin: of.origin, limit: 100 } },
+    probity.GET(toApiPath(kind, '/api/risk-matrices/{matrix_key}/test-cases'), {
+      params: { path: toPathParams(kind, definition_key), query: { ...cursor, origin: of.origin, limit: 100 } },
       signal,
     }),
   )
-  const run = useChange(
+  const run = useApiMutation(
     () =>
-      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/test'), {
+      probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/test'), {
         params: {
-          path: { ...named(kind, definition_key), version: String(of.draft === null ? version : 'draft') },
+          path: { ...toPathParams(kind, definition_key), version: String(of.draft === null ? version : 'draft') },
           query: { origin: of.origin },
         },
         body: {},
       }),
-    { touches: [], onDone: setReport },
+    { invalidates: [], onDone: setReport },
   )
-  const remove = useChange(
+  const remove = useApiMutation(
     (case_id: string) =>
-      probity.DELETE(pathFor(kind, '/api/risk-matrices/{matrix_key}/test-cases/{case_id}'), {
-        params: { path: { ...named(kind, definition_key), case_id } },
+      probity.DELETE(toApiPath(kind, '/api/risk-matrices/{matrix_key}/test-cases/{case_id}'), {
+        params: { path: { ...toPathParams(kind, definition_key), case_id } },
       }),
-    { touches: ['definitions'], done: 'The case is gone' },
+    { invalidates: ['definitions'], successMessage: 'The case is gone' },
   )
   const isOurs = of.origin === 'own' && of.state === 'live'
   const what = of.draft === null ? `version ${version}` : 'the draft'
@@ -70,7 +70,7 @@ export function CasesTab(parts: DefinitionParts) {
         )}
         {report && (
           <Badge variant="light" size="lg" tt="none" color={report.failed > 0 ? 'red' : 'teal'} role="status">
-            {plural(report.passed, 'case')} passed, {report.failed} failed
+            {formatCount(report.passed, 'case')} passed, {report.failed} failed
           </Badge>
         )}
       </Group>
@@ -86,7 +86,7 @@ export function CasesTab(parts: DefinitionParts) {
           <CaseRow
             key={one.case_id}
             one={one}
-            place={`${kind.place}/${definition_key}`}
+            place={`${kind.basePath}/${definition_key}`}
             origin={of.origin}
             result={report?.results.find(({ name }) => name === one.name)}
             onRemove={isOurs && may(operation(kind, 'delete', 'Case')) ? () => remove.run(one.case_id) : null}
@@ -120,9 +120,9 @@ function CaseRow({ one, place, origin, result, onRemove }: CaseRowProps) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td>{expectedWords(one)}</Table.Td>
+      <Table.Td>{formatExpected(one)}</Table.Td>
       <Table.Td>
-        <Verdict of={result} />
+        <CaseVerdict of={result} />
       </Table.Td>
       <Table.Td>
         <Group gap="xs" justify="flex-end" wrap="nowrap">
@@ -140,7 +140,7 @@ function CaseRow({ one, place, origin, result, onRemove }: CaseRowProps) {
   )
 }
 
-const expectedWords = ({ expected: { band, score_bps, hit, reason_codes } }: Case): string =>
+const formatExpected = ({ expected: { band, score_bps, hit, reason_codes } }: Case): string =>
   [
     band,
     hit !== undefined && (hit ? 'hit' : 'no hit'),
@@ -150,7 +150,7 @@ const expectedWords = ({ expected: { band, score_bps, hit, reason_codes } }: Cas
     .filter(Boolean)
     .join(', ')
 
-function Verdict({ of }: { readonly of: Report['results'][number] | undefined }) {
+function CaseVerdict({ of }: { readonly of: Report['results'][number] | undefined }) {
   if (!of) return <span className="quiet">not run</span>
   const outcome = of.outcome as unknown as { band?: string; hit?: boolean } | null
   return (
@@ -159,7 +159,7 @@ function Verdict({ of }: { readonly of: Report['results'][number] | undefined })
         {of.passed ? 'passed' : 'failed'}
       </Badge>{' '}
       {outcome && (
-        <span className="quiet">{resultWords({ band: outcome.band ?? null, hit: outcome.hit ?? null })}</span>
+        <span className="quiet">{formatResult({ band: outcome.band ?? null, hit: outcome.hit ?? null })}</span>
       )}
       {of.differences.map((difference) => (
         <Text size="xs" key={difference}>
@@ -177,13 +177,13 @@ interface AddCaseProps extends DefinitionParts {
 
 function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
   const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version, of.origin))
-  const { inputs: declared = [] } = definitionIn(text.definition)
+  const { inputs: declared = [] } = parseDefinition(text.definition)
   const [order, setOrder] = useState({ name: '', band: '', score: '' as number | '', hit: null as string | null })
   const [inputs, setInputs] = useState<Inputs>({})
-  const add = useChange(
+  const add = useApiMutation(
     () =>
-      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/test-cases'), {
-        params: { path: named(kind, definition_key) },
+      probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/test-cases'), {
+        params: { path: toPathParams(kind, definition_key) },
         body: {
           name: order.name,
           inputs: inputs as never,
@@ -194,7 +194,7 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
           },
         },
       }),
-    { touches: ['definitions'], done: 'The case is kept', onDone: onClose },
+    { invalidates: ['definitions'], successMessage: 'The case is kept', onDone: onClose },
   )
   return (
     <FormDialog

@@ -3,24 +3,31 @@ import { ActionIcon, Menu, NumberInput, SimpleGrid, TagsInput, Textarea, TextInp
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../api-mutation.ts'
 import { ApprovalNote } from '../approval-note.tsx'
-import { useChange } from '../change.ts'
-import { type DefinitionView, definitionQuery, type Kind, named, operation, pathFor } from '../decision/kind.ts'
+import {
+  type DefinitionKind,
+  type DefinitionView,
+  definitionQuery,
+  operation,
+  toApiPath,
+  toPathParams,
+} from '../decision/definition-kind.ts'
 import { ConfirmDialog, FormDialog } from '../dialog.tsx'
+import { toSentence } from '../format.ts'
 import { Icon } from '../icons.tsx'
-import { faultsByField } from '../problem-words.ts'
-import { sentence } from '../words.ts'
+import { faultsByField } from '../problem-texts.ts'
 
 interface DefinitionMenuProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly of: DefinitionView
 }
 
 export function DefinitionMenu(props: DefinitionMenuProps) {
   const { kind, of } = props
-  const may = useMay()
+  const may = usePermission()
   const [asking, setAsking] = useState<'settings' | 'archive' | null>(null)
   const canChange = may(operation(kind, 'update'))
   const canArchive = may(operation(kind, 'archive'))
@@ -45,7 +52,7 @@ export function DefinitionMenu(props: DefinitionMenuProps) {
   )
 }
 
-const settingsOf = (of: DefinitionView) => ({
+const toSettings = (of: DefinitionView) => ({
   title: of.title,
   owner: of.owner ?? '',
   description: of.description ?? '',
@@ -55,9 +62,9 @@ const settingsOf = (of: DefinitionView) => ({
   products: of.products,
   typologies: of.typologies,
 })
-type Settings = ReturnType<typeof settingsOf>
+type Settings = ReturnType<typeof toSettings>
 
-const bodyOf = ({ owner, description, review_every_days, stale_after_days, ...settings }: Settings) => ({
+const buildRequest = ({ owner, description, review_every_days, stale_after_days, ...settings }: Settings) => ({
   ...settings,
   owner: owner || null,
   description: description || null,
@@ -72,21 +79,21 @@ interface DialogProps extends DefinitionMenuProps {
 /** Mounted while it is open: it begins with the definition as it is then. */
 function SettingsDialog({ kind, definition_key, of, onClose }: DialogProps) {
   const queries = useQueryClient()
-  const [settings, setSettings] = useState(() => settingsOf(of))
+  const [settings, setSettings] = useState(() => toSettings(of))
   const [revision, setRevision] = useState(of.revision)
-  const save = useChange(
+  const save = useApiMutation(
     () =>
-      probity.PATCH(pathFor(kind, '/api/risk-matrices/{matrix_key}'), {
-        params: { path: named(kind, definition_key) },
-        body: { ...bodyOf(settings), expected_revision: revision },
+      probity.PATCH(toApiPath(kind, '/api/risk-matrices/{matrix_key}'), {
+        params: { path: toPathParams(kind, definition_key) },
+        body: { ...buildRequest(settings), expected_revision: revision },
       }),
-    { touches: ['definitions'], done: 'The settings are saved', onDone: onClose },
+    { invalidates: ['definitions'], successMessage: 'The settings are saved', onDone: onClose },
   )
   async function reload() {
     const now = await queries.fetchQuery({ ...definitionQuery(kind, definition_key, 'own'), staleTime: 0 })
-    setSettings(settingsOf(now))
+    setSettings(toSettings(now))
     setRevision(now.revision)
-    save.forget()
+    save.reset()
   }
   return (
     <FormDialog
@@ -141,7 +148,7 @@ function SettingsFields({ settings, faults, onChange }: SettingsFieldsProps) {
       {(['subject_types', 'products', 'typologies'] as const).map((name) => (
         <TagsInput
           key={name}
-          label={sentence(name)}
+          label={toSentence(name)}
           value={[...settings[name]]}
           error={faults[name]}
           onChange={(typed) => onChange({ ...settings, [name]: typed })}
@@ -152,12 +159,12 @@ function SettingsFields({ settings, faults, onChange }: SettingsFieldsProps) {
 }
 
 function ArchiveDialog({ kind, definition_key, of, onClose }: DialogProps) {
-  const archive = useChange(
+  const archive = useApiMutation(
     () =>
-      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/archive'), {
-        params: { path: named(kind, definition_key) },
+      probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/archive'), {
+        params: { path: toPathParams(kind, definition_key) },
       }),
-    { touches: ['definitions'], done: `${of.title} is archived`, onDone: onClose },
+    { invalidates: ['definitions'], successMessage: `${of.title} is archived`, onDone: onClose },
   )
   return (
     <ConfirmDialog

@@ -4,26 +4,26 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../change.ts'
-import { Findings } from '../decision/findings.tsx'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../api-mutation.ts'
 import {
+  type DefinitionKind,
   type DefinitionView,
   definitionQuery,
-  governingVersion,
-  type Kind,
-  named,
+  getActiveOrLatest,
   operation,
-  pathFor,
   textQuery,
-} from '../decision/kind.ts'
-import { definitionIn } from '../decision/model.ts'
+  toApiPath,
+  toPathParams,
+} from '../decision/definition-kind.ts'
+import { parseDefinition } from '../decision/definition-model.ts'
+import { Findings } from '../decision/findings.tsx'
 import { useFilter } from '../filters.tsx'
 import { ButtonLink, PageLink } from '../link.tsx'
 import { useOrigin } from '../origin.ts'
 import { Page } from '../page.tsx'
 import { PartTabs } from '../part-tabs.tsx'
-import { Nothing } from '../plain-table.tsx'
+import { EmptyState } from '../plain-table.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { SearchButton } from '../search-link.tsx'
 import { Section } from '../section.tsx'
@@ -51,7 +51,7 @@ const names = {
 } as const
 
 export interface DefinitionParts {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly of: DefinitionView
   /** A number, the draft, or null while there is neither. */
@@ -63,18 +63,18 @@ function useVersion(of: DefinitionView): number | 'draft' | null {
   const { version } = useSearch({ strict: false }) as { version?: unknown }
   if (version === 'draft' && of.draft !== null) return 'draft'
   if (Number.isInteger(version)) return Number(version)
-  return governingVersion(of) ?? (of.draft === null ? null : 'draft')
+  return getActiveOrLatest(of) ?? (of.draft === null ? null : 'draft')
 }
 
-export function DefinitionPage({ kind }: { readonly kind: Kind }) {
+export function DefinitionPage({ kind }: { readonly kind: DefinitionKind }) {
   const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
   const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key, useOrigin()))
-  const may = useMay()
+  const may = usePermission()
   const tab = useFilter('tab', tabs) ?? 'reading'
   const version = useVersion(of)
   const parts = { kind, definition_key, of, version }
   const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
-    reading: <Reading {...parts} />,
+    reading: <DefinitionTab {...parts} />,
     versions: <VersionsTab {...parts} />,
     cases: <CasesTab {...parts} />,
     simulate: <SimulateTab {...parts} />,
@@ -99,7 +99,7 @@ export function DefinitionPage({ kind }: { readonly kind: Kind }) {
       }
       about={of.description}
       trail={
-        <PageLink to={kind.place} inherit>
+        <PageLink to={kind.basePath} inherit>
           {kind.title}
         </PageLink>
       }
@@ -115,26 +115,26 @@ export function DefinitionPage({ kind }: { readonly kind: Kind }) {
 }
 
 function PageActions({ kind, definition_key, of }: DefinitionParts) {
-  const may = useMay()
+  const may = usePermission()
   const navigate = useNavigate()
   const queries = useQueryClient()
   const isOurs = of.origin === 'own' && of.state === 'live'
-  const open = useChange(
+  const open = useApiMutation(
     async (): Promise<void> => {
-      const path = named(kind, definition_key)
+      const path = toPathParams(kind, definition_key)
       if (isOurs)
-        await probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions'), { params: { path }, body: {} })
+        await probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions'), { params: { path }, body: {} })
       else
-        await probity.POST(pathFor(kind, '/api/risk-matrices'), {
+        await probity.POST(toApiPath(kind, '/api/risk-matrices'), {
           body: { ...path, title: of.title, from_key: definition_key },
         })
     },
     {
-      touches: [],
+      invalidates: [],
       // There is one of ours now: everything is asked for again, but not by the page that is being left.
       onDone: async () => {
         await queries.invalidateQueries({ queryKey: ['definitions'], refetchType: 'none' })
-        await navigate({ to: `${kind.place}/${definition_key}/draft` })
+        await navigate({ to: `${kind.basePath}/${definition_key}/draft` })
       },
     },
   )
@@ -151,7 +151,7 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
         <RollBack kind={kind} definition_key={definition_key} of={of} />
       )}
       {of.draft !== null && may(operation(kind, 'update', 'Draft')) && (
-        <ButtonLink to={`${kind.place}/${definition_key}/draft`}>Open the draft</ButtonLink>
+        <ButtonLink to={`${kind.basePath}/${definition_key}/draft`}>Open the draft</ButtonLink>
       )}
       {of.draft === null && may(operation(kind, 'create', 'Draft')) && of.state === 'live' && (
         <Button loading={open.isRunning} onClick={() => open.run(undefined)}>
@@ -163,12 +163,17 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
   )
 }
 
-function Reading({ kind, definition_key, of, version }: DefinitionParts) {
-  if (version === null) return <Nothing>There is neither a version nor a draft.</Nothing>
-  return <ReadingOf kind={kind} definition_key={definition_key} of={of} version={version} />
+function DefinitionTab({ kind, definition_key, of, version }: DefinitionParts) {
+  if (version === null) return <EmptyState>There is neither a version nor a draft.</EmptyState>
+  return <DefinitionText kind={kind} definition_key={definition_key} of={of} version={version} />
 }
 
-function ReadingOf({ kind, definition_key, of, version }: DefinitionParts & { readonly version: number | 'draft' }) {
+function DefinitionText({
+  kind,
+  definition_key,
+  of,
+  version,
+}: DefinitionParts & { readonly version: number | 'draft' }) {
   const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version, of.origin))
   return (
     <Stack gap="md">
@@ -177,7 +182,7 @@ function ReadingOf({ kind, definition_key, of, version }: DefinitionParts & { re
           This is {version === 'draft' ? 'the draft' : `version ${version}`}, which is not in force.
         </Text>
       )}
-      <FactorsView definition={definitionIn(text.definition)} />
+      <FactorsView definition={parseDefinition(text.definition)} />
       {text.reading.length > 0 && (
         <Section title="The whole of it in sentences">
           <Stack gap={4} component="ol" className="plain-list">

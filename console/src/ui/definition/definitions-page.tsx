@@ -4,35 +4,35 @@ import { useDisclosure } from '@mantine/hooks'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
+import { RelativeTime, useNow } from '../date-time.tsx'
 import {
   type DefinitionItem,
+  type DefinitionKind,
   type DefinitionView,
   definitionsQuery,
-  type Kind,
-  keyIn,
+  getDefinitionKey,
   operation,
-} from '../decision/kind.ts'
+} from '../decision/definition-kind.ts'
 import { Filter, useFilter, useSetFilter } from '../filters.tsx'
+import { formatCount } from '../format.ts'
 import { PageLink } from '../link.tsx'
 import { Page } from '../page.tsx'
-import { Nothing, PlainTable } from '../plain-table.tsx'
+import { EmptyState, PlainTable } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
-import { useNow, When } from '../when.tsx'
 import { PinnedMark } from '../why-in-force.tsx'
-import { plural } from '../words.ts'
 import { NewDefinition } from './new-definition.tsx'
 
 const origins = ['own', 'shared'] as const
 
 interface DefinitionsPageProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly about: string
   readonly actions?: ReactNode
 }
 
 export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) {
-  const may = useMay()
+  const may = usePermission()
   const [isMaking, making] = useDisclosure(false)
   const { data: all } = useSuspenseQuery({ ...definitionsQuery(kind), refetchInterval: 30_000 })
   const { find = '' } = useSearch({ strict: false }) as { find?: string | number }
@@ -42,13 +42,15 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
   const shown = all.filter(
     (one) =>
       (origin === undefined || one.origin === origin) &&
-      [keyIn(one), one.title, one.owner ?? '', ...one.subject_types, ...one.typologies].some((text) =>
+      [getDefinitionKey(one), one.title, one.owner ?? '', ...one.subject_types, ...one.typologies].some((text) =>
         text.toLowerCase().includes(wanted),
       ),
   )
   const isReplaced = (one: DefinitionItem): boolean =>
     one.origin === 'shared' &&
-    all.some((other) => other.origin === 'own' && other.active !== null && keyIn(other) === keyIn(one))
+    all.some(
+      (other) => other.origin === 'own' && other.active !== null && getDefinitionKey(other) === getDefinitionKey(one),
+    )
   return (
     <Page
       title={kind.title}
@@ -73,7 +75,9 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
         <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
       </Group>
       {shown.length === 0 ? (
-        <Nothing>{all.length === 0 ? `There is no ${kind.word} yet.` : `No ${kind.word} fits this search.`}</Nothing>
+        <EmptyState>
+          {all.length === 0 ? `There is no ${kind.word} yet.` : `No ${kind.word} fits this search.`}
+        </EmptyState>
       ) : (
         <Stack gap="xs">
           <PlainTable
@@ -88,11 +92,11 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
             ]}
           >
             {shown.map((one) => (
-              <Row key={`${one.origin} ${keyIn(one)}`} kind={kind} one={one} isReplaced={isReplaced(one)} />
+              <Row key={`${one.origin} ${getDefinitionKey(one)}`} kind={kind} one={one} isReplaced={isReplaced(one)} />
             ))}
           </PlainTable>
           <Text size="xs" c="dimmed" role="status">
-            {plural(shown.length, kind.word, kind.words)} of {all.length}
+            {formatCount(shown.length, kind.word, kind.words)} of {all.length}
           </Text>
         </Stack>
       )}
@@ -102,7 +106,7 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
 }
 
 interface RowProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly one: DefinitionItem
   /** Shared, while one of this tenant with the same key decides. */
   readonly isReplaced: boolean
@@ -114,14 +118,19 @@ function Row({ kind, one, isReplaced }: RowProps) {
     <Table.Tr>
       <Table.Td>
         <Group gap={8}>
-          <SearchLink to={`${kind.place}/${keyIn(one)}`} search={{ origin: one.origin }} fw={500} size="sm">
+          <SearchLink
+            to={`${kind.basePath}/${getDefinitionKey(one)}`}
+            search={{ origin: one.origin }}
+            fw={500}
+            size="sm"
+          >
             {one.title}
           </SearchLink>
           {one.origin === 'shared' && <SharedMark />}
           <PinnedMark of={one} />
         </Group>
         <Text size="xs" c="dimmed" className="mono">
-          {keyIn(one)}
+          {getDefinitionKey(one)}
         </Text>
       </Table.Td>
       <Table.Td>
@@ -132,7 +141,7 @@ function Row({ kind, one, isReplaced }: RowProps) {
         )}
         {one.active !== null && (
           <Text size="xs" c="dimmed">
-            <When at={one.active.effective_from} />
+            <RelativeTime at={one.active.effective_from} />
           </Text>
         )}
       </Table.Td>
@@ -140,8 +149,8 @@ function Row({ kind, one, isReplaced }: RowProps) {
         {one.draft === null ? (
           <span className="quiet">–</span>
         ) : (
-          <PageLink to={`${kind.place}/${keyIn(one)}/draft`} size="sm">
-            open, <When at={one.draft.updated_at} />
+          <PageLink to={`${kind.basePath}/${getDefinitionKey(one)}/draft`} size="sm">
+            open, <RelativeTime at={one.draft.updated_at} />
           </PageLink>
         )}
       </Table.Td>
@@ -151,7 +160,7 @@ function Row({ kind, one, isReplaced }: RowProps) {
           <span className="quiet">–</span>
         ) : (
           <span title={next.reason}>
-            version {next.version} <When at={next.effective_from} />
+            version {next.version} <RelativeTime at={next.effective_from} />
           </span>
         )}
       </Table.Td>

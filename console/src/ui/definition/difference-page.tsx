@@ -4,17 +4,22 @@ import { Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { Changes } from '../decision/changes.tsx'
-import { type DefinitionView, definitionQuery, differenceQuery, type Kind } from '../decision/kind.ts'
+import {
+  type DefinitionKind,
+  type DefinitionView,
+  definitionQuery,
+  differenceQuery,
+} from '../decision/definition-kind.ts'
 import { DifferenceCounts, signs } from '../difference-counts.tsx'
 import { EntryValue } from '../entry-value.tsx'
 import { useFilter } from '../filters.tsx'
 import { PageLink } from '../link.tsx'
-import { isSameVersion, type OwnedVersion, useOrigin, versionWords } from '../origin.ts'
+import { formatVersion, isSameVersion, type OwnedVersion, useOrigin } from '../origin.ts'
 import { Page } from '../page.tsx'
-import { Nothing } from '../plain-table.tsx'
+import { EmptyState } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { VersionRange } from '../version-range.tsx'
-import { partWords } from './part-words.ts'
+import { formatPart } from './format-part.ts'
 
 interface OwnedRange {
   readonly from: OwnedVersion
@@ -33,21 +38,21 @@ function useRange({ head_version, origin }: DefinitionView): OwnedRange {
   }
 }
 
-export function DefinitionDifferencePage({ kind }: { readonly kind: Kind }) {
+export function DefinitionDifferencePage({ kind }: { readonly kind: DefinitionKind }) {
   const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
   const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key, useOrigin()))
   const { from, to } = useRange(of)
   return (
     <Page
       title="What changed"
-      about={`${of.title}, from ${versionWords(from, to)} to ${versionWords(to, from)}`}
+      about={`${of.title}, from ${formatVersion(from, to)} to ${formatVersion(to, from)}`}
       trail={
         <>
-          <PageLink to={kind.place} inherit>
+          <PageLink to={kind.basePath} inherit>
             {kind.title}
           </PageLink>{' '}
           /{' '}
-          <SearchLink to={`${kind.place}/${definition_key}`} search={{ origin: of.origin }} inherit>
+          <SearchLink to={`${kind.basePath}/${definition_key}`} search={{ origin: of.origin }} inherit>
             {of.title}
           </SearchLink>
         </>
@@ -55,7 +60,7 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: Kind }) {
       actions={from.origin === to.origin && <VersionRange versions={of.versions} from={from.version} to={to.version} />}
     >
       {isSameVersion(from, to) ? (
-        <Nothing>Twice the same version: nothing differs.</Nothing>
+        <EmptyState>Twice the same version: nothing differs.</EmptyState>
       ) : (
         <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
       )}
@@ -64,23 +69,23 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: Kind }) {
 }
 
 interface DefinitionDifferenceProps extends OwnedRange {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
 }
 
 /** Members that say where a part stands, not what it says. */
-const PLACING = ['part', 'name', 'position', 'key', 'title']
+const POSITION_MEMBERS = ['part', 'name', 'position', 'key', 'title']
 
 export function DefinitionDifference({ kind, definition_key, from, to }: DefinitionDifferenceProps) {
   const { data } = useSuspenseQuery(differenceQuery(kind, definition_key, from, to))
-  if (data.items.length === 0) return <Nothing>The two versions say the same.</Nothing>
+  if (data.items.length === 0) return <EmptyState>The two versions say the same.</EmptyState>
   return (
     <Stack gap="sm">
       {data.summary && <DifferenceCounts of={data.summary} />}
       {data.items.map((item) => (
         <article key={item.key} className={`diff-entry diff-entry-${item.op}`} aria-label={`${item.op}: ${item.key}`}>
           <header>
-            <h3>{partWords(item)}</h3>
+            <h3>{formatPart(item)}</h3>
             <span className={`count count-${item.op}`}>
               <b aria-hidden="true">{signs[item.op]}</b> {item.op}
             </span>
@@ -88,13 +93,13 @@ export function DefinitionDifference({ kind, definition_key, from, to }: Definit
           {item.op === 'changed' ? (
             <Changes
               changes={item.changes.filter(({ pointer }) => pointer !== '/position')}
-              label={`Changes of ${partWords(item)}`}
+              label={`Changes of ${formatPart(item)}`}
             />
           ) : (
             <div className="diff-body">
               <dl className="facts">
                 {Object.entries(item.after ?? item.before ?? {})
-                  .filter(([name]) => !PLACING.includes(name))
+                  .filter(([name]) => !POSITION_MEMBERS.includes(name))
                   .map(([name, value]) => (
                     <div key={name}>
                       <dt>{name.replaceAll('_', ' ')}</dt>

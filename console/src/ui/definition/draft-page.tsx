@@ -5,20 +5,21 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
-import { useChange } from '../change.ts'
-import { Findings } from '../decision/findings.tsx'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../api-mutation.ts'
+import { RelativeTime } from '../date-time.tsx'
 import {
+  type DefinitionKind,
   type DefinitionText,
   definitionQuery,
   type Finding,
-  type Kind,
-  named,
   operation,
-  pathFor,
   textQuery,
-} from '../decision/kind.ts'
-import { type Definition, definitionIn } from '../decision/model.ts'
+  toApiPath,
+  toPathParams,
+} from '../decision/definition-kind.ts'
+import { type Definition, parseDefinition } from '../decision/definition-model.ts'
+import { Findings } from '../decision/findings.tsx'
 import { ConfirmDialog, FormDialog } from '../dialog.tsx'
 import { Icon } from '../icons.tsx'
 import { PageLink } from '../link.tsx'
@@ -26,12 +27,11 @@ import { Page } from '../page.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { ReasonField } from '../reason-field.tsx'
 import { SearchButton, SearchLink } from '../search-link.tsx'
-import { When } from '../when.tsx'
-import { anchorOf } from './editor/anchor.ts'
+import { toAnchorId } from './editor/anchor.ts'
 import { DraftParts } from './editor/draft-parts.tsx'
 import { FactorsView } from './factors-view.tsx'
 
-export function DraftPage({ kind }: { readonly kind: Kind }) {
+export function DraftPage({ kind }: { readonly kind: DefinitionKind }) {
   const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
   const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key, 'own'))
   const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, 'draft', 'own'))
@@ -46,17 +46,17 @@ export function DraftPage({ kind }: { readonly kind: Kind }) {
       about={
         <>
           {text.based_on === null ? 'A first version.' : `Begun from version ${text.based_on}.`} Last changed{' '}
-          <When at={of.draft?.updated_at ?? text.created_at} />. Nothing of it decides anything until it is published
-          and put in force.
+          <RelativeTime at={of.draft?.updated_at ?? text.created_at} />. Nothing of it decides anything until it is
+          published and put in force.
         </>
       }
       trail={
         <>
-          <PageLink to={kind.place} inherit>
+          <PageLink to={kind.basePath} inherit>
             {kind.title}
           </PageLink>{' '}
           /{' '}
-          <SearchLink to={`${kind.place}/${definition_key}`} search={{ origin: 'own' }} inherit>
+          <SearchLink to={`${kind.basePath}/${definition_key}`} search={{ origin: 'own' }} inherit>
             {of.title}
           </SearchLink>
         </>
@@ -68,15 +68,15 @@ export function DraftPage({ kind }: { readonly kind: Kind }) {
 }
 
 interface EditorProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly text: DefinitionText
 }
 
 /** Brings the innermost place of a pointer that has one on the page into view. */
-function show(pointer: string): void {
+function scrollToPointer(pointer: string): void {
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-    const place = document.getElementById(anchorOf(at))
+    const place = document.getElementById(toAnchorId(at))
     if (!place) continue
     for (const fold of [place.closest('details'), place.querySelector('details')]) if (fold) fold.open = true
     place.scrollIntoView({ block: 'center' })
@@ -90,21 +90,22 @@ function show(pointer: string): void {
 /** The draft as it is being edited, beside the one that is stored and what was found wrong with that. */
 function useDraft({ kind, definition_key, text }: EditorProps) {
   const queries = useQueryClient()
-  const [draft, setDraft] = useState<Definition>(() => definitionIn(text.definition))
+  const [draft, setDraft] = useState<Definition>(() => parseDefinition(text.definition))
   const [base, setBase] = useState({ revision: text.revision, text: JSON.stringify(draft) })
   const [findings, setFindings] = useState<readonly Finding[]>(text.findings ?? [])
   const [isProved, setProved] = useState(false)
   const isChanged = JSON.stringify(draft) !== base.text
-  const path = { ...named(kind, definition_key), version: 'draft' as const }
-  const save = useChange(
+  const path = { ...toPathParams(kind, definition_key), version: 'draft' as const }
+  const save = useApiMutation(
     () =>
-      probity.PUT(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
+      probity.PUT(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
         params: { path },
         body: { definition: draft as never, expected_revision: base.revision },
       }),
     {
-      touches: [],
-      done: ({ findings: found }) => ((found ?? []).length === 0 ? 'Saved; nothing is wrong with it' : 'Saved'),
+      invalidates: [],
+      successMessage: ({ findings: found }) =>
+        (found ?? []).length === 0 ? 'Saved; nothing is wrong with it' : 'Saved',
       onDone: (saved) => {
         queries.setQueryData(textQuery(kind, definition_key, 'draft', 'own').queryKey, saved)
         queries.invalidateQueries({ queryKey: definitionQuery(kind, definition_key, 'own').queryKey })
@@ -114,11 +115,13 @@ function useDraft({ kind, definition_key, text }: EditorProps) {
       },
     },
   )
-  const validate = useChange(
+  const validate = useApiMutation(
     () =>
-      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/validate'), { params: { path } }),
+      probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/validate'), {
+        params: { path },
+      }),
     {
-      touches: [],
+      invalidates: [],
       onDone: (verdict) => {
         setFindings(verdict.findings)
         setProved(verdict.valid)
@@ -129,7 +132,7 @@ function useDraft({ kind, definition_key, text }: EditorProps) {
 }
 
 function Editor({ kind, definition_key, text }: EditorProps) {
-  const may = useMay()
+  const may = usePermission()
   const navigate = useNavigate()
   const { draft, setDraft, revision, findings, isChanged, isProved, save, validate } = useDraft({
     kind,
@@ -140,10 +143,10 @@ function Editor({ kind, definition_key, text }: EditorProps) {
   const tryInputs = useCallback(
     (inputs: Readonly<Record<string, unknown>>) =>
       navigate({
-        to: `${kind.place}/${definition_key}`,
+        to: `${kind.basePath}/${definition_key}`,
         search: { tab: 'simulate', version: 'draft', origin: 'own', inputs: JSON.stringify(inputs) } as never,
       }),
-    [navigate, kind.place, definition_key],
+    [navigate, kind.basePath, definition_key],
   )
   return (
     <Stack gap="md">
@@ -164,7 +167,7 @@ function Editor({ kind, definition_key, text }: EditorProps) {
           </Button>
         )}
         <SearchButton
-          to={`${kind.place}/${definition_key}`}
+          to={`${kind.basePath}/${definition_key}`}
           search={{ tab: 'simulate', version: 'draft', origin: 'own' }}
           variant="default"
         >
@@ -173,7 +176,7 @@ function Editor({ kind, definition_key, text }: EditorProps) {
         {may(operation(kind, 'publish', 'Draft')) && (
           <Publish kind={kind} definition_key={definition_key} revision={revision} isOff={isChanged} />
         )}
-        {may(operation(kind, 'delete', 'Draft')) && <ThrowAway kind={kind} definition_key={definition_key} />}
+        {may(operation(kind, 'delete', 'Draft')) && <DiscardDraft kind={kind} definition_key={definition_key} />}
         <Text size="sm" c="dimmed" role="status">
           {canEdit ? (isChanged ? 'Changes are not saved yet' : 'Everything is saved') : 'Policy editors work on it.'}
         </Text>
@@ -186,7 +189,7 @@ function Editor({ kind, definition_key, text }: EditorProps) {
           </Text>
         </Alert>
       )}
-      <Findings findings={findings} title="What is wrong with the draft" onShow={show} onTry={tryInputs} />
+      <Findings findings={findings} title="What is wrong with the draft" onShow={scrollToPointer} onTry={tryInputs} />
       {canEdit ? (
         <DraftParts kind={kind} draft={draft} findings={findings} onEdit={setDraft} onTry={tryInputs} />
       ) : (
@@ -197,32 +200,32 @@ function Editor({ kind, definition_key, text }: EditorProps) {
 }
 
 interface PublishProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly revision: number
   readonly isOff: boolean
 }
 
 /** Off to the definition's own page: the draft is no more, so nobody asks for it again. */
-function useLeave(kind: Kind, definition_key: string): (search: object) => Promise<void> {
+function useLeaveDraft(kind: DefinitionKind, definition_key: string): (search: object) => Promise<void> {
   const navigate = useNavigate()
   const queries = useQueryClient()
   return async (search) => {
     queries.removeQueries({ queryKey: definitionQuery(kind, definition_key, 'own').queryKey })
-    await navigate({ to: `${kind.place}/${definition_key}`, search: { ...search, origin: 'own' } as never })
+    await navigate({ to: `${kind.basePath}/${definition_key}`, search: { ...search, origin: 'own' } as never })
     queries.removeQueries({ queryKey: textQuery(kind, definition_key, 'draft', 'own').queryKey })
     await queries.invalidateQueries({ queryKey: ['definitions'] })
   }
 }
 
 function Publish({ kind, definition_key, revision, isOff }: PublishProps) {
-  const leave = useLeave(kind, definition_key)
+  const leave = useLeaveDraft(kind, definition_key)
   const [isOpen, dialog] = useDisclosure(false)
   const [order, setOrder] = useState({ label: '', note: '' })
-  const publish = useChange(
+  const publish = useApiMutation(
     () =>
-      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/publish'), {
-        params: { path: { ...named(kind, definition_key), version: 'draft' } },
+      probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/publish'), {
+        params: { path: { ...toPathParams(kind, definition_key), version: 'draft' } },
         body: {
           expected_revision: revision,
           ...(order.label !== '' && { label: order.label }),
@@ -230,8 +233,8 @@ function Publish({ kind, definition_key, revision, isOff }: PublishProps) {
         },
       }),
     {
-      touches: [],
-      done: ({ version }) => `Published as version ${version}`,
+      invalidates: [],
+      successMessage: ({ version }) => `Published as version ${version}`,
       onDone: () => leave({ tab: 'versions' }),
     },
   )
@@ -244,7 +247,7 @@ function Publish({ kind, definition_key, revision, isOff }: PublishProps) {
         title="Publish the draft as a version"
         isOpen={isOpen}
         onClose={() => {
-          publish.forget()
+          publish.reset()
           dialog.close()
         }}
         onSubmit={() => publish.run(undefined)}
@@ -273,17 +276,17 @@ function Publish({ kind, definition_key, revision, isOff }: PublishProps) {
   )
 }
 
-function ThrowAway({ kind, definition_key }: { readonly kind: Kind; readonly definition_key: string }) {
-  const leave = useLeave(kind, definition_key)
+function DiscardDraft({ kind, definition_key }: { readonly kind: DefinitionKind; readonly definition_key: string }) {
+  const leave = useLeaveDraft(kind, definition_key)
   const [isOpen, dialog] = useDisclosure(false)
-  const remove = useChange(
+  const remove = useApiMutation(
     () =>
-      probity.DELETE(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
-        params: { path: { ...named(kind, definition_key), version: 'draft' } },
+      probity.DELETE(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
+        params: { path: { ...toPathParams(kind, definition_key), version: 'draft' } },
       }),
     {
-      touches: [],
-      done: 'The draft is gone',
+      invalidates: [],
+      successMessage: 'The draft is gone',
       onDone: () => leave({}),
     },
   )

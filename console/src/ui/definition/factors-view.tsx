@@ -3,25 +3,25 @@ import '../decision/decision.css'
 import { Badge, Group, Table as MantineTable, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import {
-  aggregations,
+  aggregationTexts,
   type Definition,
   type Factor,
-  fieldWords,
+  formatFieldName,
+  formatPercent,
+  formatPolicyValue,
   isListValue,
-  percent,
   type Table,
   type Value,
-  valueWords,
-} from '../decision/model.ts'
+} from '../decision/definition-model.ts'
+import { formatCondition } from '../decision/format-condition.ts'
 import { Actions, BandMark } from '../decision/outcome.tsx'
-import { testWords } from '../decision/test-words.ts'
 import { ScoreOnBands } from '../decision/verdict.tsx'
+import { formatCount, toWords } from '../format.ts'
 import { PageLink } from '../link.tsx'
 import { PlainTable } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
-import { inWords } from '../type-words.ts'
-import { plural, spaced } from '../words.ts'
+import { formatEntryValue } from '../type-texts.ts'
 
 export function FactorsView({ definition }: { readonly definition: Definition }) {
   const { factors = [], bands, triggers = [], aggregation, table } = definition
@@ -37,17 +37,17 @@ export function FactorsView({ definition }: { readonly definition: Definition })
           }
         >
           <Text size="sm" mb="xs">
-            {aggregations[aggregation ?? ''] ?? spaced(aggregation ?? '')}
+            {aggregationTexts[aggregation ?? ''] ?? toWords(aggregation ?? '')}
           </Text>
           <ScoreOnBands bands={bands} />
         </Section>
       )}
       {factors.length > 0 && (
-        <Section title={plural(factors.length, 'factor')}>
+        <Section title={formatCount(factors.length, 'factor')}>
           <ul className="plain-list">
             {factors.map((factor) => (
               <li key={factor.key} className="factor">
-                <FactorRead factor={factor} definition={definition} />
+                <FactorText factor={factor} definition={definition} />
               </li>
             ))}
           </ul>
@@ -55,7 +55,7 @@ export function FactorsView({ definition }: { readonly definition: Definition })
       )}
       {table && (
         <Section title="When it hits">
-          <TableRead table={table} definition={definition} label="Ways to hit" />
+          <TableView table={table} definition={definition} label="Ways to hit" />
           {definition.reason && (
             <Text size="sm" mt="sm">
               A hit says: “{definition.reason}” <span className="quiet mono">{definition.reason_code}</span>
@@ -72,16 +72,16 @@ export function FactorsView({ definition }: { readonly definition: Definition })
         </Section>
       )}
       {triggers.length > 0 && (
-        <Section title={plural(triggers.length, 'trigger')}>
+        <Section title={formatCount(triggers.length, 'trigger')}>
           <Triggers definition={definition} />
         </Section>
       )}
-      <InputsRead definition={definition} />
+      <InputsView definition={definition} />
     </Stack>
   )
 }
 
-const titleOf = (definition: Definition, name: string): string => {
+const getInputTitle = (definition: Definition, name: string): string => {
   const factor = /^factor\.(.+)$/.exec(name)?.[1]
   if (factor !== undefined) {
     return `score of ${definition.factors?.find(({ key }) => key === factor)?.title ?? factor}`
@@ -89,7 +89,7 @@ const titleOf = (definition: Definition, name: string): string => {
   return definition.inputs?.find((input) => input.name === name)?.title ?? name
 }
 
-function FactorRead({ factor, definition }: { readonly factor: Factor; readonly definition: Definition }) {
+function FactorText({ factor, definition }: { readonly factor: Factor; readonly definition: Definition }) {
   return (
     <Stack gap={4}>
       <div className="factor-head">
@@ -97,9 +97,9 @@ function FactorRead({ factor, definition }: { readonly factor: Factor; readonly 
         <Weight of={factor.weight_bps} />
       </div>
       <Text size="sm" component="div">
-        {factorWords(factor, definition)}
+        {describeFactor(factor, definition)}
       </Text>
-      {factor.table && <TableRead table={factor.table} definition={definition} label={`Table of ${factor.title}`} />}
+      {factor.table && <TableView table={factor.table} definition={definition} label={`Table of ${factor.title}`} />}
       {factor.scores && (
         <Group gap={6}>
           {Object.entries(factor.scores).map(([value, score]) => (
@@ -115,7 +115,7 @@ function FactorRead({ factor, definition }: { readonly factor: Factor; readonly 
 
 function Weight({ of }: { readonly of: Factor['weight_bps'] }) {
   if (of === undefined) return null
-  if (typeof of === 'number') return <span className="number">weight {percent(of)}</span>
+  if (typeof of === 'number') return <span className="number">weight {formatPercent(of)}</span>
   return (
     <span className="quiet">
       weight from <ListKey of={of.list_key} entry={of.key} />
@@ -131,16 +131,17 @@ function ListKey({ of, entry }: { readonly of: string; readonly entry?: string }
   )
 }
 
-function factorWords(factor: Factor, definition: Definition): ReactNode {
-  const names = (factor.inputs ?? [factor.input ?? '']).map((name) => titleOf(definition, name)).join(' and ')
+function describeFactor(factor: Factor, definition: Definition): ReactNode {
+  const names = (factor.inputs ?? [factor.input ?? '']).map((name) => getInputTitle(definition, name)).join(' and ')
   switch (factor.form) {
     case 'lookup':
       return (
         <>
-          What <ListKey of={factor.list_key ?? ''} /> says of <b>{names}</b>, as its {fieldWords(factor.field ?? '')}.{' '}
+          What <ListKey of={factor.list_key ?? ''} /> says of <b>{names}</b>, as its{' '}
+          {formatFieldName(factor.field ?? '')}.{' '}
           <span className="quiet">
             {typeof factor.on_missing === 'object'
-              ? `A value that is not on it gives ${valueWords(factor.on_missing.default)}.`
+              ? `A value that is not on it gives ${formatPolicyValue(factor.on_missing.default)}.`
               : 'A value that is not on it cannot be decided on.'}
           </span>
         </>
@@ -148,8 +149,8 @@ function factorWords(factor: Factor, definition: Definition): ReactNode {
     case 'presence':
       return (
         <>
-          {valueWords(factor.present)} {factor.count ? 'for each value' : 'when a value'} of <b>{names}</b> is on{' '}
-          <ListKey of={factor.list_key ?? ''} />, {valueWords(factor.absent)} otherwise.
+          {formatPolicyValue(factor.present)} {factor.count ? 'for each value' : 'when a value'} of <b>{names}</b> is on{' '}
+          <ListKey of={factor.list_key ?? ''} />, {formatPolicyValue(factor.absent)} otherwise.
         </>
       )
     case 'score_map':
@@ -161,7 +162,8 @@ function factorWords(factor: Factor, definition: Definition): ReactNode {
     default:
       return (
         <>
-          A table over <b>{(factor.table?.columns ?? []).map((name) => titleOf(definition, name)).join(' and ')}</b>.
+          A table over{' '}
+          <b>{(factor.table?.columns ?? []).map((name) => getInputTitle(definition, name)).join(' and ')}</b>.
         </>
       )
   }
@@ -175,14 +177,14 @@ const policies: Readonly<Record<string, string>> = {
   collect: 'All rows that fire count.',
 }
 
-interface TableReadProps {
+interface TableViewProps {
   readonly table: Table
   readonly definition: Definition
   readonly label: string
 }
 
 /** A decision table to be read: inputs to the left, what a row gives to the right. */
-export function TableRead({ table, definition, label }: TableReadProps) {
+export function TableView({ table, definition, label }: TableViewProps) {
   return (
     <div>
       <div className="table-card scroll-x">
@@ -192,12 +194,12 @@ export function TableRead({ table, definition, label }: TableReadProps) {
               <th scope="col">Row</th>
               {table.columns.map((name) => (
                 <th scope="col" key={name}>
-                  {titleOf(definition, name)}
+                  {getInputTitle(definition, name)}
                 </th>
               ))}
               {table.outputs.map(({ name, title }) => (
                 <th scope="col" key={name} className="output">
-                  {title ?? spaced(name)}
+                  {title ?? toWords(name)}
                 </th>
               ))}
             </tr>
@@ -208,12 +210,12 @@ export function TableRead({ table, definition, label }: TableReadProps) {
                 <th scope="row">{row.key}</th>
                 {row.when.map((test, place) => (
                   <td key={place} className="mono" title={test}>
-                    {test === '-' ? <span className="quiet">any</span> : testWords(test)}
+                    {test === '-' ? <span className="quiet">any</span> : formatCondition(test)}
                   </td>
                 ))}
                 {row.then.map((value, place) => (
                   <td key={place} className="output">
-                    <ValueRead value={value} />
+                    <ValueText value={value} />
                   </td>
                 ))}
               </tr>
@@ -228,7 +230,7 @@ export function TableRead({ table, definition, label }: TableReadProps) {
                 ))}
                 {table.otherwise.then.map((value, place) => (
                   <td key={place} className="output">
-                    <ValueRead value={value} />
+                    <ValueText value={value} />
                   </td>
                 ))}
               </tr>
@@ -237,14 +239,14 @@ export function TableRead({ table, definition, label }: TableReadProps) {
         </table>
       </div>
       <Text size="xs" c="dimmed" mt={2}>
-        {policies[table.hit_policy] ?? spaced(table.hit_policy)}
+        {policies[table.hit_policy] ?? toWords(table.hit_policy)}
       </Text>
     </div>
   )
 }
 
-function ValueRead({ value }: { readonly value: Value }) {
-  if (!isListValue(value)) return <span className="number">{inWords(value)}</span>
+function ValueText({ value }: { readonly value: Value }) {
+  if (!isListValue(value)) return <span className="number">{formatEntryValue(value)}</span>
   return (
     <SearchLink to={`/datasets/${value.list_key}`} search={{ tab: 'entries', key: value.key }} size="sm">
       {value.key}
@@ -269,7 +271,8 @@ function Triggers({ definition }: { readonly definition: Definition }) {
           <MantineTable.Td>
             {trigger.when.map(({ of, test }) => (
               <div key={`${of} ${test}`}>
-                {of === 'score' ? 'the score' : titleOf(definition, of)} <span className="mono">{testWords(test)}</span>
+                {of === 'score' ? 'the score' : getInputTitle(definition, of)}{' '}
+                <span className="mono">{formatCondition(test)}</span>
               </div>
             ))}
           </MantineTable.Td>
@@ -285,11 +288,11 @@ function Triggers({ definition }: { readonly definition: Definition }) {
   )
 }
 
-function InputsRead({ definition }: { readonly definition: Definition }) {
+function InputsView({ definition }: { readonly definition: Definition }) {
   const inputs = definition.inputs ?? []
   if (inputs.length === 0) return null
   return (
-    <Section title={plural(inputs.length, 'input')}>
+    <Section title={formatCount(inputs.length, 'input')}>
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="xs">
         {inputs.map((input) => (
           <div key={input.name}>
@@ -308,7 +311,7 @@ function InputsRead({ definition }: { readonly definition: Definition }) {
               )}
               {input.minimum !== undefined && `, from ${input.minimum}`}
               {input.maximum !== undefined && ` to ${input.maximum}`}
-              {input.default !== undefined && `, ${inWords(input.default)} unless told`}
+              {input.default !== undefined && `, ${formatEntryValue(input.default)} unless told`}
             </Text>
           </div>
         ))}

@@ -2,16 +2,21 @@
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { CopyValue } from '../copy-value.tsx'
-import { type DefinitionView, decidingVersion, definitionQuery, type Kind } from '../decision/kind.ts'
+import { RelativeTime } from '../date-time.tsx'
+import {
+  type DefinitionKind,
+  type DefinitionView,
+  definitionQuery,
+  getActiveVersion,
+} from '../decision/definition-kind.ts'
 import { SearchLink } from '../search-link.tsx'
 import { Facts, Section } from '../section.tsx'
-import { versionName } from '../version-names.ts'
-import { When } from '../when.tsx'
+import { formatVersionName } from '../version-names.ts'
 import { WhyInForce } from '../why-in-force.tsx'
 import { usePin } from './pins.ts'
 
 interface InForceProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly of: DefinitionView
 }
@@ -24,12 +29,15 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
     <Section title="In force">
       {active === null ? (
         <Text size="sm">
-          None of its versions. <DecidesInstead kind={kind} definition_key={definition_key} />
+          None of its versions. <OtherDefinitionInForce kind={kind} definition_key={definition_key} />
         </Text>
       ) : (
         <Facts
           of={[
-            ['Version', <b key="version">{versionName({ version: active.version, label: summary?.label ?? null })}</b>],
+            [
+              'Version',
+              <b key="version">{formatVersionName({ version: active.version, label: summary?.label ?? null })}</b>,
+            ],
             [
               'Why',
               <WhyInForce
@@ -40,7 +48,11 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
                 followed={
                   followed !== undefined &&
                   followed !== active.version && (
-                    <Followed place={`${kind.place}/${definition_key}`} pinned={active.version} followed={followed} />
+                    <OperatorVersion
+                      place={`${kind.basePath}/${definition_key}`}
+                      pinned={active.version}
+                      followed={followed}
+                    />
                   )
                 }
               />,
@@ -50,14 +62,14 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
               <Stack key="pending" gap={2}>
                 {pending.map(({ version, effective_from, reason }) => (
                   <span key={effective_from}>
-                    version {version} <When at={effective_from} />: “{reason}”
+                    version {version} <RelativeTime at={effective_from} />: “{reason}”
                   </span>
                 ))}
               </Stack>,
             ],
             ['Content hash', <CopyValue key="hash" value={active.content_hash} name="the content hash" />],
             ['Owner', of.owner],
-            of.review_due_at !== null && ['Review due', <When key="review" at={of.review_due_at} />],
+            of.review_due_at !== null && ['Review due', <RelativeTime key="review" at={of.review_due_at} />],
           ]}
         />
       )}
@@ -66,14 +78,14 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
 }
 
 /** The one of the other owner, where that is in force under the same key. */
-function DecidesInstead({ kind, definition_key }: Pick<InForceProps, 'kind' | 'definition_key'>) {
+function OtherDefinitionInForce({ kind, definition_key }: Pick<InForceProps, 'kind' | 'definition_key'>) {
   const { data } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
-  const decides = data && decidingVersion(data)
+  const decides = data && getActiveVersion(data)
   if (!decides) return null
   return (
     <>
       {decides.origin === 'shared' ? 'The shared' : 'This tenant’s own'} {kind.word} of the same key decides:{' '}
-      <SearchLink to={`${kind.place}/${definition_key}`} search={{ origin: decides.origin }} inherit>
+      <SearchLink to={`${kind.basePath}/${definition_key}`} search={{ origin: decides.origin }} inherit>
         version {decides.version}
       </SearchLink>
       .
@@ -81,13 +93,13 @@ function DecidesInstead({ kind, definition_key }: Pick<InForceProps, 'kind' | 'd
   )
 }
 
-interface FollowedProps {
+interface OperatorVersionProps {
   readonly place: string
   readonly pinned: number
   readonly followed: number | null
 }
 
-function Followed({ place, pinned, followed }: FollowedProps) {
+function OperatorVersion({ place, pinned, followed }: OperatorVersionProps) {
   if (followed === null) return <Text size="sm">The operator has none in force.</Text>
   return (
     <Text size="sm">

@@ -3,15 +3,21 @@ import { Select, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../change.ts'
-import { type DefinitionItem, type Kind, keyIn, named, pathFor } from '../decision/kind.ts'
+import { useApiMutation } from '../api-mutation.ts'
+import {
+  type DefinitionItem,
+  type DefinitionKind,
+  getDefinitionKey,
+  toApiPath,
+  toPathParams,
+} from '../decision/definition-kind.ts'
 import { FormDialog } from '../dialog.tsx'
-import { faultsByField } from '../problem-words.ts'
+import { faultsByField } from '../problem-texts.ts'
 
 const blank = { key: '', title: '', from: null as string | null }
 
 /** What an empty draft begins with: the shape, and nothing decided. */
-const beginnings = {
+const emptyDrafts = {
   matrix: {
     inputs: [],
     factors: [],
@@ -28,7 +34,7 @@ const beginnings = {
 } as const
 
 interface NewDefinitionProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly all: readonly DefinitionItem[]
   readonly isOpen: boolean
   readonly onClose: () => void
@@ -37,23 +43,28 @@ interface NewDefinitionProps {
 export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps) {
   const navigate = useNavigate()
   const [order, setOrder] = useState(blank)
-  const make = useChange(
+  const make = useApiMutation(
     () => {
       const { key, title, from } = order
-      const text = from === null ? { definition: beginnings[kind.family] as never } : { from_key: from }
-      return probity.POST(pathFor(kind, '/api/risk-matrices'), { body: { ...named(kind, key), title, ...text } })
+      const text = from === null ? { definition: emptyDrafts[kind.family] as never } : { from_key: from }
+      return probity.POST(toApiPath(kind, '/api/risk-matrices'), {
+        body: { ...toPathParams(kind, key), title, ...text },
+      })
     },
-    { touches: ['definitions'], onDone: (made) => navigate({ to: `${kind.place}/${keyIn(made)}/draft` }) },
+    {
+      invalidates: ['definitions'],
+      onDone: (made) => navigate({ to: `${kind.basePath}/${getDefinitionKey(made)}/draft` }),
+    },
   )
   const faults = faultsByField(make.problem)
   function close() {
     setOrder(blank)
-    make.forget()
+    make.reset()
     onClose()
   }
   const choices = all
     .filter(({ active }) => active !== null)
-    .map((one) => ({ value: keyIn(one), label: `${one.title} (${keyIn(one)})` }))
+    .map((one) => ({ value: getDefinitionKey(one), label: `${one.title} (${getDefinitionKey(one)})` }))
   return (
     <FormDialog
       title={`New ${kind.word}`}

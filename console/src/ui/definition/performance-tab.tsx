@@ -5,10 +5,10 @@ import type { Schemas } from '@probity/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { DateTime } from '../date-time.tsx'
+import { formatCount } from '../format.ts'
 import { ListSkeleton } from '../list.tsx'
-import { Nothing, PlainTable } from '../plain-table.tsx'
-import { At } from '../when.tsx'
-import { plural } from '../words.ts'
+import { EmptyState, PlainTable } from '../plain-table.tsx'
 
 type Performance = Schemas['RulePerformance']
 type Known = Performance['total']['true_positives']
@@ -66,7 +66,7 @@ export function PerformanceTab({ rule_key }: { readonly rule_key: string }) {
 function Figures({ of }: { readonly of: Performance }) {
   const { total, versions } = of
   const hasTwoOwners = new Set(versions.map(({ origin }) => origin)).size > 1
-  if (total.decisions === 0) return <Nothing>Nothing was decided by this rule in the last 90 days.</Nothing>
+  if (total.decisions === 0) return <EmptyState>Nothing was decided by this rule in the last 90 days.</EmptyState>
   return (
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
@@ -100,7 +100,7 @@ function Figures({ of }: { readonly of: Performance }) {
               {one.hits.toLocaleString('en')}
               {one.hit_rate_bps.value !== null && ` (${percent(one.hit_rate_bps.value)})`}
             </Table.Td>
-            <Table.Td visibleFrom="sm">{plural(one.subjects_judged, 'subject')}</Table.Td>
+            <Table.Td visibleFrom="sm">{formatCount(one.subjects_judged, 'subject')}</Table.Td>
             <Table.Td visibleFrom="sm">
               {one.true_positive_rate_bps.value === null ? 'unknown' : percent(one.true_positive_rate_bps.value)}
             </Table.Td>
@@ -108,7 +108,7 @@ function Figures({ of }: { readonly of: Performance }) {
         ))}
       </PlainTable>
       <Text size="xs" c="dimmed">
-        Single decisions and items of batches since <At at={of.from_at} />
+        Single decisions and items of batches since <DateTime at={of.from_at} />
         {of.complete ? '.' : '; there were more than are counted, and these are the latest.'}
       </Text>
     </Stack>

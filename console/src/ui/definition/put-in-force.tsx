@@ -1,15 +1,15 @@
 /** Putting a version of a matrix or rule in force, now or later, or asking for it. */
 import { probity } from '../../session/client.ts'
-import { type DefinitionView, type Kind, named, pathFor } from '../decision/kind.ts'
-import { PutInForceDialog, type Way } from '../put-in-force.tsx'
-import { WhatChanges } from './what-changes.tsx'
+import { type DefinitionKind, type DefinitionView, toApiPath, toPathParams } from '../decision/definition-kind.ts'
+import { type ActivationMode, PutInForceDialog } from '../put-in-force.tsx'
+import { ActivationDiff } from './activation-diff.tsx'
 
 interface PutInForceProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly of: DefinitionView
   readonly version: number
-  readonly way: Way | null
+  readonly way: ActivationMode | null
   readonly onClose: () => void
 }
 
@@ -19,22 +19,22 @@ export function PutInForce({ kind, definition_key, of, version, way, onClose }: 
     <PutInForceDialog
       title={of.title}
       version={version}
-      way={way}
+      mode={way}
       onClose={onClose}
       send={(chosen, order) =>
         chosen === 'submit'
-          ? probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/submit'), {
-              params: { path: { ...named(kind, definition_key), version: String(version) } },
+          ? probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/submit'), {
+              params: { path: { ...toPathParams(kind, definition_key), version: String(version) } },
               body: order,
             })
-          : probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/activations'), {
-              params: { path: named(kind, definition_key) },
+          : probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/activations'), {
+              params: { path: toPathParams(kind, definition_key) },
               body: { ...order, version, expected_active: active },
             })
       }
-      touches="definitions"
+      invalidates="definitions"
     >
-      <WhatChanges kind={kind} definition_key={definition_key} to={{ version, origin: of.origin }} />
+      <ActivationDiff kind={kind} definition_key={definition_key} to={{ version, origin: of.origin }} />
     </PutInForceDialog>
   )
 }

@@ -2,14 +2,20 @@
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
-import { type DefinitionView, type Kind, named, pathFor, timelineQuery } from '../decision/kind.ts'
+import { useNow } from '../date-time.tsx'
+import {
+  type DefinitionKind,
+  type DefinitionView,
+  timelineQuery,
+  toApiPath,
+  toPathParams,
+} from '../decision/definition-kind.ts'
 import { RollBackButton } from '../roll-back.tsx'
-import { governedBefore } from '../version-names.ts'
-import { useNow } from '../when.tsx'
-import { WhatChanges } from './what-changes.tsx'
+import { findPreviousVersion } from '../version-names.ts'
+import { ActivationDiff } from './activation-diff.tsx'
 
 interface RollBackProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly of: DefinitionView
 }
@@ -21,19 +27,19 @@ export function RollBack({ kind, definition_key, of }: RollBackProps) {
   return (
     <RollBackButton
       of={of}
-      before={governedBefore(timeline?.in_force ?? [], of.active?.version ?? null, now_ms)}
+      before={findPreviousVersion(timeline?.in_force ?? [], of.active?.version ?? null, now_ms)}
       isOpen={isOpen}
       onOpen={dialog.open}
       onClose={dialog.close}
       send={(body) =>
-        probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/rollback'), {
-          params: { path: named(kind, definition_key) },
+        probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/rollback'), {
+          params: { path: toPathParams(kind, definition_key) },
           body,
         })
       }
-      touches="definitions"
-      effect={(_, to) => (
-        <WhatChanges kind={kind} definition_key={definition_key} to={{ version: to, origin: of.origin }} />
+      invalidates="definitions"
+      renderDiff={(_, to) => (
+        <ActivationDiff kind={kind} definition_key={definition_key} to={{ version: to, origin: of.origin }} />
       )}
     />
   )

@@ -4,22 +4,22 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useChange } from '../change.ts'
-import { ExplanationView, explanationIn, outcomeIn } from '../decision/explanation.tsx'
+import { useApiMutation } from '../api-mutation.ts'
+import { textQuery, toApiPath, toPathParams } from '../decision/definition-kind.ts'
+import { parseDefinition } from '../decision/definition-model.ts'
+import { ExplanationView, parseExplanation, parseOutcome } from '../decision/explanation.tsx'
 import { Findings } from '../decision/findings.tsx'
 import { type Inputs, InputsForm } from '../decision/inputs-form.tsx'
-import { named, pathFor, textQuery } from '../decision/kind.ts'
-import { definitionIn } from '../decision/model.ts'
 import { Verdict } from '../decision/verdict.tsx'
 import { useSetFilter } from '../filters.tsx'
-import { Nothing } from '../plain-table.tsx'
+import { EmptyState } from '../plain-table.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { Section } from '../section.tsx'
 import type { DefinitionParts } from './definition-page.tsx'
 
 export function SimulateTab(parts: DefinitionParts) {
   const { version } = parts
-  if (version === null) return <Nothing>There is neither a version nor a draft to try.</Nothing>
+  if (version === null) return <EmptyState>There is neither a version nor a draft to try.</EmptyState>
   return <Simulate key={version} {...parts} version={version} />
 }
 
@@ -37,18 +37,21 @@ function useGivenInputs(): Inputs {
 
 function Simulate({ kind, definition_key, of, version }: DefinitionParts & { readonly version: number | 'draft' }) {
   const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version, of.origin))
-  const definition = definitionIn(text.definition)
+  const definition = parseDefinition(text.definition)
   const set = useSetFilter()
   const [inputs, setInputs] = useState<Inputs>(useGivenInputs())
   const [answer, setAnswer] = useState<Awaited<ReturnType<typeof ask>> | null>(null)
   const ask = () =>
-    probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/simulate'), {
-      params: { path: { ...named(kind, definition_key), version: String(version) }, query: { origin: of.origin } },
+    probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/simulate'), {
+      params: {
+        path: { ...toPathParams(kind, definition_key), version: String(version) },
+        query: { origin: of.origin },
+      },
       body: { inputs: inputs as never },
     })
-  const simulate = useChange(ask, { touches: [], onDone: setAnswer })
-  const outcome = outcomeIn(answer?.outcome ?? null)
-  const explanation = explanationIn(answer?.explanation ?? null)
+  const simulate = useApiMutation(ask, { invalidates: [], onDone: setAnswer })
+  const outcome = parseOutcome(answer?.outcome ?? null)
+  const explanation = parseExplanation(answer?.explanation ?? null)
   const choices = [
     ...(of.draft === null ? [] : [{ value: 'draft', label: 'Draft' }]),
     ...of.versions.slice(0, 4).map(({ version: number }) => ({ value: String(number), label: `Version ${number}` })),

@@ -2,23 +2,30 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
-import { useMay } from '../../session/queries.ts'
+import { usePermission } from '../../session/queries.ts'
 import { StateBadge } from '../badges.tsx'
 import { CopyValue } from '../copy-value.tsx'
-import { type DefinitionVersion, type DefinitionView, type Kind, named, operation, pathFor } from '../decision/kind.ts'
+import { DateTime } from '../date-time.tsx'
+import {
+  type DefinitionKind,
+  type DefinitionVersion,
+  type DefinitionView,
+  operation,
+  toApiPath,
+  toPathParams,
+} from '../decision/definition-kind.ts'
 import { DifferenceCounts } from '../difference-counts.tsx'
 import { ListSkeleton, usePages } from '../list.tsx'
-import { Nothing } from '../plain-table.tsx'
+import { EmptyState } from '../plain-table.tsx'
 import { Principal } from '../principal.tsx'
-import type { Way } from '../put-in-force.tsx'
+import type { ActivationMode } from '../put-in-force.tsx'
 import { SearchButton } from '../search-link.tsx'
-import { At } from '../when.tsx'
 import { PinnedMark } from '../why-in-force.tsx'
+import { InForcePeriods } from './in-force-periods.tsx'
 import { PutInForce } from './put-in-force.tsx'
-import { Spans } from './spans.tsx'
 
 interface VersionsTabProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly definition_key: string
   readonly of: DefinitionView
 }
@@ -27,8 +34,8 @@ export function VersionsTab({ kind, definition_key, of }: VersionsTabProps) {
   const list = usePages<DefinitionVersion>(
     ['definitions', kind.family, 'versions', definition_key, of.origin],
     (cursor, signal) =>
-      probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions'), {
-        params: { path: named(kind, definition_key), query: { ...cursor, origin: of.origin, limit: 50 } },
+      probity.GET(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions'), {
+        params: { path: toPathParams(kind, definition_key), query: { ...cursor, origin: of.origin, limit: 50 } },
         signal,
       }),
   )
@@ -36,9 +43,9 @@ export function VersionsTab({ kind, definition_key, of }: VersionsTabProps) {
   const versions = list.data.pages.flatMap(({ items }) => items)
   return (
     <Stack gap="md">
-      <Spans kind={kind} definition_key={definition_key} of={of} />
+      <InForcePeriods kind={kind} definition_key={definition_key} of={of} />
       {versions.length === 0 ? (
-        <Nothing>No version yet. Publish the draft to make the first one.</Nothing>
+        <EmptyState>No version yet. Publish the draft to make the first one.</EmptyState>
       ) : (
         <ol className="timeline" aria-label="Versions, newest first">
           {versions.map((version) => (
@@ -60,8 +67,8 @@ interface VersionProps extends VersionsTabProps {
 }
 
 function Version({ kind, definition_key, of, version }: VersionProps) {
-  const may = useMay()
-  const [way, setWay] = useState<Way | null>(null)
+  const may = usePermission()
+  const [way, setWay] = useState<ActivationMode | null>(null)
   const { version: number } = version
   const isInForce = of.active?.version === number
   const canGovern = of.origin === 'own' && of.state === 'live' && version.state !== 'withdrawn' && !isInForce
@@ -84,7 +91,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
             {number > 1 && version.difference && <DifferenceCounts of={version.difference} />}
           </Group>
           <Text size="xs" c="dimmed" component="div">
-            <At at={version.created_at} />, by <Principal of={version.created_by} />
+            <DateTime at={version.created_at} />, by <Principal of={version.created_by} />
           </Text>
           {version.note && <Text size="sm">“{version.note}”</Text>}
           <CopyValue value={version.content_hash.slice(0, 16)} name="the beginning of the content hash" />
@@ -92,7 +99,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
         <Group gap="xs" align="flex-start">
           {number > 1 && (
             <SearchButton
-              to={`${kind.place}/${definition_key}/diff`}
+              to={`${kind.basePath}/${definition_key}/diff`}
               search={{ from: number - 1, to: number, origin: of.origin }}
               size="xs"
               variant="default"
@@ -101,7 +108,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
             </SearchButton>
           )}
           <SearchButton
-            to={`${kind.place}/${definition_key}`}
+            to={`${kind.basePath}/${definition_key}`}
             search={{ tab: 'reading', version: number, origin: of.origin }}
             size="xs"
             variant="default"

@@ -1,6 +1,6 @@
 /** SQL of comparing two batches, by whom their items are about: the last item of each in either. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { ItemRow } from '../decide/rules.ts'
+import type { ItemRow } from '../decide/item-results.ts'
 
 /** Items that name nobody cannot be found again in another batch. */
 const side = (name: string, n: number) =>
@@ -10,7 +10,7 @@ const side = (name: string, n: number) =>
 const sides = `with ${side('a', 2)}, ${side('b', 3)}`
 const differs = '(a.state, a.band, a.score_bps, a.hit) is distinct from (b.state, b.band, b.score_bps, b.hit)'
 
-export interface Tallied {
+export interface PairTally {
   readonly in_first: boolean
   readonly in_second: boolean
   readonly different: boolean
@@ -22,22 +22,22 @@ export interface Tallied {
 }
 
 export const tallyPairs = (tx: Tx, batch_id: string, other_batch_id: string) =>
-  tx.query<Tallied>(
+  tx.query<PairTally>(
     `${sides} select a.key is not null as in_first, b.key is not null as in_second, ${differs} as different,
             a.band as from, b.band as to, a.hit as from_hit, b.hit as to_hit, count(*) as count
        from a full join b on a.key = b.key group by 1, 2, 3, 4, 5, 6, 7`,
     [tx.tenant_id, batch_id, other_batch_id],
   )
 
-type Half = Pick<ItemRow, 'state' | 'band' | 'score_bps' | 'hit' | 'inputs'>
+type PairSide = Pick<ItemRow, 'state' | 'band' | 'score_bps' | 'hit' | 'inputs'>
 export interface Pair {
   readonly key: string
   readonly subject_id: string | null
   readonly external_id: string | null
   readonly seq: number
   readonly other_seq: number
-  readonly before: Half
-  readonly after: Half
+  readonly before: PairSide
+  readonly after: PairSide
 }
 
 const half = (name: string) =>

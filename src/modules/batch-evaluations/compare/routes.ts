@@ -1,8 +1,14 @@
 /** What changed between two batches, and because of which version. */
-import { page } from '../../../kernel/page.ts'
+import { paginate } from '../../../kernel/page.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { BatchComparison, CompareParams, CompareQuery } from '../schema.ts'
-import { movedBetween, pairsOf, shownMoved, sidesOf, totalsOf } from './actions.ts'
+import {
+  countTotals,
+  findChangedVersions,
+  listDifferentPairs,
+  loadSides,
+  toVersionChangeView,
+} from './compare-batches.ts'
 
 export const compareRoutes = [
   tenantRoute('GET /batch-evaluations/:batch_id/compare/:other_batch_id', {
@@ -20,16 +26,23 @@ export const compareRoutes = [
   }).handle(async (input) => {
     const { tx, kernel, params } = input
     const { batch_id, other_batch_id } = params
-    const sides = await sidesOf(kernel, tx, batch_id, other_batch_id)
+    const sides = await loadSides(kernel, tx, batch_id, other_batch_id)
     const route = `diffBatchEvaluations ${batch_id} ${other_batch_id}`
-    const { items, next_cursor } = await page(input, route, ['key'], (after, count) =>
-      pairsOf(kernel, tx, sides, [batch_id, other_batch_id], (after?.[0] as string | undefined) ?? null, count),
+    const { items, next_cursor } = await paginate(input, route, ['key'], (after, count) =>
+      listDifferentPairs(
+        kernel,
+        tx,
+        sides,
+        [batch_id, other_batch_id],
+        (after?.[0] as string | undefined) ?? null,
+        count,
+      ),
     )
     return {
       batch_id,
       other_batch_id,
-      versions: movedBetween(sides).map(shownMoved),
-      ...(await totalsOf(tx, sides, batch_id, other_batch_id)),
+      versions: findChangedVersions(sides).map(toVersionChangeView),
+      ...(await countTotals(tx, sides, batch_id, other_batch_id)),
       items: items.map(({ key: _, ...pair }) => pair as never),
       next_cursor,
     }

@@ -1,7 +1,7 @@
 /** What a batch decided: item by item, summed up, as a file, and explained. */
-import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
-import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { streamReply, tenantRoute } from '../../../kernel/route.ts'
 import { redactDecision } from '../../evaluations/index.ts'
 import { findBatch, listItems, tallyItems } from '../queries.ts'
 import {
@@ -13,8 +13,8 @@ import {
   ContentQuery,
   ItemExplanation,
 } from '../schema.ts'
-import { explainItem, writeContent } from './actions.ts'
-import { shownItem, summaryOf } from './rules.ts'
+import { summarizeBatch, toItemView } from './batch-views.ts'
+import { explainItem, exportItems } from './read-results.ts'
 
 const readers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
 
@@ -30,12 +30,12 @@ export const resultRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params } = input
-    found(await findBatch(tx, params.batch_id))
+    assertFound(await findBatch(tx, params.batch_id))
     const { limit: _limit, cursor: _cursor, ...filter } = input.query
-    const items = await page(input, `listBatchItems ${params.batch_id}`, ['seq'], (after, count) =>
+    const items = await paginate(input, `listBatchItems ${params.batch_id}`, ['seq'], (after, count) =>
       listItems(tx, params.batch_id, filter, Number(after?.[0] ?? 0), count),
     )
-    return { ...items, items: items.items.map(shownItem) }
+    return { ...items, items: items.items.map(toItemView) }
   }),
 
   tenantRoute('GET /batch-evaluations/:batch_id/items/:seq/explanation', {
@@ -64,8 +64,8 @@ export const resultRoutes = [
     limit: 'heavy',
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => {
-    const batch = found(await findBatch(tx, params.batch_id))
-    return summaryOf(batch, await tallyItems(tx, params.batch_id))
+    const batch = assertFound(await findBatch(tx, params.batch_id))
+    return summarizeBatch(batch, await tallyItems(tx, params.batch_id))
   }),
 
   tenantRoute('GET /batch-evaluations/:batch_id/content', {
@@ -75,11 +75,11 @@ export const resultRoutes = [
     tx: 'self',
     params: BatchParams,
     query: ContentQuery,
-    reply: [200, streamed('application/octet-stream', 'One item a line, in the format asked for.')],
+    reply: [200, streamReply('application/octet-stream', 'One item a line, in the format asked for.')],
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ read, params, query }) => {
-    const { state } = found(await read((tx) => findBatch(tx, params.batch_id)))
+    const { state } = assertFound(await read((tx) => findBatch(tx, params.batch_id)))
     if (state === 'queued' || state === 'running') fail('not_finished')
-    return writeContent(read, params.batch_id, query.format ?? 'csv', query.formula_guard ?? true)
+    return exportItems(read, params.batch_id, query.format ?? 'csv', query.formula_guard ?? true)
   }),
 ]

@@ -1,7 +1,7 @@
 /** SQL of schedules: what is due and what became of it. The queue's own schedule, which wakes a worker, is always changed with it. */
-import type { Family } from '../../../decision/model.ts'
+import type { DefinitionFamily } from '../../../decision/model.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
 import type { Static } from '../../../kernel/schema.ts'
 import type { BatchFilter } from '../schema.ts'
 
@@ -16,22 +16,22 @@ export interface RunRow {
   readonly recorded_by: string
 }
 
-export interface Timing {
+export interface ScheduleTiming {
   readonly cron: string
   readonly time_zone: string
 }
 
 /** What people decide about a schedule. */
-export interface Settings extends Timing {
+export interface ScheduleSettings extends ScheduleTiming {
   readonly name: string
   readonly filter: Static<typeof BatchFilter>
   readonly note: string | null
   readonly paused: boolean
   readonly next_run_at: string | null
 }
-export interface NewSchedule extends Settings {
+export interface NewSchedule extends ScheduleSettings {
   readonly schedule_id: string
-  readonly family: Family
+  readonly family: DefinitionFamily
   readonly definition_key: string
 }
 export interface ScheduleRow extends NewSchedule {
@@ -42,7 +42,7 @@ export interface ScheduleRow extends NewSchedule {
   readonly updated_by: string
   readonly revision: number
 }
-export type WholeSchedule = ScheduleRow & { readonly last_run: RunRow | null }
+export type ScheduleWithLastRun = ScheduleRow & { readonly last_run: RunRow | null }
 
 export const findNow = async (tx: Tx): Promise<string> =>
   ((await tx.find<{ now: string }>('select now() as now')) as { now: string }).now
@@ -76,31 +76,31 @@ const whole = `select ${columns}, ${runMembers.map((name) => `l.${name} as last_
   from app.batch_schedule s left join lateral (${lastRun}) l on true`
 
 /** Times keep the form all times have on the wire, which they would not inside JSON made by PostgreSQL. */
-function shown(row: Record<string, unknown>): WholeSchedule {
+function toSchedule(row: Record<string, unknown>): ScheduleWithLastRun {
   const schedule = { ...row }
   const run: Record<string, unknown> = {}
   for (const name of runMembers) {
     run[name] = schedule[`last_${name}_of_run`]
     delete schedule[`last_${name}_of_run`]
   }
-  return { ...schedule, last_run: run['run_id'] === null ? null : run } as unknown as WholeSchedule
+  return { ...schedule, last_run: run['run_id'] === null ? null : run } as unknown as ScheduleWithLastRun
 }
 
-export const listSchedules = async (tx: Tx, after: Position, count: number): Promise<WholeSchedule[]> =>
+export const listSchedules = async (tx: Tx, after: PagePosition, count: number): Promise<ScheduleWithLastRun[]> =>
   (
     await tx.query<Record<string, unknown>>(
       `${whole} where s.tenant_id = $1 and ($2::timestamptz is null or (s.created_at, s.schedule_id) > ($2, $3::uuid))
         order by s.created_at, s.schedule_id limit $4`,
       [tx.tenant_id, after?.[0] ?? null, after?.[1] ?? null, count],
     )
-  ).map(shown)
+  ).map(toSchedule)
 
-export const findSchedule = async (tx: Tx, schedule_id: string): Promise<WholeSchedule | undefined> => {
+export const findSchedule = async (tx: Tx, schedule_id: string): Promise<ScheduleWithLastRun | undefined> => {
   const row = await tx.find<Record<string, unknown>>(`${whole} where s.tenant_id = $1 and s.schedule_id = $2`, [
     tx.tenant_id,
     schedule_id,
   ])
-  return row && shown(row)
+  return row && toSchedule(row)
 }
 
 /** Whoever changes or runs it waits here for whoever does at this moment. Whether it is due is asked of the database's clock. */
@@ -131,7 +131,7 @@ export const insertSchedule = (tx: Tx, row: NewSchedule) =>
     ],
   )
 
-export const updateSchedule = (tx: Tx, schedule_id: string, to: Settings) =>
+export const updateSchedule = (tx: Tx, schedule_id: string, to: ScheduleSettings) =>
   tx.run(
     `update app.batch_schedule set name = $3, filter = $4::jsonb, note = $5, cron = $6, time_zone = $7, paused = $8, next_run_at = $9,
             updated_at = now(), updated_by = $10, revision = revision + 1 where tenant_id = $1 and schedule_id = $2`,
@@ -150,7 +150,7 @@ export const updateSchedule = (tx: Tx, schedule_id: string, to: Settings) =>
   )
 
 /** A run is shown with its schedule, so the schedule's representation has changed; what people decided has not. */
-export const updateScheduleRan = (
+export const updateScheduleAfterRun = (
   tx: Tx,
   schedule_id: string,
   to: Pick<ScheduleRow, 'next_run_at' | 'last_batch_id'>,
@@ -165,7 +165,7 @@ export const removeSchedule = (tx: Tx, schedule_id: string) =>
   tx.run('delete from app.batch_schedule where tenant_id = $1 and schedule_id = $2', [tx.tenant_id, schedule_id])
 
 /** When a worker is to look at it; until it has set the next time itself, one looks again after so many seconds. */
-export const upsertWaking = (
+export const upsertWakeUp = (
   tx: Tx,
   waking: { schedule_id: string; kind: string; again_s: number; next_run_at: string | null },
 ) =>
@@ -183,7 +183,7 @@ export const upsertWaking = (
     ],
   )
 
-export const removeWaking = (tx: Tx, schedule_id: string) =>
+export const removeWakeUp = (tx: Tx, schedule_id: string) =>
   tx.run('delete from app.job_schedule where tenant_id = $1 and schedule_id = $2', [tx.tenant_id, schedule_id])
 
 export const insertScheduleRun = (
@@ -198,7 +198,7 @@ export const insertScheduleRun = (
   )
 
 /** Newest first. */
-export const listScheduleRuns = (tx: Tx, schedule_id: string, after: Position, count: number) =>
+export const listScheduleRuns = (tx: Tx, schedule_id: string, after: PagePosition, count: number) =>
   tx.query<RunRow>(
     `select ${runColumns} from app.batch_schedule_run r where r.tenant_id = $1 and r.schedule_id = $2
         and ($3::timestamptz is null or (r.recorded_at, r.run_id) < ($3, $4::uuid))

@@ -1,29 +1,29 @@
 /** Schedules: recurring batches, when they are due, and what became of each time. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import { JobView } from '../../../kernel/job/view.ts'
-import { page } from '../../../kernel/page.ts'
-import { found } from '../../../kernel/problem.ts'
+import { JobView } from '../../../kernel/job/schema.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
-import { changeSchedule, createSchedule, deleteSchedule, runSchedule } from './actions.ts'
 import { findSchedule, listScheduleRuns, listSchedules, type ScheduleRow } from './queries.ts'
+import { changeSchedule, createSchedule, deleteSchedule, runSchedule } from './schedules.ts'
 import {
   Schedule,
   ScheduleChange,
-  ScheduleOrder,
   SchedulePage,
   ScheduleParams,
   ScheduleQuery,
+  ScheduleRequest,
   ScheduleRunPage,
 } from './schema.ts'
 
 const readers = ['analyst', 'policy_editor', 'compliance_officer', 'auditor'] as const
-const keepers = ['policy_editor', 'compliance_officer'] as const
+const editors = ['policy_editor', 'compliance_officer'] as const
 
 /** What people decided: that it ran since then does not void a proposal. */
-const headOfSchedule = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
+const getScheduleHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
   (await findSchedule(tx, params['schedule_id'] as string))?.updated_at ?? null
 
-const configured = ({ name, family, definition_key, filter, cron, time_zone, paused, note }: ScheduleRow) => ({
+const toAuditSettings = ({ name, family, definition_key, filter, cron, time_zone, paused, note }: ScheduleRow) => ({
   name,
   family,
   definition_key,
@@ -43,7 +43,7 @@ export const scheduleRoutes = [
     query: ScheduleQuery,
     reply: [200, SchedulePage],
   }).handle((input) =>
-    page(input, 'listBatchSchedules', ['created_at', 'schedule_id'], (after, count) =>
+    paginate(input, 'listBatchSchedules', ['created_at', 'schedule_id'], (after, count) =>
       listSchedules(input.tx, after, count),
     ),
   ),
@@ -54,9 +54,9 @@ export const scheduleRoutes = [
     description:
       'Each due time orders one batch on the versions in force then. Times that nobody could serve are made up for once. A run is ' +
       'skipped, and says why, while the batch before it has not ended or nothing is in force.',
-    roles: keepers,
+    roles: editors,
     tx: 'write',
-    body: ScheduleOrder,
+    body: ScheduleRequest,
     reply: [201, Schedule],
     revisioned: true,
     governed: { action: 'batch-schedules', head: async () => null },
@@ -65,7 +65,7 @@ export const scheduleRoutes = [
     problems: ['schedule_invalid', 'duplicate', 'conflict'],
   }).handle(async ({ tx, body, audit }) => {
     const schedule = await createSchedule(tx, body)
-    audit.configuration(null, configured(schedule))
+    audit.recordDiff(null, toAuditSettings(schedule))
     return schedule
   }),
 
@@ -78,37 +78,37 @@ export const scheduleRoutes = [
     reply: [200, Schedule],
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => found(await findSchedule(tx, params.schedule_id))),
+  }).handle(async ({ tx, params }) => assertFound(await findSchedule(tx, params.schedule_id))),
 
   tenantRoute('PATCH /batch-evaluations/schedules/:schedule_id', {
     id: 'updateBatchSchedule',
     summary: 'Change or pause a schedule',
     description: 'Its next run is the first due time ahead; what was due while it was paused is not caught up.',
-    roles: keepers,
+    roles: editors,
     tx: 'write',
     params: ScheduleParams,
     body: ScheduleChange,
     reply: [200, Schedule],
     revisioned: true,
-    governed: { action: 'batch-schedules', head: headOfSchedule },
+    governed: { action: 'batch-schedules', head: getScheduleHead },
     problems: ['not_found', 'schedule_invalid', 'duplicate'],
   }).handle(async (input) => {
     const { before, after } = await changeSchedule(input.tx, input.params.schedule_id, input)
-    input.audit.configuration(configured(before), configured(after))
+    input.audit.recordDiff(toAuditSettings(before), toAuditSettings(after))
     return after
   }),
 
   tenantRoute('DELETE /batch-evaluations/schedules/:schedule_id', {
     id: 'deleteBatchSchedule',
     summary: 'Remove a schedule with the record of its runs; its batches stay',
-    roles: keepers,
+    roles: editors,
     tx: 'write',
     params: ScheduleParams,
     reply: [204, null],
-    governed: { action: 'batch-schedules', head: headOfSchedule },
+    governed: { action: 'batch-schedules', head: getScheduleHead },
     problems: ['not_found'],
   }).handle(async ({ tx, params, audit }) => {
-    audit.configuration(configured(await deleteSchedule(tx, params.schedule_id)), {})
+    audit.recordDiff(toAuditSettings(await deleteSchedule(tx, params.schedule_id)), {})
     return undefined
   }),
 
@@ -141,8 +141,8 @@ export const scheduleRoutes = [
     reply: [200, ScheduleRunPage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { schedule_id } = found(await findSchedule(input.tx, input.params.schedule_id))
-    return page(input, `listBatchScheduleRuns ${schedule_id}`, ['recorded_at', 'run_id'], (after, count) =>
+    const { schedule_id } = assertFound(await findSchedule(input.tx, input.params.schedule_id))
+    return paginate(input, `listBatchScheduleRuns ${schedule_id}`, ['recorded_at', 'run_id'], (after, count) =>
       listScheduleRuns(input.tx, schedule_id, after, count),
     )
   }),

@@ -1,12 +1,12 @@
 /** Recurring batches: what is due is ordered once, whoever looks and however late; what cannot be ordered says why. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { matrixText, newPolicy, publishMatrix } from '../../../../test/support/evaluation-fixtures.ts'
+import { buildMatrix, newPolicy, publishMatrix } from '../../../../test/support/evaluation-fixtures.ts'
 import { ExampleTenant } from '../../../../test/support/example-tenant.ts'
-import { until } from '../../../../test/support/job-world.ts'
-import { newSchedule, scheduleBody } from '../../../../test/support/schedule-fixtures.ts'
-import { type World, world } from '../../../../test/support/world.ts'
+import { waitUntil } from '../../../../test/support/job-test-app.ts'
+import { buildSchedule, newSchedule } from '../../../../test/support/schedule-fixtures.ts'
+import { startTestApp, type TestApp } from '../../../../test/support/test-app.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { runDue } from './actions.ts'
+import { runIfDue } from './schedules.ts'
 
 interface Run {
   readonly due_at: string | null
@@ -17,10 +17,10 @@ interface Run {
 }
 
 const PATH = '/batch-evaluations/schedules'
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -31,7 +31,7 @@ const stateOf = async (batch_id: string) => (await t.make(`GET /batch-evaluation
 const post = async (more: object) => {
   const { status, json } = await w.call(`POST ${PATH}`, {
     token: await t.token(),
-    body: { ...(await scheduleBody(t)), ...more },
+    body: { ...(await buildSchedule(t)), ...more },
   })
   return { status, code: json.code, errors: json.errors as { pointer: string; keyword: string }[] | undefined }
 }
@@ -55,7 +55,7 @@ async function worked(schedule_id: string, runs: number, workers = 1): Promise<R
   const runners = Array.from({ length: workers }, () => w.runtime.createRunner(2, { poll_ms: 20 }))
   for (const runner of runners) runner.start()
   try {
-    return await until(`there are ${runs} runs`, async () => {
+    return await waitUntil(`there are ${runs} runs`, async () => {
       const found = await runsOf(schedule_id)
       const states = await Promise.all(found.flatMap(({ batch_id }) => (batch_id === null ? [] : [stateOf(batch_id)])))
       return found.length >= runs && !states.some((state) => state === 'queued' || state === 'running') && found
@@ -68,12 +68,12 @@ async function worked(schedule_id: string, runs: number, workers = 1): Promise<R
 /** One due time, dealt with in a transaction of its own. */
 const dealWith = (schedule_id: string) =>
   w.kernel.transactions.write({ tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }, (tx) =>
-    runDue(w.kernel, tx, schedule_id),
+    runIfDue(w.kernel, tx, schedule_id),
   )
 
 describe('a schedule', () => {
   test('is made, shown with its next run, listed, changed and removed', async () => {
-    const body = { ...(await scheduleBody(t)), cron: '30 6 * * MON', note: 'weekly' }
+    const body = { ...(await buildSchedule(t)), cron: '30 6 * * MON', note: 'weekly' }
     const made = await t.make(`POST ${PATH}`, { body })
     expect(made).toMatchObject({
       ...{ name: body.name, family: 'matrix', definition_key: body.matrix_key, filter: body.filter, note: 'weekly' },
@@ -135,7 +135,7 @@ describe('a schedule', () => {
 
   test('of a tenant with as many as it may have is refused', async () => {
     const full = await ExampleTenant.create(w)
-    const body = await scheduleBody(full)
+    const body = await buildSchedule(full)
     await full.write((tx) =>
       tx.run(
         `insert into app.batch_schedule (tenant_id, schedule_id, name, family, definition_key, filter, cron, time_zone, paused, created_by, updated_by)
@@ -206,7 +206,7 @@ describe('a due time', () => {
     const due = await makeDue(schedule_id)
     const scope = { tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }
     const died = w.kernel.transactions.write(scope, async (tx) => {
-      await runDue(w.kernel, tx, schedule_id)
+      await runIfDue(w.kernel, tx, schedule_id)
       throw new Error('killed')
     })
     await expect(died).rejects.toThrow('killed')
@@ -228,7 +228,7 @@ describe('a due time', () => {
     // Of a newer release, say, than the worker's.
     await setZone('Europe/Atlantis')
     const job = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: 'scheduled-batch', payload: { schedule_id } }))
-    expect(await t.ran(job)).toMatchObject({ state: 'failed', problem: { code: 'schedule_invalid' } })
+    expect(await t.runToEnd(job)).toMatchObject({ state: 'failed', problem: { code: 'schedule_invalid' } })
     expect(await runsOf(schedule_id)).toEqual([])
     const { ahead_s } = (await t.write((tx) =>
       tx.find<{ ahead_s: number }>(
@@ -253,7 +253,7 @@ describe('a due time', () => {
       return (await t.make(`GET /batch-evaluations/${last_batch_id}`)).definition_version
     }
     expect(await decidingVersion()).toBe(1)
-    const { triggers: _, ...definition } = matrixText(policy)
+    const { triggers: _, ...definition } = buildMatrix(policy)
     await t.make(`POST /risk-matrices/${policy.matrix_key}/versions`, {
       body: { definition: { ...definition, triggers: [] } },
     })
@@ -271,7 +271,7 @@ describe('a due time', () => {
       await w.kernel.jobs.enqueue(tx, { kind: 'batch-evaluation', payload: { batch_id: uuidv7() } })
     })
     const scope = { tenant_id: busy.tenant_id, actor: `job:${uuidv7()}` }
-    const outcome = await w.kernel.transactions.write(scope, (tx) => runDue(w.kernel, tx, schedule_id))
+    const outcome = await w.kernel.transactions.write(scope, (tx) => runIfDue(w.kernel, tx, schedule_id))
     expect(outcome).toMatchObject({ skipped: null, batch_id: expect.any(String) })
   })
 })
@@ -316,12 +316,12 @@ describe('somebody starts it now', () => {
     const job = await t.make(`POST ${PATH}/${schedule_id}/run`)
     const again = await w.call(`POST ${PATH}/${schedule_id}/run`, { token: await t.token() })
     expect([again.status, again.json.code]).toEqual([409, 'transition_not_allowed'])
-    await t.ran(job)
+    await t.runToEnd(job)
     const [run] = await runsOf(schedule_id)
     expect(run).toMatchObject({ due_at: null, outcome: 'started', recorded_by: t.caller })
     expect(job.resource).toBe(`/api/batch-evaluations/${run?.batch_id}`)
     expect(await get(schedule_id)).toMatchObject({ next_run_at, last_batch_id: run?.batch_id })
-    await t.ran(await t.make(`POST ${PATH}/${schedule_id}/run`))
+    await t.runToEnd(await t.make(`POST ${PATH}/${schedule_id}/run`))
     expect(await runsOf(schedule_id)).toHaveLength(2)
   })
 })
@@ -329,9 +329,9 @@ describe('somebody starts it now', () => {
 describe('four eyes', () => {
   test('hold back what is made, changed and removed; a run in between does not void a proposal', async () => {
     const four = await ExampleTenant.create(w)
-    const body = await scheduleBody(four)
+    const body = await buildSchedule(four)
     const schedule_id = await newSchedule(four)
-    await four.govern([{ action: 'batch-schedules', approvers: 1, role: 'compliance_officer' }])
+    await four.setApprovalRules([{ action: 'batch-schedules', approvers: 1, role: 'compliance_officer' }])
     const author = await four.token(undefined, four.author)
     const propose = async (at: string, proposed?: object) => {
       const { status, json } = await w.call(at, { token: author, ...(proposed && { body: proposed }) })

@@ -32,7 +32,7 @@ const Paused = Type.Boolean({
 })
 const Note = text(500, { description: 'Given to each batch.' })
 
-export const ScheduleOrder = closed({
+export const ScheduleRequest = closed({
   name: Name,
   matrix_key: Type.Optional(
     Slug({ description: 'The matrix that decides. Either this or rule_key.', examples: ['customer-risk'] }),

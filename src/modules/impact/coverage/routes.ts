@@ -1,11 +1,11 @@
 /** Coverage of matrices and rules, below their own paths: which factors, rows and triggers past decisions never used. */
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import type { DefinitionKind } from '../../risk-matrices/index.ts'
-import { backtestSchemas } from '../schema.ts'
-import { coverageOf } from './actions.ts'
+import { createBacktestSchemas } from '../schema.ts'
+import { measureCoverage } from './measure-coverage.ts'
 import { CoverageQuery, CoverageView } from './schema.ts'
 
-export function coverageRoutes(kind: DefinitionKind): Route[] {
+export function createCoverageRoutes(kind: DefinitionKind): Route[] {
   const at = `/${kind.segment}/:${kind.param}` as const
   return [
     tenantRoute(`GET ${at}/coverage`, {
@@ -15,11 +15,11 @@ export function coverageRoutes(kind: DefinitionKind): Route[] {
         'Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.',
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
       tx: 'read',
-      params: backtestSchemas(kind).KeyParams,
+      params: createBacktestSchemas(kind).KeyParams,
       query: CoverageQuery,
       reply: [200, CoverageView],
       limit: 'heavy',
       problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
-    }).handle(async ({ tx, params, query, kernel }) => coverageOf(kernel, tx, kind, params as object, query)),
+    }).handle(async ({ tx, params, query, kernel }) => measureCoverage(kernel, tx, kind, params as object, query)),
   ]
 }

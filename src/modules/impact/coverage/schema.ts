@@ -1,11 +1,11 @@
 /** Wire contract of coverage: which parts of a definition past decisions used. */
 import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '../../../kernel/schema.ts'
-import { wire } from '../../reference-data/index.ts'
+import { registrySchemas } from '../../reference-data/index.ts'
 
 export const MAX_DECISIONS = 10_000
 
 export const CoverageQuery = closed({
-  origin: wire.OfOrigin,
+  origin: registrySchemas.OfOrigin,
   version: Type.Optional(
     integer(1, Number.MAX_SAFE_INTEGER, { description: 'Of the definition; the one in force when absent.' }),
   ),
@@ -16,7 +16,7 @@ export const CoverageQuery = closed({
 export const CoverageView = closed(
   {
     key: Slug(),
-    origin: wire.Origin,
+    origin: registrySchemas.Origin,
     version: integer(1, Number.MAX_SAFE_INTEGER),
     decisions: integer(0, MAX_DECISIONS, { description: 'Single decisions that were looked at, the latest first.' }),
     complete: Type.Boolean({ description: `All of the period; otherwise the latest ${MAX_DECISIONS}.` }),

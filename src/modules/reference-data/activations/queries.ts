@@ -1,7 +1,7 @@
 /** SQL of activations. Number, time, hash and order are given by the database under the list's lock. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
-import type { Family } from '../datasets/queries.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
+import type { DatasetFamily } from '../datasets/queries.ts'
 
 export interface ActivationRow {
   readonly activation_id: string
@@ -31,7 +31,7 @@ const columns = `activation_id, list_key, layer, seq, kind, dataset_tenant_id, d
 
 export interface NewActivation {
   readonly activation_id: string
-  readonly family: Family
+  readonly family: DatasetFamily
   readonly list_key: string
   readonly layer: 'base' | 'overlay'
   readonly kind: ActivationRow['kind']
@@ -46,7 +46,7 @@ export interface NewActivation {
 }
 
 /** Held until the end of the transaction: what is read afterwards stays true until then. */
-export const lockActivations = (tx: Tx, family: Family, list_key: string) =>
+export const lockActivations = (tx: Tx, family: DatasetFamily, list_key: string) =>
   tx.run('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`activation:${tx.tenant_id}:${family}:${list_key}`])
 
 export const insertActivation = (tx: Tx, activation: NewActivation) =>
@@ -85,8 +85,8 @@ export const isOverdue = async (tx: Tx, { activation_id, retroactive, cr_id }: A
 /** Newest first. The shared list's own timeline is read with the system tenant's id. */
 export const listActivations = (
   tx: Tx,
-  of: { tenant_id: string; family: Family; list_key: string },
-  after: Position,
+  of: { tenant_id: string; family: DatasetFamily; list_key: string },
+  after: PagePosition,
   count: number,
 ) =>
   tx.query<ActivationRow>(
@@ -95,7 +95,7 @@ export const listActivations = (
     [of.tenant_id, of.family, of.list_key, after?.[0] ?? null, count],
   )
 
-export const findActivation = (tx: Tx, family: Family, list_key: string, activation_id: string) =>
+export const findActivation = (tx: Tx, family: DatasetFamily, list_key: string, activation_id: string) =>
   tx.find<ActivationRow>(
     `select ${columns} from app.activation
       where tenant_id = $1 and family = $2 and list_key = $3 and activation_id = $4`,
@@ -103,7 +103,7 @@ export const findActivation = (tx: Tx, family: Family, list_key: string, activat
   )
 
 /** Scheduled and not yet in force. */
-export const listPending = (tx: Tx, family: Family, list_key: string) =>
+export const listScheduledActivations = (tx: Tx, family: DatasetFamily, list_key: string) =>
   tx.query<ActivationRow>(
     `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3 and layer = 'base'
         and revoked_at is null and effective_from > clock_timestamp() order by effective_from, seq`,
@@ -111,7 +111,7 @@ export const listPending = (tx: Tx, family: Family, list_key: string) =>
   )
 
 /** The activation that governs now, of the caller's own scope. */
-export const findInForce = (tx: Tx, family: Family, list_key: string, layer: 'base' | 'overlay') =>
+export const findActivationInForce = (tx: Tx, family: DatasetFamily, list_key: string, layer: 'base' | 'overlay') =>
   tx.find<ActivationRow>(
     `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3 and layer = $4
         and revoked_at is null and effective_from <= clock_timestamp() order by effective_from desc, seq desc limit 1`,
@@ -122,7 +122,12 @@ export const findInForce = (tx: Tx, family: Family, list_key: string, layer: 'ba
  * The one that governed before the one in force, as a person means it: an earlier statement about another version of the
  * tenant's own. A version of the shared one that was pinned has a number of its own owner.
  */
-export const findPrevious = (tx: Tx, family: Family, list_key: string, { dataset_id, version }: ActivationRow) =>
+export const findPreviousActivation = (
+  tx: Tx,
+  family: DatasetFamily,
+  list_key: string,
+  { dataset_id, version }: ActivationRow,
+) =>
   tx.find<ActivationRow>(
     `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3 and layer = 'base'
         and revoked_at is null and effective_from <= clock_timestamp() and version is not null
@@ -134,7 +139,7 @@ export const findPrevious = (tx: Tx, family: Family, list_key: string, { dataset
 /** Whether a version of the caller's own list was ever in force: the same question a trigger asks of every rollback. */
 export const wasInForce = async (
   tx: Tx,
-  { family, list_key, dataset_id }: { family: Family; list_key: string; dataset_id: string },
+  { family, list_key, dataset_id }: { family: DatasetFamily; list_key: string; dataset_id: string },
   version: number,
 ): Promise<boolean> =>
   (
@@ -148,9 +153,9 @@ export const wasInForce = async (
   )?.was ?? false
 
 /** Whether a version is in force now or from a later instant on. */
-export const findGoverning = (
+export const findInForceOrScheduled = (
   tx: Tx,
-  { family, list_key, dataset_id }: { family: Family; list_key: string; dataset_id: string },
+  { family, list_key, dataset_id }: { family: DatasetFamily; list_key: string; dataset_id: string },
   version: number,
 ) =>
   tx.find<{ effective_from: string; is_scheduled: boolean }>(
@@ -165,7 +170,7 @@ export const findGoverning = (
     [tx.tenant_id, family, list_key, dataset_id, version],
   )
 
-export const updateRevoked = (tx: Tx, activation_id: string, reason: string) =>
+export const updateActivationRevoked = (tx: Tx, activation_id: string, reason: string) =>
   tx.find<ActivationRow>(
     `update app.activation set revoked_at = now(), revoked_by = $3, revoke_reason = $4
       where tenant_id = $1 and activation_id = $2 and revoked_at is null returning ${columns}`,
@@ -173,7 +178,7 @@ export const updateRevoked = (tx: Tx, activation_id: string, reason: string) =>
   )
 
 /** How many distinct statements ever put a version of this list in force. */
-export const hasActivations = async (tx: Tx, family: Family, list_key: string): Promise<boolean> =>
+export const hasActivations = async (tx: Tx, family: DatasetFamily, list_key: string): Promise<boolean> =>
   (
     await tx.find<{ some: boolean }>(
       'select exists (select 1 from app.activation where tenant_id = $1 and family = $2 and list_key = $3) as some',

@@ -1,43 +1,51 @@
 /** What is in force: activate, schedule, roll back, pin, and the timeline of it all. */
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
-import { page } from '../../../kernel/page.ts'
-import { found } from '../../../kernel/problem.ts'
-import { ChangeRequestView, submit } from '../../../kernel/request/governed.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound } from '../../../kernel/problem.ts'
+import { ChangeRequestView, submitChangeRequest } from '../../../kernel/request/approval.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
-import { findDataset, findDatasetToChange } from '../datasets/queries.ts'
-import { originOf } from '../datasets/rules.ts'
+import { getOrigin } from '../datasets/origin.ts'
+import { findDataset, findDatasetForWrite } from '../datasets/queries.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
 import { findVersion } from '../versions/queries.ts'
-import { activate, cancel, findBreakGlassReason, findScheduledRule, pin, rollBack, unpin } from './actions.ts'
-import { type ActivationRow, findInForce, listActivations } from './queries.ts'
-import { timelineOf } from './rules.ts'
+import {
+  activateVersion,
+  cancelActivation,
+  findBreakGlassReason,
+  findRollbackApprovalRule,
+  pinVersion,
+  rollBack,
+  unpinVersion,
+} from './activate.ts'
+import { type ActivationRow, findActivationInForce, listActivations } from './queries.ts'
 import {
   Activation,
-  ActivationOrder,
   ActivationParams,
-  PinOrder,
+  ActivationRequest,
+  PinRequest,
   ReasonBody,
   RevokeQuery,
-  RollbackOrder,
   RollbackReply,
-  SubmissionOrder,
+  RollbackRequest,
+  SubmissionRequest,
   Timeline,
   TimelineQuery,
 } from './schema.ts'
+import { buildTimeline } from './timeline.ts'
 
-const shown = ({ dataset_tenant_id, dataset_id: _d, ...activation }: ActivationRow) => ({
+const toActivationView = ({ dataset_tenant_id, dataset_id: _d, ...activation }: ActivationRow) => ({
   ...activation,
-  origin: dataset_tenant_id === null ? null : originOf(dataset_tenant_id),
+  origin: dataset_tenant_id === null ? null : getOrigin(dataset_tenant_id),
 })
 
 /** A proposal is bound to what was in force when it was made. */
-const headOfList = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+const getListHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const list_key = params['list_key'] as string
   const [base, overlay] = [
-    await findInForce(tx, 'list', list_key, 'base'),
-    await findInForce(tx, 'list', list_key, 'overlay'),
+    await findActivationInForce(tx, 'list', list_key, 'base'),
+    await findActivationInForce(tx, 'list', list_key, 'overlay'),
   ]
   return `${base?.activation_id ?? 'none'} ${overlay?.activation_id ?? 'none'}`
 }
@@ -54,14 +62,14 @@ export const activationRoutes: readonly Route[] = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, query } = input
-    found(await findDataset(tx, params.list_key))
+    assertFound(await findDataset(tx, params.list_key))
     const tenant_id = query.scope === 'shared' ? SYSTEM_TENANT : tx.tenant_id
     const of = { tenant_id, family: 'list' as const, list_key: params.list_key }
-    const activations = await page(input, `listActivations ${params.list_key}`, ['seq'], (after, count) =>
+    const activations = await paginate(input, `listActivations ${params.list_key}`, ['seq'], (after, count) =>
       listActivations(tx, of, after, count),
     )
     const all = query.cursor === undefined ? await listActivations(tx, of, null, 1000) : []
-    return { ...activations, items: activations.items.map(shown), in_force: timelineOf(all) }
+    return { ...activations, items: activations.items.map(toActivationView), in_force: buildTimeline(all) }
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/activations', {
@@ -70,20 +78,20 @@ export const activationRoutes: readonly Route[] = [
     roles: ['compliance_officer'],
     tx: 'write',
     params: ListKeyParams,
-    body: ActivationOrder,
+    body: ActivationRequest,
     reply: [201, Activation],
-    governed: { action: 'activation', head: headOfList },
+    governed: { action: 'activation', head: getListHead },
     location: ({ list_key }) => `/reference-data/datasets/${list_key}/activations`,
     problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
-    const before = await findInForce(tx, 'list', params.list_key, 'base')
-    const order = { list_key: params.list_key, ...body, cr_id: request.approves }
-    const made = await activate(tx, order, 'activate', 'list', kernel)
-    audit.configuration(
+    const before = await findActivationInForce(tx, 'list', params.list_key, 'base')
+    const order = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
+    const made = await activateVersion(tx, order, 'activate', 'list', kernel)
+    audit.recordDiff(
       { version: before?.version ?? null },
       { version: made.version, effective_from: made.effective_from, reason: made.reason },
     )
-    return shown(made)
+    return toActivationView(made)
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/versions/:version/submit', {
@@ -93,18 +101,20 @@ export const activationRoutes: readonly Route[] = [
     roles: ['policy_editor'],
     tx: 'write',
     params: VersionParams,
-    body: SubmissionOrder,
+    body: SubmissionRequest,
     reply: [201, ChangeRequestView],
     proposes: 'activation',
     location: ({ cr_id }) => `/change-requests/${cr_id}`,
     links: { getChangeRequest: { cr_id: 'cr_id' } },
     problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
-    const dataset = found(await findDatasetToChange(tx, params.list_key))
-    const version = found(await findVersion(tx, dataset, params.version))
-    const operation = found(kernel.routes.find(({ id }) => id === 'activateDatasetVersion'))
+    const dataset = assertFound(await findDatasetForWrite(tx, params.list_key))
+    const version = assertFound(await findVersion(tx, dataset, params.version))
+    const operation = assertFound(kernel.routes.find(({ id }) => id === 'activateDatasetVersion'))
     const order = { params: { list_key: params.list_key }, body: { version: version.version, ...body } }
-    return submit(tx, operation, order, () => kernel.perform(operation.id, { tx, actor, request, audit, ...order }))
+    return submitChangeRequest(tx, operation, order, () =>
+      kernel.executeOperation(operation.id, { tx, actor, request, audit, ...order }),
+    )
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/rollback', {
@@ -119,14 +129,14 @@ export const activationRoutes: readonly Route[] = [
     roles: ['compliance_officer'],
     tx: 'write',
     params: ListKeyParams,
-    body: RollbackOrder,
+    body: RollbackRequest,
     reply: [201, RollbackReply],
     governed: {
       action: 'rollback',
-      head: headOfList,
+      head: getListHead,
       breakGlass: findBreakGlassReason,
-      otherwise: (tx, { params, body }) =>
-        findScheduledRule(tx, 'list', (params as { list_key: string }).list_key, body),
+      findDefaultRule: (tx, { params, body }) =>
+        findRollbackApprovalRule(tx, 'list', (params as { list_key: string }).list_key, body),
     },
     problems: [
       'not_found',
@@ -137,10 +147,10 @@ export const activationRoutes: readonly Route[] = [
       'version_never_in_force',
     ],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
-    const before = await findInForce(tx, 'list', params.list_key, 'base')
-    const order = { list_key: params.list_key, ...body, cr_id: request.approves }
+    const before = await findActivationInForce(tx, 'list', params.list_key, 'base')
+    const order = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
     const { activation, revoked } = await rollBack(tx, order, 'list', kernel)
-    audit.configuration(
+    audit.recordDiff(
       { version: before?.version ?? null },
       {
         version: activation.version,
@@ -148,7 +158,7 @@ export const activationRoutes: readonly Route[] = [
         ...(body.break_glass && { break_glass: body.break_glass.reason }),
       },
     )
-    return { activation: shown(activation), revoked: revoked.map(shown) }
+    return { activation: toActivationView(activation), revoked: revoked.map(toActivationView) }
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/pin', {
@@ -157,14 +167,14 @@ export const activationRoutes: readonly Route[] = [
     roles: ['compliance_officer'],
     tx: 'write',
     params: ListKeyParams,
-    body: PinOrder,
+    body: PinRequest,
     reply: [201, Activation],
-    governed: { action: 'activation', head: headOfList },
+    governed: { action: 'activation', head: getListHead },
     problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
-    const made = await pin(tx, { list_key: params.list_key, ...body, cr_id: request.approves }, kernel)
-    audit.configuration(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
-    return shown(made)
+    const made = await pinVersion(tx, { list_key: params.list_key, ...body, cr_id: request.change_request_id }, kernel)
+    audit.recordDiff(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
+    return toActivationView(made)
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/unpin', {
@@ -175,10 +185,10 @@ export const activationRoutes: readonly Route[] = [
     params: ListKeyParams,
     body: ReasonBody,
     reply: [201, Activation],
-    governed: { action: 'activation', head: headOfList },
+    governed: { action: 'activation', head: getListHead },
     problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
   }).handle(async ({ tx, params, body, request, kernel }) =>
-    shown(await unpin(tx, params.list_key, body.reason, request.approves, kernel)),
+    toActivationView(await unpinVersion(tx, params.list_key, body.reason, request.change_request_id, kernel)),
   ),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/activations/:activation_id', {
@@ -189,11 +199,11 @@ export const activationRoutes: readonly Route[] = [
     params: ActivationParams,
     query: RevokeQuery,
     reply: [200, Activation],
-    governed: { action: 'activation', head: headOfList },
+    governed: { action: 'activation', head: getListHead },
     problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, query, audit, kernel }) => {
-    const { activation, revoked } = await cancel(tx, { ...params, ...query }, 'list', kernel)
-    audit.configuration({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
-    return shown(revoked)
+    const { activation, revoked } = await cancelActivation(tx, { ...params, ...query }, 'list', kernel)
+    audit.recordDiff({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
+    return toActivationView(revoked)
   }),
 ]

@@ -70,21 +70,21 @@ export const ExpectedActive = nullable(
     description: 'A gate closes unless this version is in force now; null for none.',
   }),
 )
-const when = Type.Optional(
+const effectiveFrom = Type.Optional(
   Timestamp({ description: 'From when; now when absent. A past instant is marked as retroactive.' }),
 )
-export const ActivationOrder = closed({
+export const ActivationRequest = closed({
   version: VersionNumber,
-  effective_from: when,
+  effective_from: effectiveFrom,
   reason: Reason,
   expected_active: Type.Optional(ExpectedActive),
 })
-export const SubmissionOrder = closed({ effective_from: when, reason: Reason })
+export const SubmissionRequest = closed({ effective_from: effectiveFrom, reason: Reason })
 export const BreakGlass = closed(
   { reason: Reason },
   { description: 'An emergency: made at once, without the approval the policy asks for; recorded as such.' },
 )
-export const RollbackOrder = closed({
+export const RollbackRequest = closed({
   to_version: Type.Optional(VersionNumber),
   reason: Reason,
   keep_scheduled: Type.Optional(
@@ -100,10 +100,10 @@ export const RollbackReply = closed(
   },
   { title: 'Rollback' },
 )
-export const PinOrder = closed({
+export const PinRequest = closed({
   version: VersionNumber,
   reason: Reason,
-  effective_from: when,
+  effective_from: effectiveFrom,
   expires_at: Type.Optional(
     nullable(Timestamp({ description: 'At most 90 days ahead where the list’s policy is none or tighten_only.' })),
   ),

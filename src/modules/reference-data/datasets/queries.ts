@@ -1,16 +1,16 @@
 /** SQL of lists. A tenant sees its own and the shared ones, and may have its own under the key of a shared one. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
-import type { GuardSettings } from '../versions/rules.ts'
-import type { Origin } from './rules.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
+import type { GuardSettings } from '../versions/guards.ts'
+import type { Origin } from './origin.ts'
 
-export type Family = 'list' | 'matrix' | 'rule'
+export type DatasetFamily = 'list' | 'matrix' | 'rule'
 export type OverlayPolicy = 'none' | 'add_only' | 'tighten_only' | 'free'
 
 export interface DatasetRow {
   readonly tenant_id: string
   readonly dataset_id: string
-  readonly family: Family
+  readonly family: DatasetFamily
   readonly list_key: string
   readonly role: 'base' | 'overlay'
   readonly base_tenant_id: string | null
@@ -37,7 +37,7 @@ export const datasetColumns = `tenant_id, dataset_id, family, list_key, role, ba
   revision, created_at, created_by, updated_at`
 
 /** What a key means to a reader: of the owner who is named, or else the one in force, then the tenant's own, then the shared one. */
-export const findDataset = (tx: Tx, list_key: string, family: Family = 'list', origin: Origin | null = null) =>
+export const findDataset = (tx: Tx, list_key: string, family: DatasetFamily = 'list', origin: Origin | null = null) =>
   tx.find<DatasetRow>(
     `select ${datasetColumns} from app.dataset
       where tenant_id in ($1, app.system_tenant()) and family = $2 and list_key = $3 and role = 'base'
@@ -49,7 +49,7 @@ export const findDataset = (tx: Tx, list_key: string, family: Family = 'list', o
   )
 
 /** What a key means to somebody who changes it: the tenant's own. The shared one only where there is no other, to be refused. */
-export const findDatasetToChange = (tx: Tx, list_key: string, family: Family = 'list') =>
+export const findDatasetForWrite = (tx: Tx, list_key: string, family: DatasetFamily = 'list') =>
   tx.find<DatasetRow>(
     `select ${datasetColumns} from app.dataset
       where tenant_id in ($1, app.system_tenant()) and family = $2 and list_key = $3 and role = 'base'
@@ -57,14 +57,14 @@ export const findDatasetToChange = (tx: Tx, list_key: string, family: Family = '
     [tx.tenant_id, family, list_key],
   )
 
-export const findSharedDataset = (tx: Tx, list_key: string, family: Family = 'list') =>
+export const findSharedDataset = (tx: Tx, list_key: string, family: DatasetFamily = 'list') =>
   tx.find<DatasetRow>(
     `select ${datasetColumns} from app.dataset
       where tenant_id = app.system_tenant() and family = $1 and list_key = $2 and role = 'base'`,
     [family, list_key],
   )
 
-export const findOverlay = (tx: Tx, list_key: string, family: Family = 'list') =>
+export const findOverlay = (tx: Tx, list_key: string, family: DatasetFamily = 'list') =>
   tx.find<DatasetRow>(
     `select ${datasetColumns} from app.dataset where tenant_id = $1 and family = $2 and list_key = $3 and role = 'overlay'`,
     [tx.tenant_id, family, list_key],
@@ -79,7 +79,7 @@ export const lockDataset = (tx: Tx, dataset_id: string) =>
 
 export interface NewDatasetRow {
   readonly dataset_id: string
-  readonly family: Family
+  readonly family: DatasetFamily
   readonly list_key: string
   readonly role: 'base' | 'overlay'
   readonly base_tenant_id?: string | null
@@ -153,7 +153,7 @@ export interface DatasetViewRow extends DatasetRow {
 const instant = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
 /** `d` is a dataset row; the rest follows from it. Instants inside JSON are written like all others. */
-const view = `${datasetColumns
+const viewColumns = `${datasetColumns
   .split(',')
   .map((name) => `d.${name.trim()}`)
   .join(', ')},
@@ -175,7 +175,7 @@ const view = `${datasetColumns
     where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id) as review_due_at`
 
 /** `r` and `v`: what is in force of the list, asked once. */
-const viewed = `app.dataset d
+const viewSource = `app.dataset d
   left join lateral app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
     on r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id
   left join app.dataset_version v on v.tenant_id = r.dataset_tenant_id and v.dataset_id = r.dataset_id and v.version = r.version`
@@ -190,12 +190,12 @@ export const listDatasets = (
     /** Only definitions that are tagged with it. */
     typology?: string | null
   },
-  after: Position,
+  after: PagePosition,
   count: number,
-  family: Family = 'list',
+  family: DatasetFamily = 'list',
 ) =>
   tx.query<DatasetViewRow>(
-    `select ${view} from ${viewed}
+    `select ${viewColumns} from ${viewSource}
       where d.tenant_id in ($1, app.system_tenant()) and d.family = $9 and d.role = 'base'
         and ($2::text is null or (d.tenant_id = $1) = ($2 = 'own')) and ($3::text is null or d.state = $3)
         and ($4::text is null or d.type_key = $4)
@@ -218,9 +218,14 @@ export const listDatasets = (
     ],
   )
 
-export const findDatasetView = (tx: Tx, list_key: string, family: Family = 'list', origin: Origin | null = null) =>
+export const findDatasetView = (
+  tx: Tx,
+  list_key: string,
+  family: DatasetFamily = 'list',
+  origin: Origin | null = null,
+) =>
   tx.find<DatasetViewRow>(
-    `select ${view} from ${viewed}
+    `select ${viewColumns} from ${viewSource}
       where d.tenant_id in ($1, app.system_tenant()) and d.family = $3 and d.list_key = $2 and d.role = 'base'
         and ($4::text is null or (d.tenant_id = $1) = ($4 = 'own'))
       order by (v.version is not null) desc, (d.tenant_id = $1) desc limit 1`,

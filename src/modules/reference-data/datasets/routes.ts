@@ -1,19 +1,20 @@
 /** Lists: register, read and keep them, and see what stands on them. */
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
-import { findRuleOf } from '../../../kernel/request/queries.ts'
-import { expectRevision } from '../../../kernel/revision.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { findInheritedRule } from '../../../kernel/request/queries.ts'
+import { assertRevision } from '../../../kernel/revision.ts'
 import { type GovernedChange, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { listPending, lockActivations } from '../activations/queries.ts'
+import { listScheduledActivations, lockActivations } from '../activations/queries.ts'
 import { ListKeyParams, OriginQuery } from '../schema.ts'
 import { findType } from '../types/queries.ts'
+import { changesGovernedSettings, toViewEtag } from './origin.ts'
 import {
   type DatasetViewRow,
   findDataset,
-  findDatasetToChange,
+  findDatasetForWrite,
   findDatasetView,
   findSharedDataset,
   insertDataset,
@@ -22,10 +23,9 @@ import {
   lockDataset,
   updateDataset,
 } from './queries.ts'
-import { changesLimits, etagOfView } from './rules.ts'
 import { Dataset, DatasetChange, DatasetPage, DatasetQuery, Dependents, NewDataset } from './schema.ts'
 
-const shown = (row: DatasetViewRow) => {
+const toDatasetView = (row: DatasetViewRow) => {
   const {
     tenant_id: _t,
     dataset_id: _d,
@@ -39,14 +39,14 @@ const shown = (row: DatasetViewRow) => {
   return rest as never
 }
 
-const headOfDataset = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-  const dataset = params['list_key'] === undefined ? undefined : await findDatasetToChange(tx, params['list_key'])
+const getDatasetHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const dataset = params['list_key'] === undefined ? undefined : await findDatasetForWrite(tx, params['list_key'])
   return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
 }
 
-const changesGoverned = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
-  const dataset = await findDatasetToChange(tx, (params as { list_key: string }).list_key)
-  return dataset === undefined || changesLimits(dataset, body)
+const isGovernedChange = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
+  const dataset = await findDatasetForWrite(tx, (params as { list_key: string }).list_key)
+  return dataset === undefined || changesGovernedSettings(dataset, body)
 }
 
 export const datasetRoutes = [
@@ -59,10 +59,10 @@ export const datasetRoutes = [
     reply: [200, DatasetPage],
   }).handle(async (input) => {
     const { origin = null, state = null, type_key = null, key_prefix = null } = input.query
-    const datasets = await page(input, 'listDatasets', ['list_key', 'dataset_id'], (after, count) =>
+    const datasets = await paginate(input, 'listDatasets', ['list_key', 'dataset_id'], (after, count) =>
       listDatasets(input.tx, { origin, state, type_key, key_prefix }, after, count),
     )
-    return { ...datasets, items: datasets.items.map(shown) }
+    return { ...datasets, items: datasets.items.map(toDatasetView) }
   }),
 
   tenantRoute('POST /reference-data/datasets', {
@@ -73,7 +73,7 @@ export const datasetRoutes = [
     body: NewDataset,
     reply: [201, Dataset],
     revisioned: true,
-    governed: { action: 'datasets', head: headOfDataset },
+    governed: { action: 'datasets', head: getDatasetHead },
     location: (dataset) => `/reference-data/datasets/${dataset.list_key}?origin=${dataset.origin}`,
     links: { getDataset: { list_key: 'list_key', origin: 'origin' } },
     problems: ['not_found', 'duplicate', 'list_key_reserved'],
@@ -93,8 +93,8 @@ export const datasetRoutes = [
       role: 'base',
       type_tenant_id: type.tenant_id,
     })
-    audit.configuration(null, { list_key, ...settings, dataset_id: dataset?.dataset_id })
-    return shown(found(await findDatasetView(tx, list_key, 'list', 'own')))
+    audit.recordDiff(null, { list_key, ...settings, dataset_id: dataset?.dataset_id })
+    return toDatasetView(assertFound(await findDatasetView(tx, list_key, 'list', 'own')))
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key', {
@@ -106,10 +106,10 @@ export const datasetRoutes = [
     query: OriginQuery,
     reply: [200, Dataset],
     revisioned: true,
-    headers: (dataset) => ({ etag: etagOfView(dataset) }),
+    headers: (dataset) => ({ etag: toViewEtag(dataset) }),
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) =>
-    shown(found(await findDatasetView(tx, params.list_key, 'list', query.origin))),
+    toDatasetView(assertFound(await findDatasetView(tx, params.list_key, 'list', query.origin))),
   ),
 
   tenantRoute('PATCH /reference-data/datasets/:list_key', {
@@ -126,20 +126,20 @@ export const datasetRoutes = [
     revisioned: true,
     governed: {
       action: 'datasets',
-      head: headOfDataset,
+      head: getDatasetHead,
       // Guards stand before every activation: who approves those approves what weakens them.
-      otherwise: (tx) => findRuleOf(tx, 'activation'),
-      applies: changesGoverned,
+      findDefaultRule: (tx) => findInheritedRule(tx, 'activation'),
+      requiresApproval: isGovernedChange,
     },
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body } = input
-    const dataset = await lockOwn(tx, params.list_key)
-    expectRevision(dataset.revision, input)
+    const dataset = await lockOwnDataset(tx, params.list_key)
+    assertRevision(dataset.revision, input)
     const { expected_revision: _, ...change } = body
-    const changed = found(await updateDataset(tx, { ...dataset, ...change }))
-    input.audit.configuration(dataset, changed)
-    return shown(found(await findDatasetView(tx, params.list_key, 'list', 'own')))
+    const changed = assertFound(await updateDataset(tx, { ...dataset, ...change }))
+    input.audit.recordDiff(dataset, changed)
+    return toDatasetView(assertFound(await findDatasetView(tx, params.list_key, 'list', 'own')))
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/archive', {
@@ -149,20 +149,20 @@ export const datasetRoutes = [
     tx: 'write',
     params: ListKeyParams,
     reply: [200, Dataset],
-    governed: { action: 'datasets', head: headOfDataset },
+    governed: { action: 'datasets', head: getDatasetHead },
     problems: ['not_found', 'transition_not_allowed', 'conflict'],
   }).handle(async ({ tx, params, audit }) => {
     await lockActivations(tx, 'list', params.list_key)
-    const dataset = await lockOwn(tx, params.list_key)
+    const dataset = await lockOwnDataset(tx, params.list_key)
     const dependents = await listDependents(tx, dataset)
-    const scheduled = await listPending(tx, 'list', dataset.list_key)
+    const scheduled = await listScheduledActivations(tx, 'list', dataset.list_key)
     if (scheduled.some(({ dataset_id }) => dataset_id === dataset.dataset_id))
       fail('conflict', 'A version of this list is scheduled to come into force; cancel that first.')
     if (dependents.length > 0)
       fail('conflict', { detail: 'Something still depends on this list.', members: { dependents } })
-    audit.configuration({ state: dataset.state }, { state: 'archived' })
+    audit.recordDiff({ state: dataset.state }, { state: 'archived' })
     await updateDataset(tx, { ...dataset, state: 'archived' })
-    return shown(found(await findDatasetView(tx, params.list_key, 'list', 'own')))
+    return toDatasetView(assertFound(await findDatasetView(tx, params.list_key, 'list', 'own')))
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key/dependents', {
@@ -175,16 +175,16 @@ export const datasetRoutes = [
     reply: [200, Dependents],
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) => {
-    const dataset = found(await findDataset(tx, params.list_key, 'list', query.origin))
+    const dataset = assertFound(await findDataset(tx, params.list_key, 'list', query.origin))
     return { items: await listDependents(tx, dataset) }
   }),
 ]
 
-async function lockOwn(tx: Tx, list_key: string) {
-  const dataset = found(await findDatasetToChange(tx, list_key))
+async function lockOwnDataset(tx: Tx, list_key: string) {
+  const dataset = assertFound(await findDatasetForWrite(tx, list_key))
   if (dataset.tenant_id !== tx.tenant_id)
     fail('transition_not_allowed', `${list_key} is a shared list; the operator keeps it.`)
-  const locked = found(await lockDataset(tx, dataset.dataset_id))
+  const locked = assertFound(await lockDataset(tx, dataset.dataset_id))
   if (locked.state === 'archived') fail('transition_not_allowed', `${list_key} is archived.`)
   return locked
 }

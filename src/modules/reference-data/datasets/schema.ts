@@ -17,24 +17,24 @@ import {
 } from '../../../kernel/schema.ts'
 import { Label, ListKey, Origin, Sha256, VersionNumber } from '../schema.ts'
 
-const Share = integer(0, 10_000, { description: 'Basis points: 1000 is ten per cent.' })
+const BasisPoints = integer(0, 10_000, { description: 'Basis points: 1000 is ten per cent.' })
 export const Guards = closed(
   {
     min_entries: Type.Optional(
       integer(0, 100_000_000, { description: 'At least so many entries; 1 unless said otherwise.' }),
     ),
     max_entries: Type.Optional(integer(1, 100_000_000)),
-    max_removed_bps: Type.Optional(Share),
+    max_removed_bps: Type.Optional(BasisPoints),
     max_removed_entries: Type.Optional(
       integer(0, 100_000_000, { description: 'So many may always go, whatever share of the list they are.' }),
     ),
-    max_changed_bps: Type.Optional(Share),
+    max_changed_bps: Type.Optional(BasisPoints),
     min_filled_bps: Type.Optional(
       Type.Unsafe<Record<string, number>>({
         type: 'object',
         description: 'By JSON pointer: in how large a share of the entries the member must be filled.',
         propertyNames: { pattern: '^(/[^/\\u0000]+)+$', maxLength: 200 },
-        additionalProperties: Share,
+        additionalProperties: BasisPoints,
         maxProperties: 50,
       }),
     ),

@@ -2,22 +2,22 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { fail } from '../../../kernel/problem.ts'
 import type { Entry, Reject, Warning } from '../../../registry/adapter.ts'
-import { parsePointer } from '../../../registry/content/pointer.ts'
+import { parsePointer } from '../../../registry/content/json-pointer.ts'
 import { CHANGED_AND_REMOVED, changedAndRemoved } from '../../../registry/import/key-report.ts'
 import type { ImportTotals } from '../../../registry/import/order.ts'
-import { tallied } from '../../../registry/import/tallies.ts'
-import { arrayMembersOf } from '../../../registry/types/array-members.ts'
-import type { TypeDefinition } from '../../../registry/types/definition.ts'
-import { checkList, type ListFault } from '../../../registry/types/list-rules.ts'
+import { countRejects } from '../../../registry/import/tallies.ts'
+import { findArrayMembers } from '../../../registry/types/array-members.ts'
+import { createListCheck, type ListFault } from '../../../registry/types/list-rules.ts'
+import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
 import { lockDataset } from '../datasets/queries.ts'
-import { failRejected, type ImportRun } from '../imports/actions.ts'
-import type { Form } from '../losses/actions.ts'
+import { failRejected, type ImportRun } from '../imports/import-source.ts'
 import { treeOfResult } from '../trees/update.ts'
-import { definitionOf } from '../types/actions.ts'
+import { toTypeDefinition } from '../types/dataset-type.ts'
 import type { TypeRow } from '../types/queries.ts'
-import { type Exchange, exchangeOfDelta, type StagedContent } from '../versions/actions.ts'
-import { analyseStage, countDelta, countDeltaMembers, giveStageRoom } from '../versions/queries.ts'
-import { type GuardSettings, lossLimits, type MemberLoss } from '../versions/rules.ts'
+import { type GuardSettings, lossLimits, type MemberLoss } from '../versions/guards.ts'
+import { type ContentWriter, exchangeOfDelta, type StagedContent } from '../versions/publish.ts'
+import { analyseStage, countDelta, countDeltaMembers, raiseStageWorkMem } from '../versions/queries.ts'
+import type { EntryForm } from '../versions/value-losses.ts'
 import { type BaseRequest, expectBase } from './base.ts'
 import {
   countContradictions,
@@ -62,7 +62,7 @@ interface DeltaImport {
 
 export interface ResolvedDelta {
   readonly content: StagedContent
-  readonly exchange: Exchange
+  readonly exchange: ContentWriter
   readonly counts: DeltaCounts
   /** Those of the file, and what was found against the base. */
   readonly totals: ImportTotals
@@ -85,7 +85,7 @@ export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<Resolv
     await expectNoContradiction(tx, request)
   }
   if (totals.accepted >= LARGE_FROM) {
-    await giveStageRoom(tx)
+    await raiseStageWorkMem(tx)
     await analyseStage(tx)
   }
   await createDeltaOfStaged(tx, dataset_id)
@@ -95,7 +95,7 @@ export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<Resolv
   const { added, removed, changed } = difference
   if (added + removed + changed >= LARGE_FROM) await indexDelta(tx)
   const entry_count = base.entry_count + added - removed
-  const faults = await checkRules(tx, dataset_id, definitionOf(type), entry_count)
+  const faults = await checkRules(tx, dataset_id, toTypeDefinition(type), entry_count)
   const found = withFaults({ ...totals, warnings: [...unmatched, ...totals.warnings].slice(0, MAX_WARNINGS) }, faults)
   if (faults.length > 0) {
     await request.run.onRejects(faults)
@@ -154,7 +154,7 @@ async function warnOfUnmatched(tx: Tx, type: TypeRow): Promise<Warning[]> {
   const count = await countUnmatchedRemovals(tx)
   const first = count === 0 ? undefined : await findUnmatchedRemoval(tx)
   if (!first) return []
-  const { fields, key_pointers } = definitionOf(type)
+  const { fields, key_pointers } = toTypeDefinition(type)
   const is_personal = key_pointers.some((pointer) => fields[pointer]?.personal)
   const name = is_personal ? '' : ` The first is ${JSON.stringify(first.key.slice(0, 100))}.`
   const removals = count === 1 ? '1 removal names a key' : `${count} removals name keys`
@@ -172,11 +172,11 @@ async function checkRules(
 ): Promise<Reject[]> {
   const { unique = [], contiguous, ...bounds } = definition.list_rules
   if (unique.length === 0 && !contiguous) {
-    return checkList({ ...definition, list_rules: bounds })
+    return createListCheck({ ...definition, list_rules: bounds })
       .finish(entry_count)
       .map(toReject)
   }
-  const rules = checkList(definition)
+  const rules = createListCheck(definition)
   for (let after = ''; ; ) {
     const rows = await listUntouched(tx, dataset_id, after, BATCH)
     for (const { key, data } of rows) if (data !== null) rules.add(key, JSON.parse(data) as Entry)
@@ -201,7 +201,7 @@ const toReject = ({ code, pointer, message }: ListFault): Reject => ({
 })
 
 const withFaults = (totals: ImportTotals, faults: readonly Reject[]): ImportTotals =>
-  faults.length === 0 ? totals : { ...totals, reject_totals: [...totals.reject_totals, ...tallied(faults)] }
+  faults.length === 0 ? totals : { ...totals, reject_totals: [...totals.reject_totals, ...countRejects(faults)] }
 
 async function countFilledMembers(
   tx: Tx,
@@ -217,10 +217,10 @@ async function countFilledMembers(
 async function countDeltaLosses(
   tx: Tx,
   dataset_id: string,
-  definition: Form,
+  definition: EntryForm,
   guards: GuardSettings,
 ): Promise<MemberLoss[]> {
-  const members = arrayMembersOf(definition)
+  const members = findArrayMembers(definition)
   if (members.length === 0) return []
   const limits = lossLimits(guards)
   const rows = (await countDeltaMembers(tx, dataset_id, members)).filter(

@@ -4,7 +4,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { compareTypes } from '../../../registry/types/compatibility.ts'
 import type { DatasetRow } from '../datasets/queries.ts'
-import { definitionOf } from '../types/actions.ts'
+import { toTypeDefinition } from '../types/dataset-type.ts'
 import { findTypeVersion, type TypeRow } from '../types/queries.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
 
@@ -57,7 +57,7 @@ async function typeDifference(tx: Tx, base: VersionRow, type: TypeRow): Promise<
   const written = `Version ${base.version} was written by version ${base.type_version} of the type ${base.type_key}, and the type`
   const old = await findTypeVersion(tx, base.type_tenant_id, base.type_key, base.type_version)
   if (!old) return `${written} cannot be compared.`
-  const [before, now] = [definitionOf(old), definitionOf(type)]
+  const [before, now] = [toTypeDefinition(old), toTypeDefinition(type)]
   const { verdict } = compareTypes(before, now)
   const fits = (verdict === 'compatible' || verdict === 'review') && isDeepStrictEqual(before.trim, now.trim)
   return fits ? null : `${written} has changed since (version ${type.type_version}).`

@@ -1,12 +1,12 @@
 /** SQL of stored summaries of differences. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 
-interface Of {
+interface DatasetId {
   readonly tenant_id: string
   readonly dataset_id: string
 }
 
-export interface Range {
+export interface VersionRange {
   readonly from: number
   readonly to: number
 }
@@ -27,14 +27,19 @@ export interface SummaryRow extends DifferenceCounts {
 }
 
 /** The operator's or the tenant's own; they are the same. */
-export const findSummary = (tx: Tx, of: Of, { from, to }: Range) =>
+export const findSummary = (tx: Tx, of: DatasetId, { from, to }: VersionRange) =>
   tx.find<SummaryRow>(
     `select added, removed, changed, fields from app.dataset_difference
       where dataset_tenant_id = $1 and dataset_id = $2 and from_version = $3 and to_version = $4 limit 1`,
     [of.tenant_id, of.dataset_id, from, to],
   )
 
-export const insertSummary = (tx: Tx, of: Of, { from, to }: Range, { added, removed, changed, fields }: SummaryRow) =>
+export const insertSummary = (
+  tx: Tx,
+  of: DatasetId,
+  { from, to }: VersionRange,
+  { added, removed, changed, fields }: SummaryRow,
+) =>
   tx.run(
     `insert into app.dataset_difference
        (tenant_id, dataset_tenant_id, dataset_id, from_version, to_version, added, removed, changed, fields)
@@ -43,7 +48,7 @@ export const insertSummary = (tx: Tx, of: Of, { from, to }: Range, { added, remo
   )
 
 /** At most so many keys differ: the sum of what each version between the two changed. */
-export const sumDifferences = async (tx: Tx, of: Of, { from, to }: Range): Promise<number> => {
+export const sumDifferences = async (tx: Tx, of: DatasetId, { from, to }: VersionRange): Promise<number> => {
   const row = await tx.find<{ keys: number }>(
     `select coalesce(sum((difference->>'added')::bigint + (difference->>'removed')::bigint + (difference->>'changed')::bigint), 0)::bigint as keys
        from app.dataset_version where tenant_id = $1 and dataset_id = $2

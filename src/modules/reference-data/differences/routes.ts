@@ -1,11 +1,11 @@
 /** What differs between two versions of a list, page by page, and the count of all of it. */
 import { everyone } from '../../../kernel/auth/roles.ts'
-import { JobView } from '../../../kernel/job/view.ts'
-import { fail, found } from '../../../kernel/problem.ts'
+import { JobView } from '../../../kernel/job/schema.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { ListKeyParams } from '../schema.ts'
-import { differencePage } from '../versions/actions.ts'
+import { getDifferencePage } from '../versions/publish.ts'
 import { findVersion } from '../versions/queries.ts'
 import { DifferencePage, DifferenceQuery, SummaryRequest } from '../versions/schema.ts'
 
@@ -23,8 +23,8 @@ export const differenceRoutes = [
     reply: [200, DifferencePage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const dataset = found(await findDataset(input.tx, input.params.list_key, 'list', input.query.origin))
-    return { list_key: dataset.list_key, ...(await differencePage(input, 'diffDatasetVersions', dataset)) }
+    const dataset = assertFound(await findDataset(input.tx, input.params.list_key, 'list', input.query.origin))
+    return { list_key: dataset.list_key, ...(await getDifferencePage(input, 'diffDatasetVersions', dataset)) }
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/diff-summaries', {
@@ -40,7 +40,7 @@ export const differenceRoutes = [
     limit: 'heavy',
     problems: ['not_found'],
   }).handle(async ({ tx, params, body, kernel }) => {
-    const dataset = found(await findDataset(tx, params.list_key, 'list', body.origin))
+    const dataset = assertFound(await findDataset(tx, params.list_key, 'list', body.origin))
     const numberOf = async (name: string) =>
       (await findVersion(tx, dataset, name))?.version ??
       fail('not_found', `One of the two is no version of ${dataset.list_key}.`)

@@ -1,16 +1,16 @@
 /** Archives of several lists as of an instant. */
-import { JobView } from '../../../kernel/job/view.ts'
-import { fail, found } from '../../../kernel/problem.ts'
-import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import { JobView } from '../../../kernel/job/schema.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { streamReply, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { readUpload } from '../../system/index.ts'
-import { resolve } from '../resolve/actions.ts'
+import { resolveVersions } from '../resolve/resolver.ts'
 import { type ExportRow, findExport, insertExport } from './queries.ts'
-import { ArchiveOrder, ArchiveParams, ArchiveView } from './schema.ts'
+import { ExportParams, ExportRequest, ExportView } from './schema.ts'
 
 const exporters = ['policy_editor', 'compliance_officer', 'auditor', 'service'] as const
 
-const shown = ({ upload_id, parameters: _, ...row }: ExportRow) => ({
+const toExportView = ({ upload_id, parameters: _, ...row }: ExportRow) => ({
   ...row,
   manifest: row.manifest as never,
   content: upload_id === null ? null : `/api/reference-data/exports/${row.export_id}/content`,
@@ -22,13 +22,13 @@ export const exportRoutes = [
     summary: 'Export several lists, or all, as of an instant, as one archive with a manifest',
     roles: exporters,
     tx: 'write',
-    body: ArchiveOrder,
+    body: ExportRequest,
     reply: [202, JobView],
     starts: 'dataset-export',
     limit: 'heavy',
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ tx, body, kernel }) => {
-    if (body.list_keys) await resolve(tx, body.list_keys, body)
+    if (body.list_keys) await resolveVersions(tx, body.list_keys, body)
     const [export_id, job_id] = [uuidv7(), uuidv7()]
     const job = await kernel.jobs.enqueue(tx, {
       job_id,
@@ -47,22 +47,22 @@ export const exportRoutes = [
     summary: 'State and manifest of an archive, and where to download it',
     roles: exporters,
     tx: 'one',
-    params: ArchiveParams,
-    reply: [200, ArchiveView],
+    params: ExportParams,
+    reply: [200, ExportView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => shown(found(await findExport(tx, params.export_id)))),
+  }).handle(async ({ tx, params }) => toExportView(assertFound(await findExport(tx, params.export_id)))),
 
   tenantRoute('GET /reference-data/exports/:export_id/content', {
     id: 'getExportContent',
     summary: 'Download an archive',
     roles: exporters,
     tx: 'self',
-    params: ArchiveParams,
-    reply: [200, streamed('application/zip', 'One file per list and manifest.json.')],
+    params: ExportParams,
+    reply: [200, streamReply('application/zip', 'One file per list and manifest.json.')],
     headers: () => ({ 'content-disposition': 'attachment; filename="lists.zip"' }),
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ read, params }) => {
-    const row = found(await read((tx) => findExport(tx, params.export_id)))
+    const row = assertFound(await read((tx) => findExport(tx, params.export_id)))
     return row.upload_id === null ? fail('not_finished') : readUpload(read, row.upload_id)
   }),
 ]

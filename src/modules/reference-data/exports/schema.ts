@@ -2,7 +2,7 @@
 import { Count, closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
 import { Clocks, ListKey, Sha256, VersionNumber } from '../schema.ts'
 
-export const ArchiveOrder = closed({
+export const ExportRequest = closed({
   list_keys: Type.Optional(
     listOf(ListKey, 200, { minItems: 1, uniqueItems: true, description: 'All lists in force when absent.' }),
   ),
@@ -10,7 +10,7 @@ export const ArchiveOrder = closed({
   formula_guard: Type.Optional(Type.Boolean({ default: true })),
   ...Clocks,
 })
-export const ArchiveView = closed(
+export const ExportView = closed(
   {
     export_id: Id(),
     job_id: Id(),
@@ -45,4 +45,4 @@ export const ArchiveView = closed(
   },
   { title: 'ListArchive' },
 )
-export const ArchiveParams = closed({ export_id: Id() })
+export const ExportParams = closed({ export_id: Id() })

@@ -1,8 +1,8 @@
 /** The options an adapter is given: those that were sent, with the mapping that comes from the type. */
-import { parsePointer, pointerOf } from '../../../registry/content/pointer.ts'
-import { mappingOf } from '../../../registry/export.ts'
+import { formatPointer, parsePointer } from '../../../registry/content/json-pointer.ts'
+import { buildColumnMapping } from '../../../registry/export.ts'
 import type { RemovalMarkerOptions } from '../../../registry/import/removal-marker.ts'
-import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
 
 const TABLES = new Set(['csv', 'tsv', 'xlsx'])
 
@@ -10,7 +10,7 @@ const TABLES = new Set(['csv', 'tsv', 'xlsx'])
  * A table without a stated mapping is read by the members of the type: its headers are their names. Members that constants or
  * elements fill are not looked for.
  */
-export function optionsFor(
+export function withDefaultColumns(
   adapter_key: string,
   options: Record<string, unknown>,
   type: TypeDefinition | null,
@@ -22,15 +22,21 @@ export function optionsFor(
     constants?: Record<string, unknown>
     elements?: readonly { readonly pointer: string }[]
   }
-  const filled = [...Object.keys(constants).map((name) => pointerOf([name])), ...elements.map(({ pointer }) => pointer)]
+  const filled = [
+    ...Object.keys(constants).map((name) => formatPointer([name])),
+    ...elements.map(({ pointer }) => pointer),
+  ]
   const isFilled = (pointer: string) =>
     filled.some((one) => pointer === one || pointer.startsWith(`${one}/`) || one.startsWith(`${pointer}/`))
-  const columns = mappingOf(type).filter(({ pointer }) => pointer === '' || !isFilled(pointer))
+  const columns = buildColumnMapping(type).filter(({ pointer }) => pointer === '' || !isFilled(pointer))
   return { ...options, columns: marker ? withMarker(columns, marker.pointer) : columns }
 }
 
 /** The column that says which rows remove is read although the type does not declare it. */
-function withMarker(columns: ReturnType<typeof mappingOf>, pointer: string): ReturnType<typeof mappingOf> {
+function withMarker(
+  columns: ReturnType<typeof buildColumnMapping>,
+  pointer: string,
+): ReturnType<typeof buildColumnMapping> {
   const steps = parsePointer(pointer)
   if (steps.length > 1 || columns.some((column) => column.pointer === pointer)) return columns
   return [...columns, { column: steps[0] as string, pointer, optional: true, required: false, kind: 'text' }]

@@ -3,13 +3,13 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import type { WorkKind } from '../../../kernel/thread-admission.ts'
 import { type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { defaultLimits, importInThread } from '../../../registry/import/import-runner.ts'
-import type { CutReason, ImportOrder, ImportTotals } from '../../../registry/import/order.ts'
-import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import type { CutReason, ImportRequest, ImportTotals } from '../../../registry/import/order.ts'
+import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
 import type { DeltaComparison } from '../deltas/preview.ts'
-import { definitionOf } from '../types/actions.ts'
+import { toTypeDefinition } from '../types/dataset-type.ts'
 import type { TypeRow } from '../types/queries.ts'
-import { failSource, type ReadBy } from './actions.ts'
-import { optionsFor } from './options.ts'
+import { failSource, type ReadContext } from './import-source.ts'
+import { withDefaultColumns } from './options.ts'
 import type { SourceFileView } from './schema.ts'
 
 /** A preview is what a client waits for: few at once, and refused rather than queued for long. */
@@ -34,19 +34,19 @@ export interface PreviewRequest {
  * no longer than configured, and says so in `truncated`; ends with the request that asked for it.
  */
 export async function previewSource(
-  kernel: Pick<Kernel, 'script' | 'threads' | 'preview_limits'>,
+  kernel: Pick<Kernel, 'scriptPath' | 'threads' | 'preview_limits'>,
   source: Source,
   { adapter_key, file_name, options, type, limit, delta }: PreviewRequest,
-  { tenant_id, signal }: ReadBy,
+  { tenant_id, signal }: ReadContext,
 ) {
   const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
   const rejects: Reject[] = []
   let totals: ImportTotals | undefined
-  const order: ImportOrder = {
+  const order: ImportRequest = {
     adapter_key,
     file_name,
-    options: optionsFor(adapter_key, options, type && definitionOf(type), delta?.marker),
-    type: type === null ? anything : definitionOf(type),
+    options: withDefaultColumns(adapter_key, options, type && toTypeDefinition(type), delta?.marker),
+    type: type === null ? anything : toTypeDefinition(type),
     strict: false,
     drop: [],
     hash: [],
@@ -56,7 +56,7 @@ export async function previewSource(
     preview: limit,
     preview_limits: kernel.preview_limits,
   }
-  const outputs = importInThread(kernel.script('import-thread'), source, order, {
+  const outputs = importInThread(kernel.scriptPath('import-thread'), source, order, {
     limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
     signal,
     admission: { threads: kernel.threads, request: { kind: PREVIEW, caller: tenant_id } },

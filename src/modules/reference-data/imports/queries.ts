@@ -1,8 +1,8 @@
 /** SQL of imports and of the rows they rejected. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
 import type { Reject, SourceLocation } from '../../../registry/adapter.ts'
-import { UNSTORABLE } from '../../../registry/types/messages.ts'
+import { UNSTORABLE } from '../../../registry/types/entry-fault-messages.ts'
 
 export interface ImportSource {
   readonly file_name: string | null
@@ -97,7 +97,7 @@ export const findImport = (tx: Tx, import_id: string) =>
 export const listImports = (
   tx: Tx,
   filter: { list_key: string | null; state: string | null },
-  after: Position,
+  after: PagePosition,
   count: number,
 ) =>
   tx.query<ImportRow>(
@@ -179,7 +179,7 @@ export interface RejectRow {
   readonly message: string
 }
 
-export const listRejects = (tx: Tx, import_id: string, code: string | null, after: Position, count: number) =>
+export const listRejects = (tx: Tx, import_id: string, code: string | null, after: PagePosition, count: number) =>
   tx.query<RejectRow>(
     `select seq, code, pointer, location as at, excerpt, message from app.dataset_import_reject
       where tenant_id = $1 and import_id = $2 and ($3::text is null or code = $3) and ($4::bigint is null or seq > $4)

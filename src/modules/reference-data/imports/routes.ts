@@ -2,24 +2,24 @@
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { updateCancelRequested } from '../../../kernel/job/queries.ts'
-import { JobView } from '../../../kernel/job/view.ts'
+import { JobView } from '../../../kernel/job/schema.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
-import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { streamReply, tenantRoute } from '../../../kernel/route.ts'
 import type { Static } from '../../../kernel/schema.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Adapter, Reject } from '../../../registry/adapter.ts'
-import { optionFaults } from '../../../registry/adapter-options.ts'
+import { findOptionFaults } from '../../../registry/adapter-options.ts'
 import { adapters } from '../../../registry/adapters/index.ts'
-import { findUpload, readUpload, type UploadRow, useUpload } from '../../system/index.ts'
-import { findDatasetToChange } from '../datasets/queries.ts'
+import { claimUpload, findUpload, readUpload, type UploadRow } from '../../system/index.ts'
+import { findDatasetForWrite } from '../datasets/queries.ts'
 import { expectBase } from '../deltas/base.ts'
 import { compareWithBase } from '../deltas/preview.ts'
 import { toDeltaRequest } from '../deltas/request.ts'
 import { findType } from '../types/queries.ts'
-import { expectHead, expectHeadTag, expectOwn } from '../versions/actions.ts'
-import { misfitOf, rejectLines } from './actions.ts'
+import { assertHeadVersion, assertIfMatchHead, assertWritable } from '../versions/publish.ts'
+import { findTypeMismatch, readRejectLines } from './import-source.ts'
 import { previewSource } from './preview.ts'
 import {
   countRejects,
@@ -35,13 +35,13 @@ import {
   AdapterParams,
   AdapterQuery,
   AdapterView,
-  ImportOrderBody,
   ImportPage,
   ImportParams,
   ImportQuery,
+  ImportRequest,
   ImportView,
-  PreviewOrder,
   PreviewReply,
+  PreviewRequest,
   RejectPage,
   RejectQuery,
 } from './schema.ts'
@@ -49,9 +49,9 @@ import {
 /** They quote the source, personal members and all. */
 const rejectReaders = ['policy_editor', 'compliance_officer', 'auditor'] as const
 
-const sorted = [...adapters.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+const sortedAdapters = [...adapters.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 
-const shownAdapter = ({ key, version, read: _, checkOptions: __, ...adapter }: Adapter) => ({
+const toAdapterView = ({ key, version, read: _, checkOptions: __, ...adapter }: Adapter) => ({
   adapter_key: key,
   adapter_version: version,
   ...adapter,
@@ -62,10 +62,10 @@ const shownAdapter = ({ key, version, read: _, checkOptions: __, ...adapter }: A
 })
 
 /** `has_secrets`: members of the file are dropped or hashed, so that its own hash would outlive what was taken out. */
-function sourceOf(kernel: Kernel, tx: Tx, upload: UploadRow, has_secrets: boolean): ImportSource {
+function toImportSource(kernel: Kernel, tx: Tx, upload: UploadRow, has_secrets: boolean): ImportSource {
   const { file_name, size_bytes, sha256 } = upload
   if (!has_secrets) return { file_name, size_bytes, sha256 }
-  return { file_name, size_bytes, sha256: null, fingerprint: kernel.audit.fingerprint(`${tx.tenant_id}:${sha256}`) }
+  return { file_name, size_bytes, sha256: null, fingerprint: kernel.auditKeys.fingerprint(`${tx.tenant_id}:${sha256}`) }
 }
 
 /** The counts of a delta are kept beside those of the file. */
@@ -74,7 +74,7 @@ const shownCounts = ({ delta = null, ...counts }: ImportRow['counts']) => ({
   delta: delta as never,
 })
 
-const shownImport = (row: ImportRow) => ({
+const toImportView = (row: ImportRow) => ({
   import_id: row.import_id,
   list_key: row.list_key,
   state: row.state as never,
@@ -98,15 +98,15 @@ const shownImport = (row: ImportRow) => ({
   finished_at: row.finished_at,
 })
 
-function expectAdapter(adapter_key: string): Adapter {
+function getAdapter(adapter_key: string): Adapter {
   return (
     adapters.get(adapter_key) ??
     fail('not_found', 'There is no such adapter. GET /api/reference-data/adapters lists them.')
   )
 }
 
-function expectOptions(adapter: Adapter, options: Record<string, unknown>): void {
-  const faults = optionFaults(adapter, options)
+function assertAdapterOptions(adapter: Adapter, options: Record<string, unknown>): void {
+  const faults = findOptionFaults(adapter, options)
   const [first] = faults
   if (!first) return
   fail('definition_invalid', {
@@ -115,19 +115,19 @@ function expectOptions(adapter: Adapter, options: Record<string, unknown>): void
   })
 }
 
-function expectFits(adapter: Adapter, type_key: string, pointer: string): void {
-  const detail = misfitOf(adapter, type_key)
+function assertTargetType(adapter: Adapter, type_key: string, pointer: string): void {
+  const detail = findTypeMismatch(adapter, type_key)
   if (detail) fail('conflict', { detail, errors: [{ in: 'body', pointer, detail }] })
 }
 
-type DeltaToPreview = NonNullable<Static<typeof PreviewOrder>['delta']>
+type DeltaToPreview = NonNullable<Static<typeof PreviewRequest>['delta']>
 
 /** The list's own type applies, whatever type is named. */
 async function findPreviewBase(tx: Tx, body: DeltaToPreview, adapter: Adapter) {
-  const dataset = found(await findDatasetToChange(tx, body.list_key))
-  expectOwn(dataset, tx)
-  expectFits(adapter, dataset.type_key, '#/delta/list_key')
-  const type = found(await findType(tx, dataset.type_key))
+  const dataset = assertFound(await findDatasetForWrite(tx, body.list_key))
+  assertWritable(dataset, tx)
+  assertTargetType(adapter, dataset.type_key, '#/delta/list_key')
+  const type = assertFound(await findType(tx, dataset.type_key))
   const request = toDeltaRequest(body)
   // Which members will be dropped or hashed is said when the import starts, and checked then.
   const base = await expectBase(tx, dataset, type, { base_version: body.base_version, privacy: null })
@@ -143,11 +143,11 @@ export const importRoutes = [
     query: AdapterQuery,
     reply: [200, AdapterPage],
   }).handle(async (input) =>
-    page(input, 'listAdapters', ['adapter_key'], async (after, count) =>
-      sorted
+    paginate(input, 'listAdapters', ['adapter_key'], async (after, count) =>
+      sortedAdapters
         .filter(({ key }) => after === null || key > String(after[0]))
         .slice(0, count)
-        .map(shownAdapter),
+        .map(toAdapterView),
     ),
   ),
 
@@ -159,7 +159,7 @@ export const importRoutes = [
     params: AdapterParams,
     reply: [200, AdapterView],
     problems: ['not_found'],
-  }).handle(async ({ params }) => shownAdapter(found(adapters.get(params.adapter_key)))),
+  }).handle(async ({ params }) => toAdapterView(assertFound(adapters.get(params.adapter_key)))),
 
   tenantRoute('POST /reference-data/adapters/:adapter_key/preview', {
     id: 'previewAdapter',
@@ -172,7 +172,7 @@ export const importRoutes = [
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
     params: AdapterParams,
-    body: PreviewOrder,
+    body: PreviewRequest,
     reply: [200, PreviewReply],
     limit: 'heavy',
     problems: [
@@ -187,11 +187,11 @@ export const importRoutes = [
       'base_incompatible',
     ],
   }).handle(async ({ params, body, read, kernel, actor, request }) => {
-    const adapter = found(adapters.get(params.adapter_key))
-    expectOptions(adapter, body.options ?? {})
-    if (body.type_key !== undefined) expectFits(adapter, body.type_key, '#/type_key')
+    const adapter = assertFound(adapters.get(params.adapter_key))
+    assertAdapterOptions(adapter, body.options ?? {})
+    if (body.type_key !== undefined) assertTargetType(adapter, body.type_key, '#/type_key')
     const type_key = body.type_key ?? adapter.target_type
-    const type = type_key === null ? null : found(await read((tx) => findType(tx, type_key)))
+    const type = type_key === null ? null : assertFound(await read((tx) => findType(tx, type_key)))
     const delta = body.delta && (await read((tx) => findPreviewBase(tx, body.delta as DeltaToPreview, adapter)))
     const { upload_id, text } = body
     const source =
@@ -228,7 +228,7 @@ export const importRoutes = [
       'file holds changes to the newest version only; the result is a whole version, under the same guards.',
     roles: ['policy_editor', 'service', 'compliance_officer'],
     tx: 'write',
-    body: ImportOrderBody,
+    body: ImportRequest,
     reply: [202, JobView],
     starts: 'dataset-import',
     limit: 'heavy',
@@ -245,22 +245,22 @@ export const importRoutes = [
       'base_incompatible',
     ],
   }).handle(async ({ tx, body, kernel, actor, request }) => {
-    const dataset = found(await findDatasetToChange(tx, body.list_key))
-    expectOwn(dataset, tx)
-    const adapter = expectAdapter(body.adapter_key)
-    expectFits(adapter, dataset.type_key, '#/adapter_key')
-    expectOptions(adapter, body.options ?? {})
+    const dataset = assertFound(await findDatasetForWrite(tx, body.list_key))
+    assertWritable(dataset, tx)
+    const adapter = getAdapter(body.adapter_key)
+    assertTargetType(adapter, dataset.type_key, '#/adapter_key')
+    assertAdapterOptions(adapter, body.options ?? {})
     if (body.override_guards && !actor.roles.includes('compliance_officer')) {
       fail('role_required', { detail: 'Guards are overridden by a compliance officer.' })
     }
-    expectHeadTag(dataset, request.if_match)
-    expectHead(dataset, body.expected_head ?? null)
+    assertIfMatchHead(dataset, request.if_match)
+    assertHeadVersion(dataset, body.expected_head ?? null)
     const privacy = { drop: body.drop ?? [], hash: body.hash ?? [] }
     if (body.delta) {
-      const type = found(await findType(tx, dataset.type_key))
+      const type = assertFound(await findType(tx, dataset.type_key))
       await expectBase(tx, dataset, type, { base_version: body.delta.base_version, privacy })
     }
-    const upload = await useUpload(tx, body.upload_id)
+    const upload = await claimUpload(tx, body.upload_id)
     const [import_id, job_id] = [uuidv7(), uuidv7()]
     const job = await kernel.jobs.enqueue(tx, {
       job_id,
@@ -279,7 +279,7 @@ export const importRoutes = [
       adapter_key: adapter.key,
       adapter_version: adapter.version,
       options: body.options ?? {},
-      source: sourceOf(kernel, tx, upload, privacy.drop.length + privacy.hash.length > 0),
+      source: toImportSource(kernel, tx, upload, privacy.drop.length + privacy.hash.length > 0),
       order_text: {
         strict: body.strict ?? true,
         ...privacy,
@@ -303,10 +303,10 @@ export const importRoutes = [
     reply: [200, ImportPage],
   }).handle(async (input) => {
     const { list_key = null, state = null } = input.query
-    const imports = await page(input, 'listImports', ['created_at', 'import_id'], (after, count) =>
+    const imports = await paginate(input, 'listImports', ['created_at', 'import_id'], (after, count) =>
       listImports(input.tx, { list_key, state }, after, count),
     )
-    return { ...imports, items: imports.items.map(shownImport) }
+    return { ...imports, items: imports.items.map(toImportView) }
   }),
 
   tenantRoute('GET /reference-data/imports/:import_id', {
@@ -317,7 +317,7 @@ export const importRoutes = [
     params: ImportParams,
     reply: [200, ImportView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => shownImport(found(await findImport(tx, params.import_id)))),
+  }).handle(async ({ tx, params }) => toImportView(assertFound(await findImport(tx, params.import_id)))),
 
   tenantRoute('GET /reference-data/imports/:import_id/rejects', {
     id: 'listImportRejects',
@@ -330,8 +330,8 @@ export const importRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params } = input
-    const row = found(await findImport(tx, params.import_id))
-    const rejects = await page(input, `listImportRejects ${params.import_id}`, ['seq'], (after, count) =>
+    const row = assertFound(await findImport(tx, params.import_id))
+    const rejects = await paginate(input, `listImportRejects ${params.import_id}`, ['seq'], (after, count) =>
       listRejects(tx, params.import_id, input.query.code ?? null, after, count),
     )
     const counted = (row.rejects as { count: number }[]).reduce((sum, { count }) => sum + count, 0)
@@ -353,12 +353,12 @@ export const importRoutes = [
     roles: rejectReaders,
     tx: 'self',
     params: ImportParams,
-    reply: [200, streamed('application/x-ndjson', 'One rejected row a line, as the paged list has it.')],
+    reply: [200, streamReply('application/x-ndjson', 'One rejected row a line, as the paged list has it.')],
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ read, params: { import_id } }) => {
-    const { state, list_key } = found(await read((tx) => findImport(tx, import_id)))
+    const { state, list_key } = assertFound(await read((tx) => findImport(tx, import_id)))
     if (state === 'queued' || state === 'running') fail('not_finished', `The import is ${state}.`)
-    return Object.assign(rejectLines(read, import_id), { file_name: `${list_key}-rejects.ndjson` })
+    return Object.assign(readRejectLines(read, import_id), { file_name: `${list_key}-rejects.ndjson` })
   }),
 
   tenantRoute('POST /reference-data/imports/:import_id/cancel', {
@@ -370,9 +370,9 @@ export const importRoutes = [
     reply: [200, ImportView],
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async ({ tx, params }) => {
-    const row = found(await findImport(tx, params.import_id))
+    const row = assertFound(await findImport(tx, params.import_id))
     if (row.state !== 'queued' && row.state !== 'running') fail('transition_not_allowed', `The import is ${row.state}.`)
     await updateCancelRequested(tx, row.job_id as string)
-    return shownImport(found(await findImport(tx, params.import_id)))
+    return toImportView(assertFound(await findImport(tx, params.import_id)))
   }),
 ]

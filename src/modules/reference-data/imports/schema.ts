@@ -17,8 +17,8 @@ import {
 } from '../../../kernel/schema.ts'
 import { encodingOrigins, encodings } from '../../../registry/formats/decode.ts'
 import { DeltaBody, DeltaCountsView, DeltaPreviewBody, DeltaPreviewView, DeltaView } from '../deltas/schema.ts'
-import { EntryValue, Gate, Label, ListKey, Located, Reject, VersionNumber, Warning } from '../schema.ts'
-import { ExpectedHead, Override } from '../versions/schema.ts'
+import { EntryValue, Gate, Label, ListKey, LocationView, Reject, VersionNumber, Warning } from '../schema.ts'
+import { ExpectedHead, GuardOverride } from '../versions/schema.ts'
 
 export const AdapterView = closed(
   {
@@ -53,7 +53,7 @@ const Options = Type.Unsafe<Record<string, unknown>>({
 })
 const Pointers = listOf(text(200, { pattern: '^(/[^/\\u0000]+)+$' }), 50, { uniqueItems: true })
 
-export const PreviewOrder = closed(
+export const PreviewRequest = closed(
   {
     type_key: Type.Optional(Slug({ description: 'Validate against this type; the adapter’s own when absent.' })),
     upload_id: Type.Optional(Id()),
@@ -99,7 +99,7 @@ export const PreviewReply = closed(
     rows: Count,
     accepted: Count,
     rejected: Count,
-    entries: listOf(closed({ at: Located, entry: EntryValue }), 100),
+    entries: listOf(closed({ at: LocationView, entry: EntryValue }), 100),
     rejects: listOf(Reject, 100),
     reject_totals: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000),
     warnings: listOf(Warning, 200),
@@ -115,7 +115,7 @@ export const PreviewReply = closed(
   { title: 'Preview' },
 )
 
-export const ImportOrderBody = closed({
+export const ImportRequest = closed({
   list_key: ListKey,
   upload_id: Id(),
   adapter_key: Slug(),
@@ -137,12 +137,12 @@ export const ImportOrderBody = closed({
       description: 'skip: the same content as the newest version gives no new one.',
     }),
   ),
-  override_guards: Type.Optional(Override),
+  override_guards: Type.Optional(GuardOverride),
   delta: Type.Optional(DeltaBody),
 })
 
 /** Enough to order the same import again, with or without its guards overridden. */
-const OrderView = closed({
+const ImportSettingsView = closed({
   options: Options,
   strict: Type.Boolean(),
   drop: Pointers,
@@ -174,7 +174,7 @@ export const ImportView = closed(
     adapter_key: Slug(),
     adapter_version: VersionNumber,
     upload_id: nullable(Id()),
-    order: nullable(OrderView),
+    order: nullable(ImportSettingsView),
     source: closed({
       file_name: nullable(text(500)),
       size_bytes: Count,

@@ -5,45 +5,45 @@ import { fail } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { OverlayEntry } from '../../../registry/overlay.ts'
-import { reviewed } from '../activations/actions.ts'
-import { findInForce, insertActivation, lockActivations } from '../activations/queries.ts'
+import { applyWithReview } from '../activations/activate.ts'
+import { findActivationInForce, insertActivation, lockActivations } from '../activations/queries.ts'
 import { RevokeQuery } from '../activations/schema.ts'
 import { findDataset, findSharedDataset } from '../datasets/queries.ts'
-import { shown as shownList } from '../resolve/actions.ts'
-import { resolveLists } from '../resolve/queries.ts'
+import { listPointers } from '../resolve/queries.ts'
+import { toResolvedListView } from '../resolve/resolver.ts'
 import { ListKeyParams } from '../schema.ts'
 import {
-  type Conflict,
-  type Examined,
-  examine,
-  examineNew,
-  expectSound,
-  expectStillSound,
-  groundOf,
-  layAll,
-  type Operation,
+  applyChanges,
+  assertStillValid,
+  assertValidChanges,
+  compareNewOverlay,
+  compareOverlay,
+  getOverlayBase,
+  type OverlayComparison,
+  type OverlayConflict,
+  type OverlayOperation,
   publishOverlay,
-} from './actions.ts'
-import { OverlayOrder, OverlayView, RebaseOrder, RebaseReply } from './schema.ts'
+} from './overlay.ts'
+import { OverlayRequest, OverlayView, RebaseReply, RebaseRequest } from './schema.ts'
 
 /** A proposal was checked against the base as it was, so it is bound to that as well. */
-const headOfOverlay = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+const getOverlayHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const clocks = { valid_at: null, known_at: null }
-  const [now] = await resolveLists(tx, [params['list_key'] as string], clocks)
+  const [now] = await listPointers(tx, [params['list_key'] as string], clocks)
   return `${now?.activation_id ?? 'none'} ${now?.overlay_activation_id ?? 'none'}`
 }
 
 /** A list of the tenant's own has no overlay, and is no missing list either. */
-async function viewOwn(tx: Tx, list_key: string) {
+async function toOwnListView(tx: Tx, list_key: string) {
   const own = (await findSharedDataset(tx, list_key)) ? undefined : await findDataset(tx, list_key)
   return own && { list_key, overlay_policy: own.overlay_policy, base: null, overlay: null, conflicts: [] }
 }
 
-function view(list_key: string, { shared, base, version, laid, conflicts }: Examined) {
+function toOverlayView(list_key: string, { shared, base, version, laid, conflicts }: OverlayComparison) {
   return {
     list_key,
     overlay_policy: shared.overlay_policy,
-    base: shownList(base),
+    base: toResolvedListView(base),
     overlay: version && {
       version: version.version,
       content_hash: version.content_hash,
@@ -62,7 +62,7 @@ function view(list_key: string, { shared, base, version, laid, conflicts }: Exam
 }
 
 /** An overlay changes what is in force of its list, without a schedule. */
-const atOnce = (list_key: string) => ({ family: 'list' as const, list_key, effective_from: null })
+const toImmediateChange = (list_key: string) => ({ family: 'list' as const, list_key, effective_from: null })
 
 export const overlayRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/overlay', {
@@ -74,7 +74,7 @@ export const overlayRoutes = [
     reply: [200, OverlayView],
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params: { list_key }, kernel }) => {
-    return (await viewOwn(tx, list_key)) ?? view(list_key, await examine(kernel, tx, list_key))
+    return (await toOwnListView(tx, list_key)) ?? toOverlayView(list_key, await compareOverlay(kernel, tx, list_key))
   }),
 
   tenantRoute('PUT /reference-data/datasets/:list_key/overlay', {
@@ -83,9 +83,9 @@ export const overlayRoutes = [
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
     params: ListKeyParams,
-    body: OverlayOrder,
+    body: OverlayRequest,
     reply: [200, OverlayView],
-    governed: { action: 'overlay', head: headOfOverlay },
+    governed: { action: 'overlay', head: getOverlayHead },
     problems: [
       'not_found',
       'nothing_in_force',
@@ -94,28 +94,28 @@ export const overlayRoutes = [
       'gates_closed',
       'content_corrupt',
     ],
-    before: async ({ params, body, kernel, actor, request }) => {
-      const operations = body.entries as Operation[]
+    beforeTransaction: async ({ params, body, kernel, actor, request }) => {
+      const operations = body.entries as OverlayOperation[]
       const { laid, ground } = await kernel.transactions.read(
         { tenant_id: actor.tenant_id, actor: actor.principal },
         async (tx) => {
-          const found = await groundOf(tx, params.list_key)
-          return { ground: found, laid: await layAll(kernel, tx, found.base, operations) }
+          const found = await getOverlayBase(tx, params.list_key)
+          return { ground: found, laid: await applyChanges(kernel, tx, found.base, operations) }
         },
       )
-      await expectSound(kernel, laid, operations, ground, { caller: actor.tenant_id, signal: request.signal })
+      await assertValidChanges(kernel, laid, operations, ground, { caller: actor.tenant_id, signal: request.signal })
     },
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
-    const ground = await groundOf(tx, params.list_key)
-    const laid = await layAll(kernel, tx, ground.base, body.entries as Operation[])
-    expectStillSound(laid, ground)
+    const ground = await getOverlayBase(tx, params.list_key)
+    const laid = await applyChanges(kernel, tx, ground.base, body.entries as OverlayOperation[])
+    assertStillValid(laid, ground)
     const changes = laid.map(({ change }) => change)
     const how = { mode: body.mode ?? 'follow', origin: 'overlay' as const, reason: body.reason }
-    const { version } = await reviewed(tx, kernel, atOnce(params.list_key), [], () =>
-      publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.approves }),
+    const { version } = await applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
+      publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.change_request_id }),
     )
-    audit.configuration(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
-    return view(params.list_key, examineNew(ground, version, laid))
+    audit.recordDiff(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
+    return toOverlayView(params.list_key, compareNewOverlay(ground, version, laid))
   }),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/overlay', {
@@ -126,14 +126,14 @@ export const overlayRoutes = [
     params: ListKeyParams,
     query: RevokeQuery,
     reply: [204, null],
-    governed: { action: 'overlay', head: headOfOverlay },
+    governed: { action: 'overlay', head: getOverlayHead },
     problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
   }).handle(async ({ tx, params, query, request, kernel }) => {
     await lockActivations(tx, 'list', params.list_key)
-    const current = await findInForce(tx, 'list', params.list_key, 'overlay')
+    const current = await findActivationInForce(tx, 'list', params.list_key, 'overlay')
     if (!current) return fail('not_found')
     if (current.version === null) return fail('transition_not_allowed', 'There is no overlay in force.')
-    await reviewed(tx, kernel, atOnce(params.list_key), [], () =>
+    await applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
       insertActivation(tx, {
         activation_id: uuidv7(),
         family: 'list',
@@ -146,7 +146,7 @@ export const overlayRoutes = [
         effective_from: null,
         expires_at: null,
         reason: query.reason ?? 'Returned to the shared list.',
-        cr_id: request.approves ?? null,
+        cr_id: request.change_request_id ?? null,
       }),
     )
     return undefined
@@ -158,23 +158,23 @@ export const overlayRoutes = [
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
     params: ListKeyParams,
-    body: RebaseOrder,
+    body: RebaseRequest,
     reply: [200, RebaseReply],
     governed: {
       action: 'overlay',
-      head: headOfOverlay,
-      unless: (body) => (body as { apply?: boolean } | undefined)?.apply !== true,
+      head: getOverlayHead,
+      skipApprovalIf: (body) => (body as { apply?: boolean } | undefined)?.apply !== true,
     },
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
-    const { version, laid, conflicts, ...ground } = await examine(kernel, tx, params.list_key)
+    const { version, laid, conflicts, ...ground } = await compareOverlay(kernel, tx, params.list_key)
     if (!version) return fail('not_found', 'There is no overlay in force.')
     const resolutions = body.resolutions ?? {}
     const byKey = new Map(conflicts.map((conflict) => [conflict.key, conflict]))
     const dropped = conflicts.filter(({ kind }) => kind === 'redundant').map(({ key }) => key)
     const merges = new Set(laid.filter(({ change }) => change.op === 'merge').map(({ change }) => change.key))
     // Ours cannot be kept where the policy or the type forbids it, nor where nothing is left to merge it into.
-    const yields = ({ key, kind }: Conflict) =>
+    const yields = ({ key, kind }: OverlayConflict) =>
       kind === 'policy-violating' || kind === 'invalid' || (kind === 'removed' && merges.has(key))
     const open = conflicts.filter(
       (conflict) =>
@@ -199,24 +199,25 @@ export const overlayRoutes = [
     const kept = laid
       .filter(({ change }) => byKey.get(change.key)?.kind !== 'redundant' && resolutions[change.key] !== 'theirs')
       .map(
-        ({ change }): Operation => ({ key: change.key, op: change.op, ...(change.value && { value: change.value }) }),
+        ({ change }): OverlayOperation => ({
+          key: change.key,
+          op: change.op,
+          ...(change.value && { value: change.value }),
+        }),
       )
     if (kept.length === 0) {
       return fail('transition_not_allowed', 'Nothing of the overlay would be left; delete it instead.')
     }
-    const changes: OverlayEntry[] = (await layAll(kernel, tx, ground.base, kept)).map(({ change }) => change)
-    const made = await reviewed(tx, kernel, atOnce(params.list_key), [], () =>
+    const changes: OverlayEntry[] = (await applyChanges(kernel, tx, ground.base, kept)).map(({ change }) => change)
+    const made = await applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
       publishOverlay(tx, params.list_key, changes, ground, {
         mode: version.base_version === null ? 'follow' : 'pinned',
         origin: 'rebase',
         reason: body.reason ?? 'Rebased.',
-        cr_id: request.approves,
+        cr_id: request.change_request_id,
       }),
     )
-    audit.configuration(
-      { overlay: version.version },
-      { overlay: made.version.version, base_version: ground.base.version },
-    )
+    audit.recordDiff({ overlay: version.version }, { overlay: made.version.version, base_version: ground.base.version })
     return { ...report, applied: true, version: made.version.version }
   }),
 ]

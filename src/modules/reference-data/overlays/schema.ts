@@ -1,6 +1,6 @@
 /** Wire contract of overlays: a tenant's changes on a shared list. */
 import { Count, closed, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
-import { EntryValue, ListKey, Reason, Resolved, Sha256, VersionNumber } from '../schema.ts'
+import { EntryValue, ListKey, Reason, ResolvedList, Sha256, VersionNumber } from '../schema.ts'
 
 const Operation = closed({
   key: text(500),
@@ -9,7 +9,7 @@ const Operation = closed({
   }),
   value: Type.Optional(EntryValue),
 })
-export const OverlayOrder = closed({
+export const OverlayRequest = closed({
   entries: listOf(Operation, 10_000, { minItems: 1, description: 'The whole overlay; it replaces the one before.' }),
   mode: Type.Optional(
     oneOf(['follow', 'pinned'], {
@@ -42,7 +42,7 @@ export const OverlayView = closed(
   {
     list_key: ListKey,
     overlay_policy: oneOf(['none', 'add_only', 'tighten_only', 'free']),
-    base: nullable(Resolved),
+    base: nullable(ResolvedList),
     overlay: nullable(
       closed({
         version: VersionNumber,
@@ -66,7 +66,7 @@ export const OverlayView = closed(
   { title: 'Overlay' },
 )
 
-export const RebaseOrder = closed({
+export const RebaseRequest = closed({
   resolutions: Type.Optional(
     Type.Unsafe<Record<string, 'ours' | 'theirs'>>({
       type: 'object',

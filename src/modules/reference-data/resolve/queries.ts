@@ -1,9 +1,9 @@
 /** SQL of resolution: pointers to what is in force, in one statement for all lists, and the receipts that pin them. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Family } from '../datasets/queries.ts'
+import type { DatasetFamily } from '../datasets/queries.ts'
 
 export interface PointerRow {
-  readonly family: Family
+  readonly family: DatasetFamily
   readonly list_key: string
   /** NULL: nothing is in force. */
   readonly via: 'tenant-own' | 'tenant-pin' | 'shared' | null
@@ -38,7 +38,7 @@ export interface PointerRow {
 }
 
 /** `r` is what app.resolve_lists gives, with its family. */
-export const pointersFrom = (source: string): string =>
+export const selectPointers = (source: string): string =>
   `select r.family, r.list_key, r.via, r.shadows_shared, r.dataset_tenant_id, r.dataset_id, r.version, v.label, v.type_tenant_id,
           v.type_key, v.type_version, v.content_hash, v.entry_count, v.data_bytes, r.effective_from, r.expires_at,
           r.activation_id, d.overlay_policy, r.overlay_dataset_id, r.overlay_version, r.overlay_activation_id,
@@ -55,36 +55,35 @@ export const pointersFrom = (source: string): string =>
      left join app.dataset d on d.tenant_id = r.dataset_tenant_id and d.dataset_id = r.dataset_id
      left join app.dataset_version o on o.tenant_id = $1 and o.dataset_id = r.overlay_dataset_id and o.version = r.overlay_version`
 
-export const inForce = (family: string, keys: string): string =>
+export const selectInForce = (family: string, keys: string): string =>
   `select ${family} as family, l.* from app.resolve_lists(${family}, ${keys}, coalesce($4::timestamptz, statement_timestamp()), $5::timestamptz) l`
 
 /**
  * A single key is written as such: an array whose length PostgreSQL cannot know may be planned anew each time, which takes
  * several times as long as the answer.
  */
-export const resolveLists = (
+export const listPointers = (
   tx: Tx,
   keys: readonly string[],
   clocks: { valid_at: string | null; known_at: string | null },
-  family: Family = 'list',
+  family: DatasetFamily = 'list',
 ) =>
-  tx.query<PointerRow>(pointersFrom(inForce('$2::text', keys.length === 1 ? 'array[$3::text]' : '$3::text[]')), [
-    tx.tenant_id,
-    family,
-    keys.length === 1 ? keys[0] : keys,
-    clocks.valid_at,
-    clocks.known_at,
-  ])
+  tx.query<PointerRow>(
+    selectPointers(selectInForce('$2::text', keys.length === 1 ? 'array[$3::text]' : '$3::text[]')),
+    [tx.tenant_id, family, keys.length === 1 ? keys[0] : keys, clocks.valid_at, clocks.known_at],
+  )
 
 /** A definition and the lists it reads, in one statement: versions of one instant, whatever is being activated meanwhile. */
-export const resolveDefinition = (
+export const listDefinitionPointers = (
   tx: Tx,
-  definition: { family: Family; key: string },
+  definition: { family: DatasetFamily; key: string },
   list_keys: readonly string[],
   clocks: { valid_at: string | null; known_at: string | null },
 ) =>
   tx.query<PointerRow>(
-    pointersFrom(`${inForce('$2::text', 'array[$3::text]')} union all ${inForce(`'list'`, '$6::text[]')}`),
+    selectPointers(
+      `${selectInForce('$2::text', 'array[$3::text]')} union all ${selectInForce(`'list'`, '$6::text[]')}`,
+    ),
     [tx.tenant_id, definition.family, definition.key, clocks.valid_at, clocks.known_at, list_keys],
   )
 
@@ -104,8 +103,8 @@ export const findEpochs = (tx: Tx) =>
   )
 
 /** Names content exactly, and no clock: what a receipt keeps of a pointer. */
-export interface Pinned {
-  readonly family?: Family
+export interface PinnedVersion {
+  readonly family?: DatasetFamily
   readonly list_key: string
   readonly via: string
   readonly dataset_tenant_id: string
@@ -135,7 +134,7 @@ export type ContentRow = Omit<
 >
 
 /** Versions by their numbers, as a receipt names them. What is gone is absent; hashes are compared by the caller. */
-export const listPinned = (tx: Tx, pinned: readonly Pinned[]) =>
+export const listPinnedVersions = (tx: Tx, pinned: readonly PinnedVersion[]) =>
   tx.query<ContentRow>(
     `select p.family, p.list_key, p.via, p.dataset_tenant_id, p.dataset_id, v.version, v.label, v.type_tenant_id, v.type_key,
             v.type_version, v.content_hash, v.entry_count, v.data_bytes, d.overlay_policy, p.overlay_dataset_id,
@@ -150,7 +149,7 @@ export const listPinned = (tx: Tx, pinned: readonly Pinned[]) =>
   )
 
 /** Waits for activations under way, so that the answer for a `known_at` of this minute never changes afterwards. */
-export const lockActivationsShared = (tx: Tx, family: Family, keys: readonly string[]) =>
+export const lockActivationsShared = (tx: Tx, family: DatasetFamily, keys: readonly string[]) =>
   tx.run(
     `select pg_advisory_xact_lock_shared(hashtextextended(name, 0)) from (
        select 'activation:' || t || ':' || $2::text || ':' || k as name
@@ -173,7 +172,7 @@ const columns = 'receipt_id, consumer, valid_at, known_at, manifest, manifest_ha
 
 export type NewReceipt = Omit<ReceiptRow, 'created_at' | 'created_by'>
 
-const insertion = `insert into app.resolution_receipt
+const insertReceiptSql = `insert into app.resolution_receipt
   (tenant_id, receipt_id, consumer, valid_at, known_at, manifest, manifest_hash, created_by)
   values ($1, $2, $3, $4, $5, $6, $7, $8)`
 const valuesOf = (tx: Tx, receipt: NewReceipt): unknown[] => [
@@ -188,10 +187,10 @@ const valuesOf = (tx: Tx, receipt: NewReceipt): unknown[] => [
 ]
 
 export const insertReceipt = (tx: Tx, receipt: NewReceipt) =>
-  tx.find<ReceiptRow>(`${insertion} returning ${columns}`, valuesOf(tx, receipt))
+  tx.find<ReceiptRow>(`${insertReceiptSql} returning ${columns}`, valuesOf(tx, receipt))
 
 /** Sent in the same flight as COMMIT, before whatever is deferred after it. */
-export const deferReceipt = (tx: Tx, receipt: NewReceipt): void => tx.defer(insertion, valuesOf(tx, receipt))
+export const deferReceipt = (tx: Tx, receipt: NewReceipt): void => tx.defer(insertReceiptSql, valuesOf(tx, receipt))
 
 export const findReceipt = (tx: Tx, receipt_id: string) =>
   tx.find<ReceiptRow>(`select ${columns} from app.resolution_receipt where tenant_id = $1 and receipt_id = $2`, [

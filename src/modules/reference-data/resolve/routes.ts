@@ -6,66 +6,66 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { type Actor, tenantRoute } from '../../../kernel/route.ts'
 import { normaliseKey } from '../../../registry/types/text-rules.ts'
-import { recall, remember } from '../memory/actions.ts'
-import { keepReceipt } from '../receipts/actions.ts'
 import { ListKeyParams } from '../schema.ts'
+import { cachePointers, getCachedPointers } from './pointer-cache.ts'
+import { findReceipt, listPointers, type ReceiptRow } from './queries.ts'
+import { createReceipt } from './receipts.ts'
 import {
+  assertInForce,
   type Clocks,
-  expectInForce,
-  isLookedUpAtOnce,
+  getCachedList,
   isRecent,
-  knownWhole,
-  lookUp,
-  type Pointer,
-  resolve,
-  shown,
-} from './actions.ts'
-import { findReceipt, type ReceiptRow, resolveLists } from './queries.ts'
+  isSingleStatementLookup,
+  lookUpEntries,
+  resolveVersions,
+  toResolvedListView,
+  type VersionPointer,
+} from './resolver.ts'
 import {
-  EntryAt,
-  EntryAtQuery,
-  LookupOrder,
   LookupReply,
+  LookupRequest,
   ReceiptParams,
   ReceiptReply,
+  ResolvedEntry,
+  ResolveEntryQuery,
   ResolveManyReply,
-  ResolveOrder,
   ResolveQuery,
   ResolveReply,
+  ResolveRequest,
 } from './schema.ts'
 
-const receiptOf = ({ manifest: _, ...receipt }: ReceiptRow) => receipt
-const etagOf = (...parts: readonly unknown[]): Record<string, string> => ({
+const toReceiptView = ({ manifest: _, ...receipt }: ReceiptRow) => receipt
+const toHashedEtag = (...parts: readonly unknown[]): Record<string, string> => ({
   etag: `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`,
 })
 
-const scopeOf = (actor: Actor) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
+const toTxScope = (actor: Actor) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
 
 /** One statement in one round trip, unless the instant asked for is so near that activations may still be under way. */
-async function pointerTo(
+async function getPointer(
   kernel: Kernel,
   actor: Actor,
   list_key: string,
   clocks: Clocks,
   write: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
-): Promise<Pointer> {
-  const scope = scopeOf(actor)
+): Promise<VersionPointer> {
+  const scope = toTxScope(actor)
   const keys = [list_key]
   const is_now = clocks.valid_at === undefined && clocks.known_at === undefined
-  const recalled = is_now
-    ? await kernel.transactions.one(scope, (tx) => recall(kernel, tx, [{ family: 'list', key: list_key }]))
+  const cachedResult = is_now
+    ? await kernel.transactions.one(scope, (tx) => getCachedPointers(kernel, tx, [{ family: 'list', key: list_key }]))
     : null
   const [pointer] =
-    recalled ??
+    cachedResult ??
     (isRecent(clocks.known_at)
-      ? await write((tx) => resolve(tx, keys, clocks))
+      ? await write((tx) => resolveVersions(tx, keys, clocks))
       : await kernel.transactions.one(scope, async (tx) => {
-          const rows = await resolveLists(tx, keys, {
+          const rows = await listPointers(tx, keys, {
             valid_at: clocks.valid_at ?? null,
             known_at: clocks.known_at ?? null,
           })
-          if (is_now) remember(kernel, tx, rows)
-          return expectInForce(rows, keys)
+          if (is_now) cachePointers(kernel, tx, rows)
+          return assertInForce(rows, keys)
         }))
   return pointer ?? fail('not_found')
 }
@@ -80,11 +80,14 @@ export const resolveRoutes = [
     query: ResolveQuery,
     reply: [200, ResolveReply],
     cacheable: true,
-    headers: ({ valid_at: _v, known_at: _k, ...resolved }) => etagOf(resolved),
+    headers: ({ valid_at: _v, known_at: _k, ...resolved }) => toHashedEtag(resolved),
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ params, query, actor, kernel, write }) => {
-    const found = await pointerTo(kernel, actor, params.list_key, query, write)
-    return Object.assign(shown(found), { valid_at: query.valid_at ?? found.now, known_at: query.known_at ?? null })
+    const found = await getPointer(kernel, actor, params.list_key, query, write)
+    return Object.assign(toResolvedListView(found), {
+      valid_at: query.valid_at ?? found.now,
+      known_at: query.known_at ?? null,
+    })
   }),
 
   tenantRoute('GET /reference-data/resolve/:list_key/entry', {
@@ -93,20 +96,22 @@ export const resolveRoutes = [
     roles: everyone,
     tx: 'self',
     params: ListKeyParams,
-    query: EntryAtQuery,
-    reply: [200, EntryAt],
+    query: ResolveEntryQuery,
+    reply: [200, ResolvedEntry],
     cacheable: true,
-    headers: ({ list, key, entry }) => etagOf(list, key, entry),
+    headers: ({ list, key, entry }) => toHashedEtag(list, key, entry),
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ params, query, actor, kernel, read, write }) => {
-    const list = await pointerTo(kernel, actor, params.list_key, query, write)
+    const list = await getPointer(kernel, actor, params.list_key, query, write)
     // A version never changes, so what it says of a key needs no common snapshot with the pointer to it.
-    const known = knownWhole(kernel, actor.tenant_id, list)
+    const known = getCachedList(kernel, actor.tenant_id, list)
     const key = normaliseKey(query.key)
-    if (known) return { list: shown(list), key: query.key, entry: known.entries.get(key)?.entry ?? null }
-    const ask = (tx: Tx) => lookUp(kernel, tx, list, [key])
-    const entries = isLookedUpAtOnce(list) ? await kernel.transactions.one(scopeOf(actor), ask) : await read(ask)
-    return { list: shown(list), key: query.key, entry: entries.get(key) ?? null }
+    if (known) return { list: toResolvedListView(list), key: query.key, entry: known.entries.get(key)?.entry ?? null }
+    const ask = (tx: Tx) => lookUpEntries(kernel, tx, list, [key])
+    const entries = isSingleStatementLookup(list)
+      ? await kernel.transactions.one(toTxScope(actor), ask)
+      : await read(ask)
+    return { list: toResolvedListView(list), key: query.key, entry: entries.get(key) ?? null }
   }),
 
   tenantRoute('POST /reference-data/resolve', {
@@ -114,14 +119,14 @@ export const resolveRoutes = [
     summary: 'Resolve many lists at once, never a torn set, and keep the receipt',
     roles: everyone,
     tx: 'write',
-    body: ResolveOrder,
+    body: ResolveRequest,
     reply: [201, ResolveManyReply],
     location: ({ receipt }) => `/reference-data/receipts/${receipt.receipt_id}`,
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ tx, body }) => {
-    const pointers = await resolve(tx, body.list_keys, body)
-    const receipt = await keepReceipt(tx, body.consumer ?? 'api', pointers, body)
-    return { receipt: receiptOf(receipt), lists: pointers.map(shown) }
+    const pointers = await resolveVersions(tx, body.list_keys, body)
+    const receipt = await createReceipt(tx, body.consumer ?? 'api', pointers, body)
+    return { receipt: toReceiptView(receipt), lists: pointers.map(toResolvedListView) }
   }),
 
   tenantRoute('GET /reference-data/receipts/:receipt_id', {
@@ -137,7 +142,7 @@ export const resolveRoutes = [
     if (createHash('sha256').update(receipt.manifest).digest('hex') !== receipt.manifest_hash) fail('content_corrupt')
     const lists = JSON.parse(receipt.manifest) as Record<string, unknown>[]
     return {
-      ...receiptOf(receipt),
+      ...toReceiptView(receipt),
       lists: lists.map(({ dataset_tenant_id: _t, dataset_id: _d, overlay_dataset_id: _o, ...list }) => list as never),
     }
   }),
@@ -147,24 +152,24 @@ export const resolveRoutes = [
     summary: 'Look values up in the lists in force, and keep the receipt',
     roles: everyone,
     tx: 'write',
-    body: LookupOrder,
+    body: LookupRequest,
     reply: [201, LookupReply],
     location: ({ receipt }) => `/reference-data/receipts/${receipt.receipt_id}`,
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ tx, body, kernel }) => {
     const list_keys = [...new Set(body.lookups.map(({ list_key }) => list_key))]
-    const pointers = await resolve(tx, list_keys, body)
+    const pointers = await resolveVersions(tx, list_keys, body)
     const byKey = new Map(pointers.map((pointer) => [pointer.list_key, pointer]))
     const results = []
     for (const { list_key, keys } of body.lookups) {
       const pointer = byKey.get(list_key) ?? fail('not_found')
-      const entries = await lookUp(kernel, tx, pointer, [...new Set(keys.map(normaliseKey))])
+      const entries = await lookUpEntries(kernel, tx, pointer, [...new Set(keys.map(normaliseKey))])
       results.push({
-        list: shown(pointer),
+        list: toResolvedListView(pointer),
         entries: keys.map((key) => ({ key, entry: entries.get(normaliseKey(key)) ?? null })),
       })
     }
-    const receipt = await keepReceipt(tx, body.consumer ?? 'api', pointers, body)
-    return { receipt: receiptOf(receipt), results }
+    const receipt = await createReceipt(tx, body.consumer ?? 'api', pointers, body)
+    return { receipt: toReceiptView(receipt), results }
   }),
 ]

@@ -1,20 +1,20 @@
 /** Wire contract of the resolver: which version is in force, what it says of a key, and the receipt of having asked. */
 import { closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
-import { Clocks, EntryValue, ListKey, Resolved, resolvedLists, Sha256 } from '../schema.ts'
+import { Clocks, EntryValue, ListKey, ResolvedList, resolvedLists, Sha256 } from '../schema.ts'
 
 export const ResolveQuery = closed(Clocks)
 export const ResolveReply = closed(
   {
-    ...Resolved.properties,
+    ...ResolvedList.properties,
     valid_at: Timestamp(),
     known_at: nullable(Timestamp({ description: 'Null: as known now.' })),
   },
   { title: 'Resolution' },
 )
 
-export const EntryAtQuery = closed({ ...Clocks, key: text(500, { description: 'The business key.' }) })
-export const EntryAt = closed(
-  { list: Resolved, key: text(500), entry: nullable(EntryValue) },
+export const ResolveEntryQuery = closed({ ...Clocks, key: text(500, { description: 'The business key.' }) })
+export const ResolvedEntry = closed(
+  { list: ResolvedList, key: text(500), entry: nullable(EntryValue) },
   { title: 'ResolvedEntry' },
 )
 
@@ -22,7 +22,7 @@ const consumer = Type.Optional(
   text(200, { description: 'What asks, for the record: a decision, a report.', default: 'api' }),
 )
 const keys = (max: number) => listOf(ListKey, max, { minItems: 1, uniqueItems: true })
-export const ResolveOrder = closed({ list_keys: keys(50), ...Clocks, consumer })
+export const ResolveRequest = closed({ list_keys: keys(50), ...Clocks, consumer })
 
 export const Receipt = closed(
   {
@@ -60,7 +60,7 @@ export const ReceiptReply = closed(
 )
 export const ReceiptParams = closed({ receipt_id: Id() })
 
-export const LookupOrder = closed({
+export const LookupRequest = closed({
   lookups: listOf(closed({ list_key: ListKey, keys: listOf(text(500), 200, { minItems: 1, uniqueItems: true }) }), 20, {
     minItems: 1,
   }),
@@ -72,7 +72,7 @@ export const LookupReply = closed(
     receipt: Receipt,
     results: listOf(
       closed({
-        list: Resolved,
+        list: ResolvedList,
         entries: listOf(closed({ key: text(500), entry: nullable(EntryValue) }), 200),
       }),
       20,

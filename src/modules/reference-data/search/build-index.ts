@@ -1,19 +1,19 @@
 /** Building the search index of a list: what began with each version, one part at a time, each committed as a whole. */
 import { setImmediate } from 'node:timers/promises'
 import type { Tx } from '../../../kernel/database/tx.ts'
+import { collectEntryWords } from '../../../registry/search/search-words.ts'
 import { SegmentBuilder, type WordBlock } from '../../../registry/search/segment.ts'
-import { entryWords } from '../../../registry/search/words.ts'
 import {
   findIndexedVersion,
   insertKeyBlocks,
   insertSegment,
   insertWordBlocks,
-  listBegun,
+  listEntriesStartingAt,
   listSegments,
   type SegmentRow,
 } from './queries.ts'
 
-type Run = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
+type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 
 /** What is held in memory while a part is built: some 50 MB. */
 export const ENTRIES_PER_PART = 100_000
@@ -27,8 +27,8 @@ export interface IndexedList {
 }
 
 interface IndexRun {
-  readonly read: Run
-  readonly write: Run
+  readonly read: RunInTx
+  readonly write: RunInTx
   /** Called after each batch with the number of entries that were read. */
   onBatch?(entries: number): Promise<void>
   readonly entries_per_part?: number
@@ -37,10 +37,10 @@ interface IndexRun {
 /** Indexes all versions up to `head` that are not indexed yet; continues where an earlier run stopped. */
 export async function buildSearchIndex(run: IndexRun, list: IndexedList, head: number): Promise<void> {
   const indexed = await run.read((tx) => findIndexedVersion(tx, list))
-  for (let version = indexed + 1; version <= head; version++) await indexVersion(run, list, version)
+  for (let version = indexed + 1; version <= head; version++) await indexOneVersion(run, list, version)
 }
 
-async function indexVersion(run: IndexRun, list: IndexedList, version: number): Promise<void> {
+async function indexOneVersion(run: IndexRun, list: IndexedList, version: number): Promise<void> {
   const of = { ...list, version }
   const written = (await run.read((tx) => listSegments(tx, of))).filter((segment) => segment.version === version)
   let part = written.length
@@ -76,10 +76,10 @@ async function readPart(run: IndexRun, of: IndexedList & { version: number }, st
   let is_last = false
   while (!is_last && keys.length < entries_per_part) {
     const wanted = Math.min(BATCH, entries_per_part - keys.length)
-    const rows = await run.read((tx) => listBegun(tx, of, after, wanted))
+    const rows = await run.read((tx) => listEntriesStartingAt(tx, of, after, wanted))
     for (const { key, data } of rows) {
       keys.push(key)
-      builder.add(data === null ? [] : entryWords(JSON.parse(data)))
+      builder.add(data === null ? [] : collectEntryWords(JSON.parse(data)))
     }
     is_last = rows.length < wanted
     after = rows.at(-1)?.key ?? after

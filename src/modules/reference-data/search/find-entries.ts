@@ -4,9 +4,9 @@
  */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { MIN_TREE_ENTRIES } from '../../../registry/content/stored-tree.ts'
+import { matchesWords } from '../../../registry/search/search-words.ts'
 import { collectPrefix, EntrySet } from '../../../registry/search/segment.ts'
-import { holdsWords } from '../../../registry/search/words.ts'
-import { entryOf } from '../versions/entries.ts'
+import { parseEntry } from '../versions/entries.ts'
 import { type EntryRow, listEntries, listEntriesByKey, type VersionRow } from '../versions/queries.ts'
 import { KEYS_PER_BLOCK } from './build-index.ts'
 import {
@@ -39,32 +39,33 @@ export type IndexState = 'ready' | 'building' | 'not_needed'
 export async function searchEntries(tx: Tx, search: EntrySearch): Promise<{ rows: EntryRow[]; index: IndexState }> {
   const { version } = search
   if (search.words.length === 0) return { rows: [], index: 'not_needed' }
-  if (version.entry_count < MIN_TREE_ENTRIES) return { rows: await scan(tx, search, listAfter), index: 'not_needed' }
+  if (version.entry_count < MIN_TREE_ENTRIES)
+    return { rows: await scanEntries(tx, search, listAfter), index: 'not_needed' }
   if ((await findIndexedVersion(tx, version)) < version.version) {
-    return { rows: await scan(tx, search, listContaining), index: 'building' }
+    return { rows: await scanEntries(tx, search, listContaining), index: 'building' }
   }
   return { rows: await searchIndex(tx, search), index: 'ready' }
 }
 
-const isBeyond = (key: string, { key_prefix }: EntrySearch): boolean =>
+const isPastPrefix = (key: string, { key_prefix }: EntrySearch): boolean =>
   key_prefix !== '' && !key.startsWith(key_prefix) && Buffer.compare(Buffer.from(key), Buffer.from(key_prefix)) > 0
 
-const fits = (row: EntryRow, { words, key_prefix }: EntrySearch): boolean =>
-  row.key.startsWith(key_prefix) && holdsWords(entryOf(row), words)
+const isMatch = (row: EntryRow, { words, key_prefix }: EntrySearch): boolean =>
+  row.key.startsWith(key_prefix) && matchesWords(parseEntry(row), words)
 
 type ListAfter = (tx: Tx, search: EntrySearch, after: string, count: number) => Promise<EntryRow[]>
 const listAfter: ListAfter = (tx, { version }, after, count) => listEntries(tx, version, after, count)
 const listContaining: ListAfter = (tx, { version, words }, after, count) =>
   listEntriesWithText(tx, version, words, after, count)
 
-async function scan(tx: Tx, search: EntrySearch, list: ListAfter): Promise<EntryRow[]> {
+async function scanEntries(tx: Tx, search: EntrySearch, list: ListAfter): Promise<EntryRow[]> {
   const found: EntryRow[] = []
   let after = search.after
   for (;;) {
     const rows = await list(tx, search, after, SCANNED_AT_ONCE)
-    for (const row of rows) if (fits(row, search)) found.push(row)
+    for (const row of rows) if (isMatch(row, search)) found.push(row)
     const last = rows.at(-1)
-    if (!last || rows.length < SCANNED_AT_ONCE || found.length >= search.count || isBeyond(last.key, search)) {
+    if (!last || rows.length < SCANNED_AT_ONCE || found.length >= search.count || isPastPrefix(last.key, search)) {
       return found.slice(0, search.count)
     }
     after = last.key
@@ -72,7 +73,7 @@ async function scan(tx: Tx, search: EntrySearch, list: ListAfter): Promise<Entry
 }
 
 /** The segments of one version: their entries are in key order from the first part to the last. */
-interface Stream {
+interface VersionSegments {
   readonly segments: readonly SegmentRow[]
 }
 
@@ -91,18 +92,18 @@ function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> 
 async function searchIndex(tx: Tx, search: EntrySearch): Promise<EntryRow[]> {
   const segments = await listSegments(tx, search.version)
   const candidates = await collectCandidates(tx, search, segments)
-  const streams: Stream[] = [...groupBy(segments, ({ version }) => version).values()].map((of) => ({
+  const streams: VersionSegments[] = [...groupBy(segments, ({ version }) => version).values()].map((of) => ({
     segments: of,
   }))
   const found: EntryRow[] = []
   let after = search.after
   for (;;) {
-    const { keys, is_end } = await nextKeys(tx, search, streams, candidates, after)
+    const { keys, is_end } = await findNextKeys(tx, search, streams, candidates, after)
     const rows = keys.length === 0 ? [] : await listEntriesByKey(tx, search.version, keys)
     rows.sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
-    for (const row of rows) if (fits(row, search)) found.push(row)
+    for (const row of rows) if (isMatch(row, search)) found.push(row)
     const last = keys.at(-1)
-    if (is_end || last === undefined || found.length >= search.count || isBeyond(last, search)) {
+    if (is_end || last === undefined || found.length >= search.count || isPastPrefix(last, search)) {
       return found.slice(0, search.count)
     }
     after = last
@@ -137,10 +138,10 @@ interface Position {
  * The next keys of candidates after `after`, in key order. A stream that has more than were taken ends what may be given: a later
  * key of another stream could come after keys that were not looked at yet.
  */
-async function nextKeys(
+async function findNextKeys(
   tx: Tx,
   { version, count, key_prefix }: EntrySearch,
-  streams: readonly Stream[],
+  streams: readonly VersionSegments[],
   candidates: ReadonlyMap<string, EntrySet>,
   after: string,
 ): Promise<{ keys: string[]; is_end: boolean }> {

@@ -3,16 +3,16 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { WordBlock } from '../../../registry/search/segment.ts'
 import type { EntryRow } from '../versions/queries.ts'
 
-interface Of {
+interface DatasetId {
   readonly tenant_id: string
   readonly dataset_id: string
 }
-interface VersionId extends Of {
+interface VersionId extends DatasetId {
   readonly version: number
 }
 
 /** The greatest version whose entries, and those of all before it, are indexed; 0 when there is none. */
-export const findIndexedVersion = async (tx: Tx, { tenant_id, dataset_id }: Of): Promise<number> => {
+export const findIndexedVersion = async (tx: Tx, { tenant_id, dataset_id }: DatasetId): Promise<number> => {
   const row = await tx.find<{ version: number | null }>(
     `select max(version) as version from app.dataset_segment where tenant_id = $1 and dataset_id = $2 and is_last`,
     [tenant_id, dataset_id],
@@ -80,7 +80,7 @@ export interface KeyBlockId {
   readonly block: number
 }
 
-export const listKeyBlocks = (tx: Tx, { tenant_id, dataset_id }: Of, blocks: readonly KeyBlockId[]) =>
+export const listKeyBlocks = (tx: Tx, { tenant_id, dataset_id }: DatasetId, blocks: readonly KeyBlockId[]) =>
   tx.query<KeyBlockId & { keys: string }>(
     `select k.version, k.part, k.block, k.keys
        from unnest($3::bigint[], $4::bigint[], $5::bigint[]) as w (version, part, block)
@@ -112,7 +112,12 @@ export const listEntriesWithText = (
   )
 
 /** Entries that began with a version, in key order. */
-export const listBegun = (tx: Tx, { tenant_id, dataset_id, version }: VersionId, after: string, count: number) =>
+export const listEntriesStartingAt = (
+  tx: Tx,
+  { tenant_id, dataset_id, version }: VersionId,
+  after: string,
+  count: number,
+) =>
   tx.query<{ key: string; data: string | null }>(
     version === 1
       ? `select key, data from app.dataset_entry

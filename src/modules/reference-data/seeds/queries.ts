@@ -1,8 +1,8 @@
 /** SQL of the seed ledger. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
 
-export interface LedgerRow {
+export interface SeedLedgerRow {
   readonly subject: string
   readonly seed_hash: string
   readonly version: number | null
@@ -12,8 +12,8 @@ export interface LedgerRow {
 
 const columns = 'subject, seed_hash, version, outcome, applied_at'
 
-export const listLedger = (tx: Tx, after: Position, count: number) =>
-  tx.query<LedgerRow>(
+export const listSeedLedger = (tx: Tx, after: PagePosition, count: number) =>
+  tx.query<SeedLedgerRow>(
     `select ${columns} from app.seed_ledger where tenant_id = app.system_tenant()
         and ($1::text is null or (subject, seed_hash) > ($1, $2)) order by subject, seed_hash limit $3`,
     [after?.[0] ?? null, after?.[1] ?? null, count],
@@ -24,7 +24,7 @@ export const listSeedHashes = (tx: Tx) =>
     'select subject, seed_hash from app.seed_ledger where tenant_id = app.system_tenant()',
   )
 
-export const insertLedger = (tx: Tx, row: Omit<LedgerRow, 'applied_at'>) =>
+export const insertSeedLedger = (tx: Tx, row: Omit<SeedLedgerRow, 'applied_at'>) =>
   tx.run(
     `insert into app.seed_ledger (tenant_id, subject, seed_hash, version, outcome) values (app.system_tenant(), $1, $2, $3, $4)`,
     [row.subject, row.seed_hash, row.version, row.outcome],
@@ -48,7 +48,7 @@ export interface OperatorEventRow {
   readonly hash: string
 }
 
-export const listOperatorEvents = (tx: Tx, after: Position, count: number) =>
+export const listOperatorEvents = (tx: Tx, after: PagePosition, count: number) =>
   tx.query<OperatorEventRow>(
     `select seq, recorded_at, actor, operation, subject, detail, prev_hash, hash from app.operator_event
       where tenant_id = app.system_tenant() and ($1::bigint is null or seq < $1) order by seq desc limit $2`,

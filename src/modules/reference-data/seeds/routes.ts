@@ -1,10 +1,10 @@
 /** What start-up seeding and the operator did to what all tenants share. */
 import { everyone } from '../../../kernel/auth/roles.ts'
-import { page } from '../../../kernel/page.ts'
+import { paginate } from '../../../kernel/page.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { closed, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '../../../kernel/schema.ts'
 import { Sha256, VersionNumber } from '../schema.ts'
-import { listLedger, listOperatorEvents } from './queries.ts'
+import { listOperatorEvents, listSeedLedger } from './queries.ts'
 
 const Seed = closed(
   {
@@ -47,8 +47,8 @@ export const seedRoutes = [
     query: closed(pageQuery),
     reply: [200, pageOf(Seed)],
   }).handle(async (input) => {
-    const seeds = await page(input, 'listSeeds', ['subject', 'seed_hash'], (after, count) =>
-      listLedger(input.tx, after, count),
+    const seeds = await paginate(input, 'listSeeds', ['subject', 'seed_hash'], (after, count) =>
+      listSeedLedger(input.tx, after, count),
     )
     return { ...seeds, items: seeds.items.map((seed) => ({ ...seed, why: why[seed.outcome] })) }
   }),
@@ -61,7 +61,7 @@ export const seedRoutes = [
     query: closed(pageQuery),
     reply: [200, pageOf(OperatorEvent)],
   }).handle(async (input) => {
-    const events = await page(input, 'listOperatorEvents', ['seq'], (after, count) =>
+    const events = await paginate(input, 'listOperatorEvents', ['seq'], (after, count) =>
       listOperatorEvents(input.tx, after, count),
     )
     return { ...events, items: events.items.map((event) => ({ ...event, detail: JSON.parse(event.detail) })) }

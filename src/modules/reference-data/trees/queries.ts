@@ -1,7 +1,7 @@
 /** SQL of the stored Merkle trees of versions. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { GroupPosition } from '../../../registry/content/stored-tree.ts'
-import { OPEN } from '../versions/queries.ts'
+import { OPEN_VERSION } from '../versions/queries.ts'
 
 interface VersionId {
   readonly tenant_id: string
@@ -102,7 +102,7 @@ export const listUntouchedHashes = (tx: Tx, dataset_id: string, after: string, c
   tx.query<{ key: string; hash: Buffer | null }>(
     `select e.key, case when d.key is null then e.hash end as hash
        from (select key, hash from app.dataset_entry
-              where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN} and key > $3 order by key limit $4) e
+              where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN_VERSION} and key > $3 order by key limit $4) e
        left join pg_temp.delta d on d.key = e.key order by e.key`,
     [tx.tenant_id, dataset_id, after, count],
   )
@@ -174,7 +174,7 @@ export const insertBaseBlocksOfEntries = (tx: Tx, dataset_id: string, version: n
     `insert into app.dataset_tree_block (tenant_id, dataset_id, version, block, pairs)
      select $1, $2, $3, ${firstBitsOf('h.key_hash', '$4')}, string_agg(h.key_hash || h.hash, ''::bytea order by h.key_hash)
        from (select sha256(convert_to('probity.key.1' || chr(10) || key, 'UTF8')) as key_hash, hash
-               from app.dataset_entry where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN}) h
+               from app.dataset_entry where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN_VERSION}) h
       group by 4`,
     [tx.tenant_id, dataset_id, version, block_bits],
   )

@@ -7,8 +7,8 @@ import { MIN_TREE_ENTRIES, type TreeSource } from '../../../registry/content/sto
 import { collectGroups, hasSameBuckets, TreeMismatch, TreeUpdate } from '../../../registry/content/tree-update.ts'
 import { listStaged } from '../deltas/queries.ts'
 import type { VersionRow } from '../versions/queries.ts'
-import { treeSourceOf } from './actions.ts'
 import { findNodes, listBlocksOfGroups, listDeltaGroups, listUntouchedHashes } from './queries.ts'
+import { toTreeSource } from './stored-tree.ts'
 
 /** A block of a base has 32 kB: so many are in memory at a time. */
 const GROUPS_AT_ONCE = 128
@@ -82,5 +82,5 @@ async function buildResultTree(tx: Tx, head: VersionRow, entry_count: number): P
   const built = builder.finish()
   // The head does not have as many entries as it says.
   if (built.count !== entry_count) fail('content_corrupt')
-  return { root: built.root, tree: treeSourceOf(built) }
+  return { root: built.root, tree: toTreeSource(built) }
 }

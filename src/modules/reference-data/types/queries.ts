@@ -1,7 +1,7 @@
 /** SQL of dataset types. A tenant sees its own and the shared ones. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
-import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
+import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
 
 export interface TypeRow {
   readonly tenant_id: string
@@ -17,7 +17,7 @@ export interface TypeRow {
 const columns = 'tenant_id, type_key, type_version, definition, definition_hash, compatibility, created_at, created_by'
 
 /** The newest version of each type, by key; own types before shared ones. */
-export const listTypes = (tx: Tx, origin: 'own' | 'shared' | null, after: Position, count: number) =>
+export const listTypes = (tx: Tx, origin: 'own' | 'shared' | null, after: PagePosition, count: number) =>
   tx.query<TypeRow>(
     `select distinct on (type_key, tenant_id) ${columns} from app.dataset_type
       where tenant_id in ($1, app.system_tenant())
@@ -50,7 +50,7 @@ export const findTypeVersion = (tx: Tx, tenant_id: string, type_key: string, typ
     [tenant_id, type_key, type_version],
   )
 
-export const listTypeVersions = (tx: Tx, tenant_id: string, type_key: string, after: Position, count: number) =>
+export const listTypeVersions = (tx: Tx, tenant_id: string, type_key: string, after: PagePosition, count: number) =>
   tx.query<TypeRow>(
     `select ${columns} from app.dataset_type where tenant_id = $1 and type_key = $2
         and ($3::bigint is null or type_version < $3) order by type_version desc limit $4`,

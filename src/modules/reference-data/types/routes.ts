@@ -1,13 +1,20 @@
 /** Dataset types: what an entry of a list looks like, what its key is, and which data would no longer fit a new version. */
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found, named } from '../../../kernel/problem.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, assertReferenced, fail } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { closed, pageQuery } from '../../../kernel/schema.ts'
-import type { TypeDefinition } from '../../../registry/types/definition.ts'
-import { prepareEntries } from '../imports/actions.ts'
-import { breaksOf, contentOf, definitionOf, expectUsable, failUnusable, hashOfContent } from './actions.ts'
+import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
+import { prepareEntries } from '../imports/import-source.ts'
+import {
+  assertUsableType,
+  failUnusable,
+  findTypeBreaks,
+  hashTypeContent,
+  toTypeContent,
+  toTypeDefinition,
+} from './dataset-type.ts'
 import { findType, insertType, listTypes, listTypeVersions, lockType, type TypeRow } from './queries.ts'
 import {
   DatasetType,
@@ -16,17 +23,17 @@ import {
   TypePage,
   TypeParams,
   TypeQuery,
-  Validation,
   ValidationReport,
+  ValidationRequest,
 } from './schema.ts'
 
-const shown = (tx: { tenant_id: string }, { tenant_id, definition, ...type }: TypeRow) => ({
+const toTypeView = (tx: { tenant_id: string }, { tenant_id, definition, ...type }: TypeRow) => ({
   ...type,
-  ...definitionOf({ ...type, definition }),
+  ...toTypeDefinition({ ...type, definition }),
   origin: tenant_id === tx.tenant_id ? ('own' as const) : ('shared' as const),
 })
 
-const headOfType = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+const getTypeHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const type = params['type_key'] === undefined ? undefined : await findType(tx, params['type_key'])
   return type ? String(type.type_version) : null
 }
@@ -41,10 +48,10 @@ export const typeRoutes = [
     reply: [200, TypePage],
   }).handle(async (input) => {
     const { tx, query } = input
-    const types = await page(input, 'listDatasetTypes', ['type_key', 'tenant_id'], (after, count) =>
+    const types = await paginate(input, 'listDatasetTypes', ['type_key', 'tenant_id'], (after, count) =>
       listTypes(tx, query.origin ?? null, after, count),
     )
-    return { ...types, items: types.items.map((type) => shown(tx, type)) }
+    return { ...types, items: types.items.map((type) => toTypeView(tx, type)) }
   }),
 
   tenantRoute('POST /reference-data/types', {
@@ -54,12 +61,12 @@ export const typeRoutes = [
     tx: 'write',
     body: NewType,
     reply: [201, DatasetType],
-    governed: { action: 'types', head: headOfType },
+    governed: { action: 'types', head: getTypeHead },
     location: (type) => `/reference-data/types/${type.type_key}`,
     links: { getDatasetType: { type_key: 'type_key' } },
     problems: ['duplicate', 'list_key_reserved', 'definition_invalid'],
-    before: ({ body, kernel, actor, request }) =>
-      expectUsable(kernel, { type_key: body.type_key, type_version: 1, ...contentOf(body) } as TypeDefinition, {
+    beforeTransaction: ({ body, kernel, actor, request }) =>
+      assertUsableType(kernel, { type_key: body.type_key, type_version: 1, ...toTypeContent(body) } as TypeDefinition, {
         caller: actor.tenant_id,
         signal: request.signal,
       }),
@@ -69,18 +76,18 @@ export const typeRoutes = [
     if (existing?.tenant_id === tx.tenant_id) fail('duplicate')
     if (existing)
       fail('list_key_reserved', `${body.type_key} is a shared type: use it as it is, or choose another key.`)
-    const definition = contentOf(body)
-    const type = found(
+    const definition = toTypeContent(body)
+    const type = assertFound(
       await insertType(tx, {
         type_key: body.type_key,
         type_version: 1,
         definition,
-        definition_hash: hashOfContent(definition),
+        definition_hash: hashTypeContent(definition),
         compatibility: 'backward',
       }),
     )
-    audit.configuration(null, { type_key: type.type_key, definition_hash: type.definition_hash })
-    return shown(tx, type)
+    audit.recordDiff(null, { type_key: type.type_key, definition_hash: type.definition_hash })
+    return toTypeView(tx, type)
   }),
 
   tenantRoute('GET /reference-data/types/:type_key', {
@@ -91,7 +98,7 @@ export const typeRoutes = [
     params: TypeParams,
     reply: [200, DatasetType],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => shown(tx, found(await findType(tx, params.type_key)))),
+  }).handle(async ({ tx, params }) => toTypeView(tx, assertFound(await findType(tx, params.type_key)))),
 
   tenantRoute('GET /reference-data/types/:type_key/versions', {
     id: 'listDatasetTypeVersions',
@@ -104,11 +111,14 @@ export const typeRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params } = input
-    const { tenant_id } = found(await findType(tx, params.type_key))
-    const types = await page(input, `listDatasetTypeVersions ${params.type_key}`, ['type_version'], (after, count) =>
-      listTypeVersions(tx, tenant_id, params.type_key, after, count),
+    const { tenant_id } = assertFound(await findType(tx, params.type_key))
+    const types = await paginate(
+      input,
+      `listDatasetTypeVersions ${params.type_key}`,
+      ['type_version'],
+      (after, count) => listTypeVersions(tx, tenant_id, params.type_key, after, count),
     )
-    return { ...types, items: types.items.map((type) => shown(tx, type)) }
+    return { ...types, items: types.items.map((type) => toTypeView(tx, type)) }
   }),
 
   tenantRoute('POST /reference-data/types/:type_key/versions', {
@@ -119,14 +129,14 @@ export const typeRoutes = [
     params: TypeParams,
     body: NewTypeVersion,
     reply: [201, DatasetType],
-    governed: { action: 'types', head: headOfType },
+    governed: { action: 'types', head: getTypeHead },
     location: (type) => `/reference-data/types/${type.type_key}`,
     problems: ['not_found', 'type_incompatible', 'definition_invalid', 'transition_not_allowed'],
-    before: async ({ params, body, kernel, actor, request }) => {
-      const next = { type_key: params.type_key, type_version: 1, ...contentOf(body) } as TypeDefinition
-      await expectUsable(kernel, next, { caller: actor.tenant_id, signal: request.signal })
+    beforeTransaction: async ({ params, body, kernel, actor, request }) => {
+      const next = { type_key: params.type_key, type_version: 1, ...toTypeContent(body) } as TypeDefinition
+      await assertUsableType(kernel, next, { caller: actor.tenant_id, signal: request.signal })
       const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-      const breaks = await breaksOf(kernel, scope, params.type_key, next, request.signal).catch(failUnusable)
+      const breaks = await findTypeBreaks(kernel, scope, params.type_key, next, request.signal).catch(failUnusable)
       const isKeyChange = breaks.some(({ what }) => what === 'key_changed')
       if (breaks.length > 0 && (isKeyChange || body.compatibility !== 'none')) {
         fail('type_incompatible', {
@@ -139,23 +149,23 @@ export const typeRoutes = [
     },
   }).handle(async ({ tx, params, body, audit }) => {
     await lockType(tx, params.type_key)
-    const current = found(await findType(tx, params.type_key))
+    const current = assertFound(await findType(tx, params.type_key))
     if (current.tenant_id !== tx.tenant_id) fail('transition_not_allowed', 'Shared types are changed by the operator.')
-    const definition = contentOf(body)
-    const type = found(
+    const definition = toTypeContent(body)
+    const type = assertFound(
       await insertType(tx, {
         type_key: params.type_key,
         type_version: current.type_version + 1,
         definition,
-        definition_hash: hashOfContent(definition),
+        definition_hash: hashTypeContent(definition),
         compatibility: body.compatibility ?? 'backward',
       }),
     )
-    audit.configuration(
+    audit.recordDiff(
       { type_version: current.type_version, definition_hash: current.definition_hash },
       { type_version: type.type_version, definition_hash: type.definition_hash },
     )
-    return shown(tx, type)
+    return toTypeView(tx, type)
   }),
 
   tenantRoute('POST /reference-data/types/:type_key/validate', {
@@ -165,15 +175,18 @@ export const typeRoutes = [
     roles: ['policy_editor', 'compliance_officer', 'service'],
     tx: 'self',
     params: TypeParams,
-    body: Validation,
+    body: ValidationRequest,
     reply: [200, ValidationReport],
     problems: ['not_found', 'conflict', 'definition_invalid'],
   }).handle(async ({ params, body, read, kernel, actor, request }) => {
     const type = await read(async (tx) => {
-      const latest = found(await findType(tx, params.type_key))
+      const latest = assertFound(await findType(tx, params.type_key))
       const { type_version = latest.type_version } = body
       if (type_version === latest.type_version) return latest
-      return named(await findType(tx, params.type_key, type_version), `version ${type_version} of ${params.type_key}`)
+      return assertReferenced(
+        await findType(tx, params.type_key, type_version),
+        `version ${type_version} of ${params.type_key}`,
+      )
     })
     const { rejects, totals } = await prepareEntries(kernel, type, body.data, {
       tenant_id: actor.tenant_id,

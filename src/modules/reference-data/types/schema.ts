@@ -12,7 +12,7 @@ import {
   Type,
   text,
 } from '../../../kernel/schema.ts'
-import { TypeDefinitionSchema } from '../../../registry/types/definition.ts'
+import { TypeDefinitionSchema } from '../../../registry/types/type-definition.ts'
 import { EntryValue, ListKey, Origin, Sha256, VersionNumber } from '../schema.ts'
 
 const { type_key: _key, type_version: _version, ...content } = TypeDefinitionSchema.properties
@@ -51,7 +51,7 @@ export const NewTypeVersion = closed({
   ),
 })
 
-export const Validation = closed({
+export const ValidationRequest = closed({
   type_version: Type.Optional(VersionNumber),
   data: listOf(EntryValue, 10_000, { description: 'Entries to try. Nothing is stored.' }),
 })
@@ -72,7 +72,7 @@ export const ValidationReport = closed(
   { title: 'ValidationReport' },
 )
 
-export const Break = closed({
+export const TypeBreakView = closed({
   list_key: nullable(ListKey),
   version: nullable(VersionNumber),
   pointer: Type.String(),

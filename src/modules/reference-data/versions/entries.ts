@@ -4,14 +4,20 @@ import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
 import type { DifferenceRow } from './queries.ts'
 
-export function textOf({ data, hash }: { readonly data: string | null; readonly hash: Buffer | null }): string {
+export function getVerifiedText({
+  data,
+  hash,
+}: {
+  readonly data: string | null
+  readonly hash: Buffer | null
+}): string {
   if (data === null || hash === null || entryHash(data) !== hash.toString('hex')) return fail('content_corrupt')
   return data
 }
-export const entryOf = (row: { readonly data: string | null; readonly hash: Buffer | null }): Entry =>
-  JSON.parse(textOf(row)) as Entry
+export const parseEntry = (row: { readonly data: string | null; readonly hash: Buffer | null }): Entry =>
+  JSON.parse(getVerifiedText(row)) as Entry
 
-export const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
-  row.before === null ? null : entryOf({ data: row.before, hash: row.before_hash }),
-  row.after === null ? null : entryOf({ data: row.after, hash: row.after_hash }),
+export const parseDifference = (row: DifferenceRow): [Entry | null, Entry | null] => [
+  row.before === null ? null : parseEntry({ data: row.before, hash: row.before_hash }),
+  row.after === null ? null : parseEntry({ data: row.after, hash: row.after_hash }),
 ]

@@ -1,9 +1,9 @@
 /** SQL of versions and their entries: what a version holds, what changed between two, and publishing the next one. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
 
 /** Not yet closed: in force for every later version. */
-export const OPEN = 9007199254740991
+export const OPEN_VERSION = 9007199254740991
 
 export interface VersionRow {
   readonly tenant_id: string
@@ -36,26 +36,26 @@ export interface VersionRow {
 const columns = `tenant_id, dataset_id, version, label, type_tenant_id, type_key, type_version, content_hash, content_changed,
   entry_count, data_bytes, base_version, origin, provenance, difference, note, state, created_at, created_by`
 
-interface Of {
+interface DatasetId {
   readonly tenant_id: string
   readonly dataset_id: string
 }
 
 /** By number, or by label when the text is not one. */
-export const findVersion = (tx: Tx, of: Of, version: string | number) =>
+export const findVersion = (tx: Tx, of: DatasetId, version: string | number) =>
   tx.find<VersionRow>(
     `select ${columns} from app.dataset_version where tenant_id = $1 and dataset_id = $2 and (version = $3 or label = $4)`,
     [of.tenant_id, of.dataset_id, /^\d{1,15}$/.test(String(version)) ? Number(version) : null, String(version)],
   )
 
-export const listVersions = (tx: Tx, of: Of, state: string | null, after: Position, count: number) =>
+export const listVersions = (tx: Tx, of: DatasetId, state: string | null, after: PagePosition, count: number) =>
   tx.query<VersionRow>(
     `select ${columns} from app.dataset_version where tenant_id = $1 and dataset_id = $2 and ($3::text is null or state = $3)
         and ($4::bigint is null or version < $4) order by version desc limit $5`,
     [of.tenant_id, of.dataset_id, state, after?.[0] ?? null, count],
   )
 
-export const updateVersionState = (tx: Tx, of: Of, version: number, state: 'deprecated' | 'withdrawn') =>
+export const updateVersionState = (tx: Tx, of: DatasetId, version: number, state: 'deprecated' | 'withdrawn') =>
   tx.find<VersionRow>(
     `update app.dataset_version set state = $4 where tenant_id = $1 and dataset_id = $2 and version = $3 returning ${columns}`,
     [of.tenant_id, of.dataset_id, version, state],
@@ -70,7 +70,7 @@ export interface EntryRow {
 }
 
 /** In key order, from after `after`. */
-export const listEntries = (tx: Tx, of: Of & { version: number }, after: string | null, count: number) =>
+export const listEntries = (tx: Tx, of: DatasetId & { version: number }, after: string | null, count: number) =>
   tx.query<EntryRow>(
     `select key, op, hash, base_hash, data from app.dataset_entry
       where tenant_id = $1 and dataset_id = $2 and v_from <= $3 and v_to > $3 and key > $4 order by key limit $5`,
@@ -79,7 +79,7 @@ export const listEntries = (tx: Tx, of: Of & { version: number }, after: string 
 
 export const listEntriesWithPrefix = (
   tx: Tx,
-  of: Of & { version: number },
+  of: DatasetId & { version: number },
   prefix: string,
   after: string | null,
   count: number,
@@ -92,7 +92,7 @@ export const listEntriesWithPrefix = (
   )
 
 /** A single key is written as such: an array whose length PostgreSQL cannot know may be planned anew each time. */
-export const listEntriesByKey = (tx: Tx, of: Of & { version: number }, keys: readonly string[]) =>
+export const listEntriesByKey = (tx: Tx, of: DatasetId & { version: number }, keys: readonly string[]) =>
   tx.query<EntryRow>(
     `select key, op, hash, base_hash, data from app.dataset_entry
       where tenant_id = $1 and dataset_id = $2 and key = ${keys.length === 1 ? '$4' : 'any ($4)'} and v_from <= $3 and v_to > $3`,
@@ -109,7 +109,7 @@ export interface TextBatch {
 }
 
 /** Many entries as one text: for an export, where a row each would cost more than all else. */
-export const findTextBatch = (tx: Tx, of: Of & { version: number }, after: string | null, count: number) =>
+export const findTextBatch = (tx: Tx, of: DatasetId & { version: number }, after: string | null, count: number) =>
   tx.find<TextBatch>(
     `select count(*)::bigint as count, max(key) as last_key, string_agg(data, chr(10) order by key) as lines,
             bool_and(hash = sha256(convert_to('probity.entry.1' || chr(10) || data, 'UTF8'))) as intact
@@ -119,7 +119,7 @@ export const findTextBatch = (tx: Tx, of: Of & { version: number }, after: strin
   )
 
 /** Keys and hashes only, for the tree of a large version. */
-export const listEntryHashes = (tx: Tx, of: Of & { version: number }, after: string | null, count: number) =>
+export const listEntryHashes = (tx: Tx, of: DatasetId & { version: number }, after: string | null, count: number) =>
   tx.query<{ key: string; hash: Buffer }>(
     `select key, hash from app.dataset_entry
       where tenant_id = $1 and dataset_id = $2 and v_from <= $3 and v_to > $3 and key > $4 order by key limit $5`,
@@ -130,7 +130,7 @@ export const listEntryHashes = (tx: Tx, of: Of & { version: number }, after: str
  * The revision of key `t.key` in a version. The limit keeps it an index read per key: joined as a table, a list that has just
  * been imported, of which the planner knows nothing yet, would be read from end to end.
  */
-const revisionAt = (version: string): string =>
+const selectRevision = (version: string): string =>
   `(select key, data, hash from app.dataset_entry
      where tenant_id = $1 and dataset_id = $2 and key = t.key and v_from <= ${version} and v_to > ${version} limit 1)`
 
@@ -148,7 +148,7 @@ export interface DifferenceRow {
  */
 const listTouched = (
   tx: Tx,
-  of: Of,
+  of: DatasetId,
   range: { from: number; to: number },
   filter: { after: string | null; prefix: string | null },
   count: number,
@@ -163,13 +163,13 @@ const listTouched = (
          union
          select ended.key from generate_series(least($3::bigint, $4::bigint) + 1, greatest($3::bigint, $4::bigint)) as v (n),
            lateral (select key from app.dataset_entry
-                     where tenant_id = $1 and dataset_id = $2 and v_to < ${OPEN} and v_to = v.n and key > $5
+                     where tenant_id = $1 and dataset_id = $2 and v_to < ${OPEN_VERSION} and v_to = v.n and key > $5
                        and ($6::text is null or (key >= $6 and key < $6 || U&'\\+10FFFF')) order by key limit $7) ended) k
         order by key limit $7)
      select t.key, b.data as before, b.hash as before_hash, a.data as after, a.hash as after_hash
        from touched t
-       left join lateral ${revisionAt('$3')} b on true
-       left join lateral ${revisionAt('$4')} a on true
+       left join lateral ${selectRevision('$3')} b on true
+       left join lateral ${selectRevision('$4')} a on true
       order by t.key`,
     [of.tenant_id, of.dataset_id, range.from, range.to, filter.after ?? '', filter.prefix, count],
   )
@@ -180,7 +180,7 @@ const differs = ({ before_hash, after_hash }: DifferenceRow): boolean =>
 /** Keys that differ between two versions of one list, in key order; one that was changed back between them does not. */
 export async function listDifferences(
   tx: Tx,
-  of: Of,
+  of: DatasetId,
   range: { from: number; to: number },
   filter: { after: string | null; prefix: string | null },
   count: number,
@@ -196,36 +196,36 @@ export async function listDifferences(
 }
 
 /** The entries of the version whose owner, dataset and number are these three parameters. */
-const entriesAt = (tenant_id: string, dataset_id: string, version: string, condition = ''): string =>
+const selectEntries = (tenant_id: string, dataset_id: string, version: string, condition = ''): string =>
   `(select key, data, hash from app.dataset_entry
      where tenant_id = ${tenant_id} and dataset_id = ${dataset_id} and v_from <= ${version} and v_to > ${version}${condition})`
 
-type At = Of & { readonly version: number }
-const parametersOf = (from: At, to: At): unknown[] =>
+type VersionId = DatasetId & { readonly version: number }
+const parametersOf = (from: VersionId, to: VersionId): unknown[] =>
   [from, to].flatMap(({ tenant_id, dataset_id, version }) => [tenant_id, dataset_id, version])
 
 /** The same for versions of two lists, such as a tenant's own and the shared one of its key. */
 const listDifferencesBetween = (
   tx: Tx,
-  from: At,
-  to: At,
+  from: VersionId,
+  to: VersionId,
   filter: { after: string | null; prefix: string | null },
   count: number,
 ) => {
   const wanted = ` and key > $7 and ($8::text is null or (key >= $8 and key < $8 || U&'\\+10FFFF'))`
   return tx.query<DifferenceRow>(
     `select coalesce(b.key, a.key) as key, b.data as before, b.hash as before_hash, a.data as after, a.hash as after_hash
-       from ${entriesAt('$1', '$2', '$3', wanted)} b full join ${entriesAt('$4', '$5', '$6', wanted)} a on a.key = b.key
+       from ${selectEntries('$1', '$2', '$3', wanted)} b full join ${selectEntries('$4', '$5', '$6', wanted)} a on a.key = b.key
       where b.hash is distinct from a.hash order by 1 limit $9`,
     [...parametersOf(from, to), filter.after ?? '', filter.prefix, count],
   )
 }
 
 /** Keys that differ between two versions of one list, or of the tenant's own and the shared one under the same key. */
-export const listBetween = (
+export const listVersionDifferences = (
   tx: Tx,
-  from: At,
-  to: At,
+  from: VersionId,
+  to: VersionId,
   filter: { after: string | null; prefix: string | null },
   count: number,
 ): Promise<DifferenceRow[]> =>
@@ -245,7 +245,7 @@ export const copyStage = (tx: Tx, source: AsyncIterable<Uint8Array>) =>
   tx.copy('copy pg_temp.stage (key, op, hash, base_hash, data, row, line) from stdin (format binary)', source)
 
 /** A large stage is sorted or joined whole, and wants room for that. */
-export const giveStageRoom = (tx: Tx) => tx.run(`select set_config('work_mem', '64MB', true)`)
+export const raiseStageWorkMem = (tx: Tx) => tx.run(`select set_config('work_mem', '64MB', true)`)
 
 /** A join with it whose size nobody knows may be planned badly. Only its keys are looked at: looking at all of it takes long. */
 export const analyseStage = (tx: Tx) => tx.run('analyze pg_temp.stage (key)')
@@ -281,7 +281,7 @@ export const createDelta = (tx: Tx, dataset_id: string) =>
      select coalesce(s.key, h.key) as key, case when h.key is null then 'added' when s.key is null then 'removed' else 'changed' end as what
        from pg_temp.stage s
        full join (select key, hash, op, base_hash from app.dataset_entry
-                   where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN}) h on h.key = s.key
+                   where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN_VERSION}) h on h.key = s.key
       where s.hash is distinct from h.hash or s.op is distinct from h.op or s.base_hash is distinct from h.base_hash`,
     [tx.tenant_id, dataset_id],
   )
@@ -299,7 +299,7 @@ export const countDelta = async (tx: Tx): Promise<VersionRow['difference']> => {
   return counts
 }
 
-const headEntry = `app.dataset_entry h on h.tenant_id = $1 and h.dataset_id = $2 and h.key = d.key and h.v_to = ${OPEN}`
+const headEntry = `app.dataset_entry h on h.tenant_id = $1 and h.dataset_id = $2 and h.key = d.key and h.v_to = ${OPEN_VERSION}`
 
 /** Changed entries in key order: the text in the head and the hash of the staged one. */
 export const listChanged = (tx: Tx, dataset_id: string, after: string, count: number) =>
@@ -398,7 +398,7 @@ export const insertVersion = (tx: Tx, version: NewVersion) =>
 export const applyDelta = async (tx: Tx, dataset_id: string, version: number): Promise<void> => {
   await tx.run(
     `update app.dataset_entry e set v_to = $3 from pg_temp.delta d
-      where e.tenant_id = $1 and e.dataset_id = $2 and e.key = d.key and e.v_to = ${OPEN} and d.what <> 'added'`,
+      where e.tenant_id = $1 and e.dataset_id = $2 and e.key = d.key and e.v_to = ${OPEN_VERSION} and d.what <> 'added'`,
     [tx.tenant_id, dataset_id, version],
   )
   await tx.run(

@@ -1,34 +1,34 @@
 /** Versions of a list: what each holds, where it came from, what changed between two, and proof of a key. */
 import { everyone } from '../../../kernel/auth/roles.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
-import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, fail, type ProblemError } from '../../../kernel/problem.ts'
+import { streamReply, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
-import { queryWords } from '../../../registry/search/words.ts'
+import { parseQueryWords } from '../../../registry/search/search-words.ts'
 import { normaliseKey } from '../../../registry/types/text-rules.ts'
-import { expectNotGoverning } from '../activations/actions.ts'
+import { assertNotInForce } from '../activations/activate.ts'
 import { listActivations } from '../activations/queries.ts'
-import { findDataset, findDatasetToChange } from '../datasets/queries.ts'
-import { originOf } from '../datasets/rules.ts'
-import { exportVersion } from '../exports/actions.ts'
-import { prepareEntries, stagedContentOf } from '../imports/actions.ts'
+import { getOrigin } from '../datasets/origin.ts'
+import { findDataset, findDatasetForWrite } from '../datasets/queries.ts'
+import { exportVersion } from '../exports/read-lines.ts'
+import { prepareEntries, toStagedContent } from '../imports/import-source.ts'
 import { ListKeyParams, OriginQuery, VersionParams } from '../schema.ts'
 import { searchEntries } from '../search/find-entries.ts'
-import { enqueueIndex } from '../search/jobs.ts'
-import { createProver } from '../trees/actions.ts'
+import { enqueueIndex } from '../search/index-job.ts'
+import { createProver } from '../trees/stored-tree.ts'
 import { findType } from '../types/queries.ts'
+import { parseEntry } from './entries.ts'
 import {
-  copyStaged,
-  entriesOf,
-  expectHead,
-  expectHeadTag,
-  expectOwn,
-  expectVersion,
-  makerOf,
+  assertHeadVersion,
+  assertIfMatchHead,
+  assertWritable,
+  getAuthor,
+  getVersion,
   publishStaged,
-  shownVersion,
-} from './actions.ts'
-import { entryOf } from './entries.ts'
+  readEntries,
+  stageEncodedRows,
+  toVersionView,
+} from './publish.ts'
 import {
   findVersion,
   listEntriesByKey,
@@ -73,11 +73,11 @@ export const versionRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, query } = input
-    const dataset = found(await findDataset(tx, params.list_key, 'list', query.origin))
-    const versions = await page(input, `listDatasetVersions ${dataset.dataset_id}`, ['version'], (after, count) =>
+    const dataset = assertFound(await findDataset(tx, params.list_key, 'list', query.origin))
+    const versions = await paginate(input, `listDatasetVersions ${dataset.dataset_id}`, ['version'], (after, count) =>
       listVersions(tx, dataset, query.state ?? null, after, count),
     )
-    return { ...versions, items: versions.items.map((version) => shownVersion(params.list_key, version)) }
+    return { ...versions, items: versions.items.map((version) => toVersionView(params.list_key, version)) }
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/versions', {
@@ -106,15 +106,15 @@ export const versionRoutes = [
     ],
   }).handle(async ({ params, body, read, settle, kernel, actor, request }) => {
     const { dataset, type } = await read(async (tx) => {
-      const row = found(await findDatasetToChange(tx, params.list_key))
-      expectOwn(row, tx)
-      return { dataset: row, type: found(await findType(tx, row.type_key)) }
+      const row = assertFound(await findDatasetForWrite(tx, params.list_key))
+      assertWritable(row, tx)
+      return { dataset: row, type: assertFound(await findType(tx, row.type_key)) }
     })
     if (body.override_guards && !actor.roles.includes('compliance_officer')) {
       fail('role_required', { detail: 'Guards are overridden by a compliance officer.' })
     }
-    expectHeadTag(dataset, request.if_match)
-    expectHead(dataset, body.expected_head ?? null)
+    assertIfMatchHead(dataset, request.if_match)
+    assertHeadVersion(dataset, body.expected_head ?? null)
     const by = { tenant_id: actor.tenant_id, signal: request.signal }
     const prepared = await prepareEntries(kernel, type, body.data, by, Object.keys(dataset.guards.min_filled_bps ?? {}))
     if (prepared.rejects.length > 0) {
@@ -126,11 +126,11 @@ export const versionRoutes = [
       })
     }
     return settle(JSON.stringify([params, body]), async (tx) => {
-      await copyStaged(tx, prepared.rows)
+      await stageEncodedRows(tx, prepared.rows)
       const version = await publishStaged(tx, {
         dataset,
         type,
-        content: { ...stagedContentOf(prepared.totals), ...(prepared.tree && { tree: prepared.tree }) },
+        content: { ...toStagedContent(prepared.totals), ...(prepared.tree && { tree: prepared.tree }) },
         origin: 'inline',
         provenance: {},
         label: body.label ?? null,
@@ -140,7 +140,7 @@ export const versionRoutes = [
         override: body.override_guards ? { by: actor.principal, reason: body.override_guards.reason } : null,
       })
       await enqueueIndex(kernel, tx, version as VersionRow, params.list_key)
-      return shownVersion(params.list_key, version as VersionRow)
+      return toVersionView(params.list_key, version as VersionRow)
     })
   }),
 
@@ -158,15 +158,15 @@ export const versionRoutes = [
     }),
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, query }) => {
-    const { version } = await expectVersion(tx, params, query.origin)
+    const { version } = await getVersion(tx, params, query.origin)
     const whole = version.data_bytes <= WHOLE_BYTES
     const data: Entry[] = []
     if (whole) {
-      for await (const rows of entriesOf((body) => body(tx), version)) {
-        for (const row of rows) data.push(entryOf(row))
+      for await (const rows of readEntries((body) => body(tx), version)) {
+        for (const row of rows) data.push(parseEntry(row))
       }
     }
-    return { ...shownVersion(params.list_key, version), data: whole ? data : null }
+    return { ...toVersionView(params.list_key, version), data: whole ? data : null }
   }),
 
   tenantRoute('PATCH /reference-data/datasets/:list_key/versions/:version', {
@@ -180,16 +180,16 @@ export const versionRoutes = [
     reply: [200, VersionView],
     problems: ['not_found', 'transition_not_allowed', 'version_in_force'],
   }).handle(async ({ tx, params, body, audit }) => {
-    const dataset = found(await findDatasetToChange(tx, params.list_key))
-    expectOwn(dataset, tx)
-    const version = found(await findVersion(tx, dataset, params.version))
-    if (body.state === 'withdrawn') await expectNotGoverning(tx, dataset, version.version)
+    const dataset = assertFound(await findDatasetForWrite(tx, params.list_key))
+    assertWritable(dataset, tx)
+    const version = assertFound(await findVersion(tx, dataset, params.version))
+    if (body.state === 'withdrawn') await assertNotInForce(tx, dataset, version.version)
     if (version.state === body.state || version.state === 'withdrawn') {
       fail('transition_not_allowed', `The version is ${version.state}.`)
     }
-    const changed = found(await updateVersionState(tx, dataset, version.version, body.state))
-    audit.configuration({ state: version.state }, { state: body.state, reason: body.reason })
-    return shownVersion(params.list_key, changed)
+    const changed = assertFound(await updateVersionState(tx, dataset, version.version, body.state))
+    audit.recordDiff({ state: version.state }, { state: body.state, reason: body.reason })
+    return toVersionView(params.list_key, changed)
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/entries', {
@@ -207,7 +207,7 @@ export const versionRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, query } = input
-    const { version } = await expectVersion(tx, params, query.origin)
+    const { version } = await getVersion(tx, params, query.origin)
     const bound = {
       tenant_id: tx.tenant_id,
       route: 'listDatasetEntries',
@@ -221,11 +221,11 @@ export const versionRoutes = [
     const { rows, index } =
       query.q === undefined
         ? { rows: await listEntriesWithPrefix(tx, version, key_prefix, after, count), index: null }
-        : await searchEntries(tx, { version, words: queryWords(query.q), key_prefix, after: after ?? '', count })
+        : await searchEntries(tx, { version, words: parseQueryWords(query.q), key_prefix, after: after ?? '', count })
     const items = rows.slice(0, limit)
     const last = rows.length > limit ? items.at(-1) : undefined
     return {
-      items: items.map((row) => ({ key: row.key, hash: row.hash.toString('hex'), entry: entryOf(row) })),
+      items: items.map((row) => ({ key: row.key, hash: row.hash.toString('hex'), entry: parseEntry(row) })),
       next_cursor: last ? input.kernel.cursors.encode({ ...bound, position: [last.key] }) : null,
       index,
     }
@@ -241,7 +241,7 @@ export const versionRoutes = [
     reply: [200, Provenance],
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) => {
-    const { dataset, version } = await expectVersion(tx, params, query.origin)
+    const { dataset, version } = await getVersion(tx, params, query.origin)
     const of = { tenant_id: dataset.tenant_id, family: 'list' as const, list_key: params.list_key }
     const activations = (await listActivations(tx, of, null, 1000)).filter(
       (one) => one.version === version.version && one.dataset_id === version.dataset_id,
@@ -249,11 +249,11 @@ export const versionRoutes = [
     const { origin, created_at, content_hash, provenance } = version
     return {
       list_key: params.list_key,
-      list_origin: originOf(version.tenant_id),
+      list_origin: getOrigin(version.tenant_id),
       version: version.version,
       origin,
       created_at,
-      created_by: makerOf(version),
+      created_by: getAuthor(version),
       content_hash,
       provenance,
       activations: activations.slice(0, 100).map(({ activation_id, effective_from, actor, reason, cr_id }) => ({
@@ -276,14 +276,14 @@ export const versionRoutes = [
     tx: 'self',
     params: VersionParams,
     query: ExportQuery,
-    reply: [200, streamed('application/octet-stream', 'The entries in key order, in the format asked for.')],
+    reply: [200, streamReply('application/octet-stream', 'The entries in key order, in the format asked for.')],
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
-    const { version } = await read((tx) => expectVersion(tx, params, query.origin))
+    const { version } = await read((tx) => getVersion(tx, params, query.origin))
     const type = await read((tx) => findType(tx, version.type_key, version.type_version))
     const { format = 'json', formula_guard = true } = query
     const file_name = `${params.list_key}-${version.version}.${format}`
-    return Object.assign(exportVersion(read, version, found(type), format, formula_guard), { file_name })
+    return Object.assign(exportVersion(read, version, assertFound(type), format, formula_guard), { file_name })
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/proof', {
@@ -300,17 +300,17 @@ export const versionRoutes = [
     limit: 'heavy',
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
-    const { version } = await read((tx) => expectVersion(tx, params, query.origin))
+    const { version } = await read((tx) => getVersion(tx, params, query.origin))
     const key = normaliseKey(query.key)
     const proof = await createProver(read, version)(key)
     const [row] = await read((tx) => listEntriesByKey(tx, version, [key]))
     return {
       list_key: params.list_key,
       version: version.version,
-      origin: originOf(version.tenant_id),
+      origin: getOrigin(version.tenant_id),
       key,
       present: proof.entry_hash !== null,
-      entry: row ? entryOf(row) : null,
+      entry: row ? parseEntry(row) : null,
       proof: { ...proof, bucket: proof.bucket.map((pair) => [...pair]), siblings: [...proof.siblings] },
     }
   }),

@@ -14,12 +14,12 @@ import {
   text,
 } from '../../../kernel/schema.ts'
 import {
+  AnyJson,
   Difference,
   EntryValue,
-  FreeJson,
   Label,
   ListKey,
-  OfOrigin,
+  OptionalOrigin,
   Origin,
   Reason,
   Sha256,
@@ -54,7 +54,7 @@ export const VersionView = closed(metadata, { title: 'DatasetVersion' })
 export const VersionPage = pageOf(VersionView)
 export const VersionQuery = closed({
   ...pageQuery,
-  origin: OfOrigin,
+  origin: OptionalOrigin,
   state: Type.Optional(oneOf(['published', 'deprecated', 'withdrawn'])),
 })
 export const VersionWithData = closed(
@@ -67,7 +67,7 @@ export const VersionWithData = closed(
   { title: 'DatasetVersionWithData' },
 )
 
-export const Override = closed(
+export const GuardOverride = closed(
   { reason: Reason },
   { description: 'Takes a breach of the guards upon the caller, who must be a compliance officer.' },
 )
@@ -79,7 +79,7 @@ export const NewVersionBody = closed({
   label: Type.Optional(Label),
   note: Type.Optional(text(2000)),
   expected_head: Type.Optional(ExpectedHead),
-  override_guards: Type.Optional(Override),
+  override_guards: Type.Optional(GuardOverride),
 })
 export const VersionStateChange = closed({ state: oneOf(['deprecated', 'withdrawn']), reason: Reason })
 
@@ -114,7 +114,7 @@ export const Provenance = closed(
 
 export const EntryQuery = closed({
   ...pageQuery,
-  origin: OfOrigin,
+  origin: OptionalOrigin,
   key_prefix: Type.Optional(text(500, { description: 'Only keys that begin so.' })),
   q: Type.Optional(
     text(200, {
@@ -138,14 +138,14 @@ export const EntryPage = closed(
 
 const Change = closed({
   pointer: Type.String(),
-  before: Type.Optional(FreeJson('Absent when added.')),
-  after: Type.Optional(FreeJson('Absent when removed.')),
+  before: Type.Optional(AnyJson('Absent when added.')),
+  after: Type.Optional(AnyJson('Absent when removed.')),
 })
 export const DifferenceQuery = closed({
   ...pageQuery,
   from: VersionName,
   to: VersionName,
-  origin: OfOrigin,
+  origin: OptionalOrigin,
   from_origin: Type.Optional(
     oneOf(['own', 'shared'], { description: 'Whose version `from` is; of the same owner as `to` when absent.' }),
   ),
@@ -160,7 +160,7 @@ export const DifferenceQuery = closed({
   ),
 })
 export const SummaryRequest = closed(
-  { origin: OfOrigin, from: VersionName, to: VersionName },
+  { origin: OptionalOrigin, from: VersionName, to: VersionName },
   { title: 'DifferenceSummaryRequest' },
 )
 export const DifferencePage = closed(
@@ -199,7 +199,7 @@ export const DifferencePage = closed(
             closed({
               op: oneOf(['add', 'remove', 'replace']),
               path: Type.String(),
-              value: Type.Optional(FreeJson('')),
+              value: Type.Optional(AnyJson('')),
             }),
           ),
         ),
@@ -210,7 +210,7 @@ export const DifferencePage = closed(
   { title: 'DifferencePage' },
 )
 
-export const ProofQuery = closed({ origin: OfOrigin, key: text(500, { description: 'The business key.' }) })
+export const ProofQuery = closed({ origin: OptionalOrigin, key: text(500, { description: 'The business key.' }) })
 export const ProofView = closed(
   {
     list_key: ListKey,
@@ -232,7 +232,7 @@ export const ProofView = closed(
 )
 
 export const ExportQuery = closed({
-  origin: OfOrigin,
+  origin: OptionalOrigin,
   format: Type.Optional(oneOf(['json', 'ndjson', 'csv', 'xlsx'], { default: 'json' })),
   formula_guard: Type.Optional(
     Type.Boolean({

@@ -1,8 +1,8 @@
 /** SQL of golden cases: what a definition must answer, whatever version of it. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
-import type { Of } from '../definitions/queries.ts'
-import type { GoldenCase } from './rules.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
+import type { DatasetId } from '../definitions/queries.ts'
+import type { GoldenCase } from './golden-case.ts'
 
 export interface CaseRow extends GoldenCase {
   readonly case_id: string
@@ -12,14 +12,14 @@ export interface CaseRow extends GoldenCase {
 }
 const columns = 'case_id, name, inputs, expected, note, created_at, created_by'
 
-export const listCases = (tx: Tx, of: Of, after: Position, count: number) =>
+export const listCases = (tx: Tx, of: DatasetId, after: PagePosition, count: number) =>
   tx.query<CaseRow>(
     `select ${columns} from app.definition_case where tenant_id = $1 and dataset_id = $2
         and ($3::uuid is null or case_id > $3) order by case_id limit $4`,
     [of.tenant_id, of.dataset_id, after?.[0] ?? null, count],
   )
 
-export const countCases = async (tx: Tx, of: Of): Promise<number> =>
+export const countCases = async (tx: Tx, of: DatasetId): Promise<number> =>
   (
     await tx.find<{ n: number }>(
       'select count(*)::bigint as n from app.definition_case where tenant_id = $1 and dataset_id = $2',
@@ -27,7 +27,7 @@ export const countCases = async (tx: Tx, of: Of): Promise<number> =>
     )
   )?.n ?? 0
 
-export const insertCase = (tx: Tx, { dataset_id }: Of, made: Omit<CaseRow, 'created_at' | 'created_by'>) =>
+export const insertCase = (tx: Tx, { dataset_id }: DatasetId, made: Omit<CaseRow, 'created_at' | 'created_by'>) =>
   tx.find<CaseRow>(
     `insert into app.definition_case (tenant_id, dataset_id, case_id, name, inputs, expected, note, created_by)
      values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8) returning ${columns}`,
@@ -43,7 +43,7 @@ export const insertCase = (tx: Tx, { dataset_id }: Of, made: Omit<CaseRow, 'crea
     ],
   )
 
-export const removeCase = (tx: Tx, { dataset_id }: Of, case_id: string) =>
+export const removeCase = (tx: Tx, { dataset_id }: DatasetId, case_id: string) =>
   tx.find<CaseRow>(
     `delete from app.definition_case where tenant_id = $1 and dataset_id = $2 and case_id = $3 returning ${columns}`,
     [tx.tenant_id, dataset_id, case_id],

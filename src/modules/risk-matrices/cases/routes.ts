@@ -1,17 +1,24 @@
 /** Trying a definition: check it, decide one subject with it, run its golden cases. Only keeping a case stores anything. */
 import type { Decision } from '../../../decision/model.ts'
 import { everyone } from '../../../kernel/auth/roles.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
-import { type Reader, type Route, tenantRoute } from '../../../kernel/route.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { type RedactionContext, type Route, tenantRoute } from '../../../kernel/route.ts'
 import { closed, pageQuery } from '../../../kernel/schema.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { wire } from '../../reference-data/index.ts'
-import { actionFilterFor } from '../audience/actions.ts'
-import { actionsIn, type DecisionPart, filterActions, filterExplanation } from '../audience/rules.ts'
-import { decideWith } from '../binding/actions.ts'
-import { expectDefinition, expectWritten, judge, keyOf, listsOf, lockOwnDefinition } from '../definitions/actions.ts'
-import { examine, hasErrors, provedAgainst, runCases } from '../proofs/actions.ts'
+import { registrySchemas } from '../../reference-data/index.ts'
+import { collectActions, type DecisionPart, filterActions, filterExplanation } from '../audience/action-filter.ts'
+import { getActionFilter } from '../audience/audience-list.ts'
+import { decideWith } from '../binding/bind-definition.ts'
+import {
+  getDefinition,
+  getDefinitionKey,
+  getListVersions,
+  getVersionOrDraft,
+  lockOwnDefinition,
+  validateDefinition,
+} from '../definitions/definition.ts'
+import { checkDefinition, hasErrors, runCases, toListVersions } from '../proofs.ts'
 import {
   CaseBody,
   CasePage,
@@ -19,15 +26,15 @@ import {
   type DefinitionKind,
   type DefinitionSchemas,
   Simulation,
-  SimulationOrder,
-  TestOrder,
+  SimulationRequest,
   TestReport,
-  Verdict,
+  TestRequest,
+  ValidationResult,
 } from '../schema.ts'
+import { type GoldenCase, MAX_CASES } from './golden-case.ts'
 import { countCases, insertCase, listCases, removeCase } from './queries.ts'
-import { type GoldenCase, MAX_CASES } from './rules.ts'
 
-const shownDecision = (decision: Decision) => ({
+const toDecisionView = (decision: Decision) => ({
   decided: decision.ok,
   outcome: decision.ok ? (decision.outcome as never) : null,
   explanation: decision.ok ? (decision.explanation as never) : null,
@@ -40,9 +47,9 @@ interface DecisionView {
 }
 
 /** Inputs that are tried may be those of a real subject. */
-async function redactDecisions<T extends DecisionView>(shown: readonly T[], reader: Reader): Promise<T[]> {
+async function redactDecisions<T extends DecisionView>(shown: readonly T[], reader: RedactionContext): Promise<T[]> {
   const parts = shown.flatMap(({ outcome, explanation }) => [outcome, explanation]) as unknown as DecisionPart[]
-  const filter = await actionFilterFor(reader, actionsIn(...parts))
+  const filter = await getActionFilter(reader, collectActions(...parts))
   if (!filter) return [...shown]
   return shown.map((one) => ({
     ...one,
@@ -51,7 +58,7 @@ async function redactDecisions<T extends DecisionView>(shown: readonly T[], read
   }))
 }
 
-export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, noun, word } = kind
   const at = `/${segment}/:${param}` as const
 
@@ -63,15 +70,15 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
       tx: 'read',
       params: s.VersionParams,
-      query: wire.OriginQuery,
-      reply: [200, Verdict],
+      query: registrySchemas.OriginQuery,
+      reply: [200, ValidationResult],
       stores_nothing: true,
       limit: 'heavy',
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const written = await expectWritten(kernel, tx, kind, params as never, query.origin)
-      const { examined, findings } = await judge(kernel, tx, written)
-      return { valid: !hasErrors(findings), findings: findings as never, lists: listsOf(examined) }
+      const written = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const { examined, findings } = await validateDefinition(kernel, tx, written)
+      return { valid: !hasErrors(findings), findings: findings as never, lists: getListVersions(examined) }
     }),
 
     tenantRoute(`POST ${at}/versions/:version/simulate`, {
@@ -81,18 +88,18 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
       params: s.VersionParams,
-      query: wire.OriginQuery,
-      body: SimulationOrder,
+      query: registrySchemas.OriginQuery,
+      body: SimulationRequest,
       reply: [200, Simulation],
       redact: async (shown, reader) => (await redactDecisions([shown], reader))[0] ?? shown,
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { text } = await expectWritten(kernel, tx, kind, params as never, query.origin)
-      const examined = await examine(tx, family, text, { valid_at: body.valid_at })
-      const lists = provedAgainst(examined.lists)
-      if (!examined.of) return { ...shownDecision({ ok: false, findings: examined.findings }), lists }
-      return { ...shownDecision(await decideWith(kernel, tx, examined.of, body.inputs)), lists }
+      const { text } = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const examined = await checkDefinition(tx, family, text, { valid_at: body.valid_at })
+      const lists = toListVersions(examined.lists)
+      if (!examined.of) return { ...toDecisionView({ ok: false, findings: examined.findings }), lists }
+      return { ...toDecisionView(await decideWith(kernel, tx, examined.of, body.inputs)), lists }
     }),
 
     tenantRoute(`POST ${at}/versions/:version/test`, {
@@ -101,15 +108,15 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
       params: s.VersionParams,
-      query: wire.OriginQuery,
-      body: TestOrder,
+      query: registrySchemas.OriginQuery,
+      body: TestRequest,
       reply: [200, TestReport],
       redact: async (report, reader) => ({ ...report, results: await redactDecisions(report.results, reader) }),
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { dataset, text } = await expectWritten(kernel, tx, kind, params as never, query.origin)
-      const examined = await examine(tx, family, text)
+      const { dataset, text } = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const examined = await checkDefinition(tx, family, text)
       const cases: readonly GoldenCase[] =
         body.cases?.map(({ name, inputs, expected = {} }, index) => ({
           name: name ?? `case ${index + 1}`,
@@ -124,10 +131,10 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
         results: results.map(({ decision, differences, ...result }) => ({
           ...result,
           differences: [...differences],
-          ...shownDecision(decision),
+          ...toDecisionView(decision),
         })),
         findings: examined.findings as never,
-        lists: provedAgainst(examined.lists),
+        lists: toListVersions(examined.lists),
       }
     }),
 
@@ -137,12 +144,12 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       roles: everyone,
       tx: 'read',
       params: s.KeyParams,
-      query: closed({ ...pageQuery, origin: wire.OfOrigin }),
+      query: closed({ ...pageQuery, origin: registrySchemas.OfOrigin }),
       reply: [200, CasePage],
       problems: ['not_found'],
     }).handle(async (input) => {
-      const dataset = await expectDefinition(input.tx, family, keyOf(kind, input.params), input.query.origin)
-      return page(input, `list${noun}Cases ${dataset.dataset_id}`, ['case_id'], (after, count) =>
+      const dataset = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params), input.query.origin)
+      return paginate(input, `list${noun}Cases ${dataset.dataset_id}`, ['case_id'], (after, count) =>
         listCases(input.tx, dataset, after, count),
       ) as never
     }),
@@ -157,10 +164,10 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       reply: [201, CaseView],
       problems: ['not_found', 'duplicate', 'conflict', 'transition_not_allowed'],
     }).handle(async ({ tx, params, body, audit }) => {
-      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
       if ((await countCases(tx, dataset)) >= MAX_CASES) fail('conflict', `A ${word} has at most ${MAX_CASES} cases.`)
-      const made = found(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
-      audit.record(null, made)
+      const made = assertFound(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
+      audit.recordHashes(null, made)
       return made as never
     }),
 
@@ -175,9 +182,9 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       problems: ['not_found', 'transition_not_allowed'],
     }).handle(async ({ tx, params, audit }) => {
       const { case_id } = params as unknown as { case_id: string }
-      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
-      const gone = found(await removeCase(tx, dataset, case_id))
-      audit.record(gone, {})
+      const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
+      const gone = assertFound(await removeCase(tx, dataset, case_id))
+      audit.recordHashes(gone, {})
       return gone as never
     }),
   ]

@@ -1,49 +1,49 @@
 /** Definitions by key: list, create, read, keep, retire, and see which lists they read. */
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
-import { findRuleOf } from '../../../kernel/request/queries.ts'
-import { expectRevision } from '../../../kernel/revision.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { findInheritedRule } from '../../../kernel/request/queries.ts'
+import { assertRevision } from '../../../kernel/revision.ts'
 import { type GovernedChange, type Route, tenantRoute } from '../../../kernel/route.ts'
 import {
-  changesLimits,
-  etagOfView,
-  findDatasetToChange,
+  changesGovernedSettings,
+  findDatasetForWrite,
+  findPointersInForce,
+  getOrigin,
   listDatasets,
-  listsInForce,
   lockActivations,
-  originOf,
+  registrySchemas,
+  toViewEtag,
   updateDataset,
-  wire,
 } from '../../reference-data/index.ts'
-import { examine, provedAgainst } from '../proofs/actions.ts'
+import { checkDefinition, toListVersions } from '../proofs.ts'
 import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
 import {
   createDefinition,
-  expectDefinition,
-  headOf,
-  keyOf,
+  getCurrentText,
+  getDefinition,
+  getDefinitionKey,
+  getDefinitionView,
   lockOwnDefinition,
   type NewDefinition,
-  shown,
-  shownOne,
+  toDefinitionView,
   withProfiles,
-} from './actions.ts'
+} from './definition.ts'
 import { findProfiles, type ProfileRow, upsertProfile } from './queries.ts'
 
-export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, noun, plural, word } = kind
   const at = `/${segment}/:${param}` as const
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-    const dataset = params[param] === undefined ? undefined : await findDatasetToChange(tx, params[param], family)
+    const dataset = params[param] === undefined ? undefined : await findDatasetForWrite(tx, params[param], family)
     return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
   }
 
   /** What describes a definition may be corrected at once. */
-  const changesGoverned = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
-    const dataset = await findDatasetToChange(tx, keyOf(kind, params), family)
-    return dataset === undefined || changesLimits(dataset, body)
+  const isGovernedChange = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
+    const dataset = await findDatasetForWrite(tx, getDefinitionKey(kind, params), family)
+    return dataset === undefined || changesGovernedSettings(dataset, body)
   }
 
   return [
@@ -56,11 +56,15 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       reply: [200, s.Page],
     }).handle(async (input) => {
       const { origin = null, state = null, key_prefix = null, typology = null } = input.query
-      const { items, next_cursor } = await page(input, `list${plural}`, ['list_key', 'dataset_id'], (after, count) =>
-        listDatasets(input.tx, { origin, state, type_key: null, key_prefix, typology }, after, count, family),
+      const { items, next_cursor } = await paginate(
+        input,
+        `list${plural}`,
+        ['list_key', 'dataset_id'],
+        (after, count) =>
+          listDatasets(input.tx, { origin, state, type_key: null, key_prefix, typology }, after, count, family),
       )
       const rows = await withProfiles(input.tx, items)
-      return { items: rows.map((row) => shown(kind, row)) as never, next_cursor }
+      return { items: rows.map((row) => toDefinitionView(kind, row)) as never, next_cursor }
     }),
 
     tenantRoute(`POST /${segment}`, {
@@ -74,15 +78,15 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       body: s.New,
       reply: [201, s.View],
       revisioned: true,
-      location: (made) => `/${segment}/${keyOf(kind, made)}?origin=own`,
+      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}?origin=own`,
       links: { [`get${noun}`]: { [param]: param, origin: 'origin' } },
       problems: ['not_found', 'duplicate', 'list_key_reserved', 'conflict'],
     }).handle(async ({ tx, body, audit, kernel }) => {
       const { [param]: key, ...order } = body as unknown as NewDefinition & Record<string, string>
       const { definition: _, ...settings } = order
       await createDefinition(kernel, tx, kind, key as string, order)
-      audit.configuration(null, { [param]: key, ...settings })
-      return shownOne(kernel, tx, kind, key as string, 'own')
+      audit.recordDiff(null, { [param]: key, ...settings })
+      return getDefinitionView(kernel, tx, kind, key as string, 'own')
     }),
 
     tenantRoute(`GET ${at}`, {
@@ -91,12 +95,14 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       roles: everyone,
       tx: 'read',
       params: s.KeyParams,
-      query: wire.OriginQuery,
+      query: registrySchemas.OriginQuery,
       reply: [200, s.View],
       revisioned: true,
-      headers: (view) => ({ etag: etagOfView(view as never) }),
+      headers: (view) => ({ etag: toViewEtag(view as never) }),
       problems: ['not_found', 'content_corrupt'],
-    }).handle(async ({ tx, params, query, kernel }) => shownOne(kernel, tx, kind, keyOf(kind, params), query.origin)),
+    }).handle(async ({ tx, params, query, kernel }) =>
+      getDefinitionView(kernel, tx, kind, getDefinitionKey(kind, params), query.origin),
+    ),
 
     tenantRoute(`PATCH ${at}`, {
       id: `update${noun}`,
@@ -113,21 +119,21 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       governed: {
         action: 'datasets',
         head,
-        otherwise: (tx) => findRuleOf(tx, 'activation'),
-        applies: changesGoverned,
+        findDefaultRule: (tx) => findInheritedRule(tx, 'activation'),
+        requiresApproval: isGovernedChange,
       },
       problems: ['not_found', 'transition_not_allowed'],
     }).handle(async (input) => {
       const { tx, params, body, audit, kernel } = input
-      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
-      expectRevision(dataset.revision, input)
+      const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
+      assertRevision(dataset.revision, input)
       const { expected_revision: _, ...change } = body as Partial<ProfileRow> & Record<string, unknown>
       const [before = { subject_types: [], products: [], typologies: [] }] = await findProfiles(tx, [dataset])
-      const changed = found(await updateDataset(tx, { ...dataset, ...change }))
+      const changed = assertFound(await updateDataset(tx, { ...dataset, ...change }))
       const { subject_types, products, typologies } = { ...before, ...change }
       await upsertProfile(tx, dataset, { subject_types, products, typologies })
-      audit.configuration({ ...dataset, ...before }, { ...changed, subject_types, products, typologies })
-      return shownOne(kernel, tx, kind, dataset.list_key, 'own')
+      audit.recordDiff({ ...dataset, ...before }, { ...changed, subject_types, products, typologies })
+      return getDefinitionView(kernel, tx, kind, dataset.list_key, 'own')
     }),
 
     tenantRoute(`POST ${at}/archive`, {
@@ -140,16 +146,16 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       governed: { action: 'datasets', head },
       problems: ['not_found', 'transition_not_allowed', 'conflict'],
     }).handle(async ({ tx, params, audit, kernel }) => {
-      const key = keyOf(kind, params)
+      const key = getDefinitionKey(kind, params)
       await lockActivations(tx, family, key)
       const dataset = await lockOwnDefinition(tx, family, key)
-      const inForce = (await listsInForce(tx, [key], {}, family)).get(key)
+      const inForce = (await findPointersInForce(tx, [key], {}, family)).get(key)
       if (inForce?.dataset_id === dataset.dataset_id) {
         fail('conflict', `Version ${inForce.version} of ${key} is in force.`)
       }
-      audit.configuration({ state: dataset.state }, { state: 'archived' })
+      audit.recordDiff({ state: dataset.state }, { state: 'archived' })
       await updateDataset(tx, { ...dataset, state: 'archived' })
-      return shownOne(kernel, tx, kind, key, 'own')
+      return getDefinitionView(kernel, tx, kind, key, 'own')
     }),
 
     tenantRoute(`GET ${at}/dependencies`, {
@@ -159,14 +165,14 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       roles: everyone,
       tx: 'read',
       params: s.KeyParams,
-      query: wire.OriginQuery,
+      query: registrySchemas.OriginQuery,
       reply: [200, s.Dependencies],
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const dataset = await expectDefinition(tx, family, keyOf(kind, params), query.origin)
-      const { version, text } = await headOf(kernel, tx, dataset)
-      const { lists: read, references } = await examine(tx, family, text)
-      const lists = new Map(provedAgainst(read).map((list) => [list.list_key, list]))
+      const dataset = await getDefinition(tx, family, getDefinitionKey(kind, params), query.origin)
+      const { version, text } = await getCurrentText(kernel, tx, dataset)
+      const { lists: read, references } = await checkDefinition(tx, family, text)
+      const lists = new Map(toListVersions(read).map((list) => [list.list_key, list]))
       const keys = [...new Set(references.map(({ list_key }) => list_key))].sort()
       const items = keys.map((list_key) => ({
         list_key,
@@ -175,7 +181,7 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
           .filter((reference) => reference.list_key === list_key)
           .map(({ pointer, key, field }) => ({ pointer, key, field })),
       }))
-      return { [param]: dataset.list_key, origin: originOf(dataset.tenant_id), version, items } as never
+      return { [param]: dataset.list_key, origin: getOrigin(dataset.tenant_id), version, items } as never
     }),
   ]
 }

@@ -2,41 +2,41 @@
 
 import type { Finding } from '../../../decision/model.ts'
 import { everyone } from '../../../kernel/auth/roles.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found, named } from '../../../kernel/problem.ts'
-import { expectRevision } from '../../../kernel/revision.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, assertReferenced, fail } from '../../../kernel/problem.ts'
+import { assertRevision } from '../../../kernel/revision.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import {
-  differencePage,
   findVersion,
+  getDifferencePage,
+  getOrigin,
   listVersions,
-  originOf,
-  shownVersion,
+  registrySchemas,
+  toVersionView,
   type VersionRow,
-  wire,
 } from '../../reference-data/index.ts'
 import {
-  expectDefinition,
-  expectWritten,
-  firstDraftOf,
-  judge,
-  keyOf,
+  type DefinitionText,
+  getDefinition,
+  getDefinitionKey,
+  getInitialDraft,
+  getVersionOrDraft,
+  loadVersionText,
   lockOwnDefinition,
-  type Text,
-  textOfVersion,
-  type Written,
-} from '../definitions/actions.ts'
+  type VersionOrDraft,
+  validateDefinition,
+} from '../definitions/definition.ts'
 import { insertDraft, lockDraft, removeDraft, updateDraft } from '../definitions/queries.ts'
-import { type DefinitionKind, type DefinitionSchemas, DraftText, NewDraft, PublishOrder } from '../schema.ts'
-import { publishText } from './actions.ts'
-import { readingOf } from './rules.ts'
+import { type DefinitionKind, type DefinitionSchemas, DraftText, NewDraft, PublishRequest } from '../schema.ts'
+import { describeDefinition } from './plain-language.ts'
+import { publishDefinition } from './publish.ts'
 
 /** A version or a draft in one shape; a published one never changes, so its revision is always the first. */
-function shownText(kind: DefinitionKind, written: Written, findings: readonly Finding[] | null) {
+function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findings: readonly Finding[] | null) {
   const { dataset, text, version, draft } = written
   return {
     [kind.param]: dataset.list_key,
-    origin: originOf(dataset.tenant_id),
+    origin: getOrigin(dataset.tenant_id),
     state: version?.state ?? 'draft',
     version: version?.version ?? null,
     label: version?.label ?? null,
@@ -44,7 +44,7 @@ function shownText(kind: DefinitionKind, written: Written, findings: readonly Fi
     note: version?.note ?? null,
     based_on: draft?.based_on ?? null,
     definition: text,
-    reading: readingOf(text),
+    reading: describeDefinition(text),
     proof: (version?.provenance['proof'] as object | undefined) ?? null,
     findings,
     revision: draft?.revision ?? 1,
@@ -53,12 +53,12 @@ function shownText(kind: DefinitionKind, written: Written, findings: readonly Fi
   } as never
 }
 
-const shownMetadata = (kind: DefinitionKind, key: string, version: VersionRow) => {
-  const { list_key, list_origin, delta_base_version: _, ...rest } = shownVersion(key, version)
+const toVersionMetadata = (kind: DefinitionKind, key: string, version: VersionRow) => {
+  const { list_key, list_origin, delta_base_version: _, ...rest } = toVersionView(key, version)
   return { [kind.param]: list_key, [`${kind.word}_origin`]: list_origin, ...rest } as never
 }
 
-export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, noun, word } = kind
   const at = `/${segment}/:${param}` as const
 
@@ -74,12 +74,12 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       problems: ['not_found'],
     }).handle(async (input) => {
       const { tx, params, query } = input
-      const dataset = await expectDefinition(tx, family, keyOf(kind, params), query.origin)
+      const dataset = await getDefinition(tx, family, getDefinitionKey(kind, params), query.origin)
       const route = `list${noun}Versions ${dataset.dataset_id}`
-      const versions = await page(input, route, ['version'], (after, count) =>
+      const versions = await paginate(input, route, ['version'], (after, count) =>
         listVersions(tx, dataset, query.state ?? null, after, count),
       )
-      return { ...versions, items: versions.items.map((row) => shownMetadata(kind, dataset.list_key, row)) }
+      return { ...versions, items: versions.items.map((row) => toVersionMetadata(kind, dataset.list_key, row)) }
     }),
 
     tenantRoute(`POST ${at}/versions`, {
@@ -91,23 +91,23 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       body: NewDraft,
       reply: [201, s.VersionWithText],
       revisioned: true,
-      location: (made) => `/${segment}/${keyOf(kind, made)}/versions/draft`,
+      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}/versions/draft`,
       problems: ['not_found', 'duplicate', 'conflict', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, kernel, audit }) => {
-      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
       if (body.definition && body.from_version) fail('conflict', 'Give the definition, or the version to begin from.')
-      const begin = async (): Promise<{ based_on: number | null; text: Text }> => {
+      const begin = async (): Promise<{ based_on: number | null; text: DefinitionText }> => {
         if (body.definition) return { based_on: dataset.head_version || null, text: body.definition }
-        if (body.from_version === undefined) return firstDraftOf(kernel, tx, dataset)
-        const from = named(await findVersion(tx, dataset, body.from_version), `version ${body.from_version}`)
-        return { based_on: from.version, text: await textOfVersion(kernel, tx, dataset, from) }
+        if (body.from_version === undefined) return getInitialDraft(kernel, tx, dataset)
+        const from = assertReferenced(await findVersion(tx, dataset, body.from_version), `version ${body.from_version}`)
+        return { based_on: from.version, text: await loadVersionText(kernel, tx, dataset, from) }
       }
       const { based_on, text } = await begin()
       const draft = await insertDraft(tx, dataset, text, based_on)
       if (!draft) return fail('duplicate', 'A draft is open already; edit or delete it.')
-      audit.configuration(null, { draft: true, based_on })
-      const { findings } = await judge(kernel, tx, { dataset, text })
-      return shownText(kind, { dataset, text, version: null, draft }, findings)
+      audit.recordDiff(null, { draft: true, based_on })
+      const { findings } = await validateDefinition(kernel, tx, { dataset, text })
+      return toVersionTextView(kind, { dataset, text, version: null, draft }, findings)
     }),
 
     tenantRoute(`GET ${at}/versions/:version`, {
@@ -116,13 +116,17 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       roles: everyone,
       tx: 'read',
       params: s.VersionParams,
-      query: wire.OriginQuery,
+      query: registrySchemas.OriginQuery,
       reply: [200, s.VersionWithText],
       revisioned: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const written = await expectWritten(kernel, tx, kind, params as never, query.origin)
-      return shownText(kind, written, written.draft ? (await judge(kernel, tx, written)).findings : null)
+      const written = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      return toVersionTextView(
+        kind,
+        written,
+        written.draft ? (await validateDefinition(kernel, tx, written)).findings : null,
+      )
     }),
 
     tenantRoute(`PUT ${at}/versions/:version`, {
@@ -137,12 +141,12 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       problems: ['not_found', 'transition_not_allowed'],
     }).handle(async (input) => {
       const { tx, params, body, kernel, audit } = input
-      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
-      expectRevision(found(await lockDraft(tx, dataset)).revision, input)
-      const draft = found(await updateDraft(tx, dataset, body.definition))
-      audit.configuration(null, { draft: true, draft_revision: draft.revision })
-      const { findings } = await judge(kernel, tx, { dataset, text: body.definition })
-      return shownText(kind, { dataset, text: body.definition, version: null, draft }, findings)
+      const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
+      assertRevision(assertFound(await lockDraft(tx, dataset)).revision, input)
+      const draft = assertFound(await updateDraft(tx, dataset, body.definition))
+      audit.recordDiff(null, { draft: true, draft_revision: draft.revision })
+      const { findings } = await validateDefinition(kernel, tx, { dataset, text: body.definition })
+      return toVersionTextView(kind, { dataset, text: body.definition, version: null, draft }, findings)
     }),
 
     tenantRoute(`DELETE ${at}/versions/:version`, {
@@ -154,7 +158,7 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       reply: [204, null],
       problems: ['not_found', 'transition_not_allowed'],
     }).handle(async ({ tx, params }) => {
-      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
       if ((await removeDraft(tx, dataset)) === 0) fail('not_found')
       return undefined
     }),
@@ -168,11 +172,11 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       roles: ['policy_editor'],
       tx: 'write',
       params: s.DraftParams,
-      body: PublishOrder,
+      body: PublishRequest,
       reply: [201, s.Version],
       limit: 'heavy',
       location: (made) =>
-        `/${segment}/${keyOf(kind, made)}/versions/${(made as { version: number }).version}?origin=own`,
+        `/${segment}/${getDefinitionKey(kind, made)}/versions/${(made as { version: number }).version}?origin=own`,
       problems: [
         'not_found',
         'definition_invalid',
@@ -185,15 +189,15 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       ],
     }).handle(async (input) => {
       const { tx, params, body, kernel, audit } = input
-      const key = keyOf(kind, params)
+      const key = getDefinitionKey(kind, params)
       const dataset = await lockOwnDefinition(tx, family, key)
-      const draft = found(await lockDraft(tx, dataset))
-      expectRevision(draft.revision, input)
-      const version = await publishText(kernel, tx, dataset, draft.definition, body)
+      const draft = assertFound(await lockDraft(tx, dataset))
+      assertRevision(draft.revision, input)
+      const version = await publishDefinition(kernel, tx, dataset, draft.definition, body)
       await removeDraft(tx, dataset)
       const { content_hash, difference, label, note } = version
-      audit.configuration(null, { version: version.version, label, note, content_hash, difference })
-      return shownMetadata(kind, key, version)
+      audit.recordDiff(null, { version: version.version, label, note, content_hash, difference })
+      return toVersionMetadata(kind, key, version)
     }),
 
     tenantRoute(`GET ${at}/diff`, {
@@ -206,8 +210,8 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       reply: [200, s.DifferencePage],
       problems: ['not_found', 'content_corrupt'],
     }).handle(async (input) => {
-      const dataset = await expectDefinition(input.tx, family, keyOf(kind, input.params), input.query.origin)
-      const difference = await differencePage(input, `diff${noun}Versions`, dataset)
+      const dataset = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params), input.query.origin)
+      const difference = await getDifferencePage(input, `diff${noun}Versions`, dataset)
       return { [param]: dataset.list_key, ...difference } as never
     }),
   ]

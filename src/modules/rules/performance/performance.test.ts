@@ -1,10 +1,10 @@
 /** How rules perform: counted from what was really decided and judged, and unknown where nobody can know. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ranBatch } from '../../../../test/support/batch-fixtures.ts'
+import { runBatch } from '../../../../test/support/batch-fixtures.ts'
 import { ExampleTenant } from '../../../../test/support/example-tenant.ts'
-import { type World, world } from '../../../../test/support/world.ts'
+import { startTestApp, type TestApp } from '../../../../test/support/test-app.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { figuresOf } from './rules.ts'
+import { computeFigures } from './figures.ts'
 
 const rule = (least: number) => ({
   inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],
@@ -18,10 +18,10 @@ const rule = (least: number) => ({
   reason: 'The amount is large.',
 })
 
-let w: World
+let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await world()
+  w = await startTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())
@@ -55,10 +55,10 @@ describe('the performance of a rule', () => {
     const segment = `segment-${uuidv7()}`
     const [large, small] = [await newSubject(900, segment), await newSubject(100, segment)]
     for (const subject_id of [large, large, small]) await decide(rule_key, subject_id)
-    await ranBatch(t, { rule_key, filter: { segment } })
+    await runBatch(t, { rule_key, filter: { segment } })
     await t.make(`POST /rules/${rule_key}/versions`, { body: { definition: rule(50) } })
     await putInForce(rule_key)
-    await ranBatch(t, { rule_key, filter: { segment } })
+    await runBatch(t, { rule_key, filter: { segment } })
 
     const { total, versions, complete } = await performance(rule_key)
     expect(complete).toBe(true)
@@ -145,7 +145,7 @@ describe('what is not known is never a zero', () => {
       'nothing_judged',
     ],
   ])('%s', (_title, counted, asked, because) => {
-    const figures = figuresOf(counted, asked)
+    const figures = computeFigures(counted, asked)
     expect(figures.true_positives).toEqual(unknown(because))
     expect(figures.true_positive_rate_bps).toEqual(unknown(because))
     expect(figures.cost_per_true_positive).toEqual(unknown(because))

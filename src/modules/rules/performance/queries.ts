@@ -3,7 +3,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Origin } from '../../reference-data/index.ts'
 
 /** Which decisions are looked at, and how many at most. */
-export interface Window {
+export interface PerformanceWindow {
   readonly rule_key: string
   readonly from_at: string
   readonly most: number
@@ -17,13 +17,14 @@ export interface Window {
  * Whose version decided, of a row of decisions `d`. Where only one owner has the key, it is that one. Otherwise the receipt
  * says it: two owners may have the same version number.
  */
-const originOfDecision = ({ own, shared }: Window, parameter: string): string => {
+const selectDecisionOrigin = ({ own, shared }: PerformanceWindow, parameter: string): string => {
   if (own === null || shared === null) return `'${own === null ? 'shared' : 'own'}'::text`
   return `(select case when strpos(r.manifest, '"dataset_id":"' || ${parameter} || '"') > 0 then 'shared' else 'own' end
              from app.resolution_receipt r where r.tenant_id = $1 and r.receipt_id = d.receipt_id)`
 }
 /** What that needs beside the other parameters. */
-const sharedOf = ({ own, shared }: Window): string[] => (own === null || shared === null ? [] : [shared])
+const toSharedParameter = ({ own, shared }: PerformanceWindow): string[] =>
+  own === null || shared === null ? [] : [shared]
 
 export const findPeriod = async (tx: Tx, days: number) =>
   (await tx.find<{ from_at: string; until_at: string }>(
@@ -39,32 +40,32 @@ export interface CountRow {
 }
 
 /** Single decisions; nothing but an index is read while one owner has the key. */
-export const countDecisions = (tx: Tx, window: Window) =>
+export const countDecisions = (tx: Tx, window: PerformanceWindow) =>
   tx.query<CountRow>(
     `select version, origin, count(*) as decisions, count(*) filter (where hit) as hits from (
-       select d.definition_version as version, ${originOfDecision(window, '$5')} as origin, d.hit from app.evaluation d
+       select d.definition_version as version, ${selectDecisionOrigin(window, '$5')} as origin, d.hit from app.evaluation d
         where d.tenant_id = $1 and d.definition_key = $2 and d.hit is not null and d.decided_at >= $3
         order by d.decided_at desc limit $4) latest group by version, origin`,
-    [tx.tenant_id, window.rule_key, window.from_at, window.most, ...sharedOf(window)],
+    [tx.tenant_id, window.rule_key, window.from_at, window.most, ...toSharedParameter(window)],
   )
 
-const batches = (
-  window: Window,
+const selectBatches = (
+  window: PerformanceWindow,
   count: string,
   shared: string,
-) => `select d.batch_id, d.definition_version as version, ${originOfDecision(window, shared)} as origin, d.done from app.batch_evaluation d
+) => `select d.batch_id, d.definition_version as version, ${selectDecisionOrigin(window, shared)} as origin, d.done from app.batch_evaluation d
   where d.tenant_id = $1 and d.definition_key = $2 and d.family = 'rule' and d.known_at >= $3
   order by d.known_at desc, d.batch_id desc limit ${count}`
 
 /** A batch knows how many items it has decided; only hits are counted. */
-export const countBatches = (tx: Tx, window: Window) =>
+export const countBatches = (tx: Tx, window: PerformanceWindow) =>
   tx.query<CountRow & { readonly batches: number }>(
     `select b.version, b.origin, count(*) as batches, sum(b.done)::bigint as decisions, sum(i.hits)::bigint as hits
-       from (${batches(window, '$4', '$5')}) b
+       from (${selectBatches(window, '$4', '$5')}) b
       cross join lateral (select count(*) as hits from app.batch_item i
         where i.tenant_id = $1 and i.batch_id = b.batch_id and i.hit) i
       group by b.version, b.origin`,
-    [tx.tenant_id, window.rule_key, window.from_at, window.most_batches, ...sharedOf(window)],
+    [tx.tenant_id, window.rule_key, window.from_at, window.most_batches, ...toSharedParameter(window)],
   )
 
 export interface OutcomeRow {
@@ -77,15 +78,15 @@ export interface OutcomeRow {
 }
 
 /** Subjects with a hit, each once, by the override that stands. The limits keep each step a look into an index. */
-export const countOutcomes = (tx: Tx, window: Window) =>
+export const countOutcomes = (tx: Tx, window: PerformanceWindow) =>
   tx.query<OutcomeRow>(
     `with hits as (
-       (select d.definition_version as version, ${originOfDecision(window, '$6')} as origin, d.subject_id from app.evaluation d
+       (select d.definition_version as version, ${selectDecisionOrigin(window, '$6')} as origin, d.subject_id from app.evaluation d
          where d.tenant_id = $1 and d.definition_key = $2 and d.hit is not null and d.hit and d.decided_at >= $3
            and d.subject_id is not null
          order by d.decided_at desc limit $4)
        union
-       (select b.version, b.origin, i.subject_id from (${batches(window, '$5', '$6')}) b
+       (select b.version, b.origin, i.subject_id from (${selectBatches(window, '$5', '$6')}) b
          cross join lateral (select i.subject_id from app.batch_item i
            where i.tenant_id = $1 and i.batch_id = b.batch_id and i.hit and i.subject_id is not null limit $4) i
          limit $4))
@@ -93,5 +94,5 @@ export const countOutcomes = (tx: Tx, window: Window) =>
        left join lateral (select r.override_band from app.subject_risk r
          where r.tenant_id = $1 and r.subject_id = h.subject_id and r.override_until > now() limit 1) o on true
       group by grouping sets ((h.version, h.origin, o.override_band), (o.override_band))`,
-    [tx.tenant_id, window.rule_key, window.from_at, window.most, window.most_batches, ...sharedOf(window)],
+    [tx.tenant_id, window.rule_key, window.from_at, window.most, window.most_batches, ...toSharedParameter(window)],
   )

@@ -1,9 +1,9 @@
 /** How a rule performs, below its own path. */
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
-import { keyOf, schemasOf } from '../../risk-matrices/index.ts'
+import { createDefinitionSchemas, getDefinitionKey } from '../../risk-matrices/index.ts'
 import { ruleKind } from '../schema.ts'
-import { performanceOf } from './actions.ts'
-import { Performance, PerformanceQuery } from './schema.ts'
+import { getPerformance } from './performance.ts'
+import { PerformanceQuery, PerformanceView } from './schema.ts'
 
 export const performanceRoutes: readonly Route[] = [
   tenantRoute('GET /rules/:rule_key/performance', {
@@ -14,10 +14,10 @@ export const performanceRoutes: readonly Route[] = [
       'the rating of its subject; what is not known is null, with the reason.',
     roles: ['policy_editor', 'compliance_officer', 'auditor'],
     tx: 'read',
-    params: schemasOf(ruleKind).KeyParams,
+    params: createDefinitionSchemas(ruleKind).KeyParams,
     query: PerformanceQuery,
-    reply: [200, Performance],
+    reply: [200, PerformanceView],
     limit: 'heavy',
     problems: ['not_found'],
-  }).handle(({ tx, params, query }) => performanceOf(tx, keyOf(ruleKind, params), query)),
+  }).handle(({ tx, params, query }) => getPerformance(tx, getDefinitionKey(ruleKind, params), query)),
 ]

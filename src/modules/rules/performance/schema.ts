@@ -1,6 +1,6 @@
 /** Wire contract of how a rule performs. A figure that cannot be known is null and says why; it is never given as zero. */
 import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '../../../kernel/schema.ts'
-import { wire } from '../../reference-data/index.ts'
+import { registrySchemas } from '../../reference-data/index.ts'
 
 /** So many single decisions, hits and batches are looked at, the latest first. */
 export const MAX_DECISIONS = 100_000
@@ -24,7 +24,7 @@ export const PerformanceQuery = closed({
   ),
 })
 
-export const unknowns = [
+export const unknownReasons = [
   'no_decisions',
   'bands_not_named',
   'nothing_judged',
@@ -35,7 +35,7 @@ export const unknowns = [
 const figure = (description: string) =>
   closed({
     value: nullable(Type.Integer({ minimum: 0, description })),
-    unknown: nullable(oneOf(unknowns, { description: 'Why there is no value.' })),
+    unknown: nullable(oneOf(unknownReasons, { description: 'Why there is no value.' })),
   })
 
 const figures = {
@@ -57,7 +57,7 @@ const figures = {
   ),
 }
 
-export const Performance = closed(
+export const PerformanceView = closed(
   {
     rule_key: Slug(),
     from_at: Timestamp(),
@@ -67,7 +67,7 @@ export const Performance = closed(
     }),
     total: closed(figures),
     versions: listOf(
-      closed({ version: integer(1, Number.MAX_SAFE_INTEGER), origin: wire.Origin, ...figures }),
+      closed({ version: integer(1, Number.MAX_SAFE_INTEGER), origin: registrySchemas.Origin, ...figures }),
       10_000,
       {
         description:

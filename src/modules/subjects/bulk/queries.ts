@@ -1,9 +1,9 @@
 /** SQL of files of subjects: how far each was taken in, the rows it lost, and the external ids it used. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { JobState } from '../../../kernel/job/queries.ts'
-import type { Position } from '../../../kernel/page.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
 import type { Reject, SourceLocation } from '../../../registry/adapter.ts'
-import type { Counts } from './rules.ts'
+import type { RowCounts } from './file-rows.ts'
 
 export interface BulkRow {
   readonly bulk_id: string
@@ -13,7 +13,7 @@ export interface BulkRow {
   readonly options: Record<string, unknown>
   /** `sha256` is that of the upload and goes with it: the hash of a file of people is not kept longer than the file. */
   readonly source: { readonly file_name: string | null; readonly size_bytes: number; readonly sha256: string | null }
-  readonly counts: Counts
+  readonly counts: RowCounts
   readonly created_at: string
   readonly created_by: string
   readonly finished_at: string | null
@@ -61,7 +61,7 @@ export const findBulk = (tx: Tx, bulk_id: string) =>
     [tx.tenant_id, bulk_id],
   )
 
-export const updateBulkCounts = (tx: Tx, bulk_id: string, counts: Counts) =>
+export const updateBulkCounts = (tx: Tx, bulk_id: string, counts: RowCounts) =>
   tx.run('update app.subject_bulk set counts = $3::jsonb where tenant_id = $1 and bulk_id = $2', [
     tx.tenant_id,
     bulk_id,
@@ -75,7 +75,7 @@ export const updateBulkFinished = (tx: Tx, bulk_id: string) =>
   ])
 
 /** Takes the external ids that the file has not used before; gives, for the others, the row that did. */
-export const takeKeys = (tx: Tx, bulk_id: string, keys: ReadonlyMap<string, number>) =>
+export const claimExternalIds = (tx: Tx, bulk_id: string, keys: ReadonlyMap<string, number>) =>
   tx.query<{ external_id: string; first_row: number }>(
     // What this statement takes it does not see itself: only earlier uses come back.
     `with taken as (
@@ -87,7 +87,7 @@ export const takeKeys = (tx: Tx, bulk_id: string, keys: ReadonlyMap<string, numb
     [tx.tenant_id, bulk_id, [...keys.keys()], [...keys.values()]],
   )
 
-export const removeKeys = (tx: Tx, bulk_id: string) =>
+export const removeExternalIds = (tx: Tx, bulk_id: string) =>
   tx.run('delete from app.subject_bulk_key where tenant_id = $1 and bulk_id = $2', [tx.tenant_id, bulk_id])
 
 export const insertBulkRejects = (tx: Tx, bulk_id: string, first_seq: number, items: readonly Reject[]) =>
@@ -107,7 +107,7 @@ export interface BulkRejectRow {
   readonly message: string
 }
 
-export const listBulkRejects = (tx: Tx, bulk_id: string, after: Position, count: number) =>
+export const listBulkRejects = (tx: Tx, bulk_id: string, after: PagePosition, count: number) =>
   tx.query<BulkRejectRow>(
     `select seq, code, pointer, location as at, excerpt, message from app.subject_bulk_reject
       where tenant_id = $1 and bulk_id = $2 and ($3::bigint is null or seq > $3) order by seq limit $4`,

@@ -1,14 +1,14 @@
 /** Many subjects from a file: answered at once, watched by polling, every rejected row named. */
-import { JobView } from '../../../kernel/job/view.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
+import { JobView } from '../../../kernel/job/schema.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { useUpload } from '../../system/index.ts'
-import { bulkOptionFaults } from './actions.ts'
+import { claimUpload } from '../../system/index.ts'
+import { NO_COUNTS } from './file-rows.ts'
+import { bulkOptionFaults } from './import-subjects.ts'
 import { findBulk, insertBulk, listBulkRejects } from './queries.ts'
-import { NOTHING } from './rules.ts'
-import { Bulk, BulkOrder, BulkParams, BulkRejectPage, BulkRejectQuery } from './schema.ts'
+import { Bulk, BulkParams, BulkRejectPage, BulkRejectQuery, BulkRequest } from './schema.ts'
 
 const watchers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
 
@@ -22,7 +22,7 @@ export const bulkRoutes = [
       'uses an external id again, is rejected, and the others are taken.',
     roles: ['analyst', 'service'],
     tx: 'write',
-    body: BulkOrder,
+    body: BulkRequest,
     reply: [202, JobView],
     starts: 'subject-bulk',
     limit: 'heavy',
@@ -37,7 +37,7 @@ export const bulkRoutes = [
         errors: faults.map(({ pointer, detail }) => ({ in: 'body', pointer: `#/options${pointer}`, detail })),
       })
     }
-    const { file_name, size_bytes } = await useUpload(tx, body.upload_id)
+    const { file_name, size_bytes } = await claimUpload(tx, body.upload_id)
     const [bulk_id, job_id] = [uuidv7(), uuidv7()]
     const job = await kernel.jobs.enqueue(tx, {
       job_id,
@@ -53,7 +53,7 @@ export const bulkRoutes = [
       format: body.format,
       options,
       source: { file_name, size_bytes },
-      counts: NOTHING,
+      counts: NO_COUNTS,
     })
     return job
   }),
@@ -67,7 +67,7 @@ export const bulkRoutes = [
     reply: [200, Bulk],
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => {
-    const { upload_id: _, options: __, kept: ___, ...bulk } = found(await findBulk(tx, params.bulk_id))
+    const { upload_id: _, options: __, kept: ___, ...bulk } = assertFound(await findBulk(tx, params.bulk_id))
     return bulk
   }),
 
@@ -82,8 +82,8 @@ export const bulkRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params } = input
-    const { counts, kept } = found(await findBulk(tx, params.bulk_id))
-    const rejects = await page(input, `listSubjectBulkRejects ${params.bulk_id}`, ['seq'], (after, count) =>
+    const { counts, kept } = assertFound(await findBulk(tx, params.bulk_id))
+    const rejects = await paginate(input, `listSubjectBulkRejects ${params.bulk_id}`, ['seq'], (after, count) =>
       listBulkRejects(tx, params.bulk_id, after, count),
     )
     return { ...rejects, faults: counts.faults, truncated: kept < counts.faults }

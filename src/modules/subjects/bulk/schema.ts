@@ -5,7 +5,7 @@ import { Count, closed, Id, nullable, oneOf, pageQuery, Timestamp, Type, text } 
 
 export const bulkFormats = ['csv', 'ndjson'] as const
 
-export const BulkOrder = closed({
+export const BulkRequest = closed({
   upload_id: Id(),
   format: oneOf(bulkFormats),
   options: Type.Optional(

@@ -1,6 +1,6 @@
 /** SQL of ratings: only ever added to. Where a subject stands is kept by the database itself. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
 
 export interface RatingRow {
   readonly rating_id: string
@@ -39,7 +39,7 @@ export interface NewRating {
   readonly reason?: string | null
 }
 
-const insertion = `insert into app.rating (tenant_id, rating_id, subject_id, cause, matrix_key, matrix_version, band, score_bps,
+const insertRatingsSql = `insert into app.rating (tenant_id, rating_id, subject_id, cause, matrix_key, matrix_version, band, score_bps,
     evaluation_id, batch_id, valid_at, reason)
   select $1, * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::uuid[],
     $10::uuid[], $11::timestamptz[], $12::text[])`
@@ -59,10 +59,10 @@ const valuesOf = (tx: Tx, rows: readonly NewRating[]): unknown[] => [
 ]
 
 /** Any number in one statement; gives how many. */
-export const insertRatings = (tx: Tx, rows: readonly NewRating[]) => tx.run(insertion, valuesOf(tx, rows))
+export const insertRatings = (tx: Tx, rows: readonly NewRating[]) => tx.run(insertRatingsSql, valuesOf(tx, rows))
 
 /** Sent in the same flight as COMMIT: nobody in this transaction reads it. */
-export const deferRating = (tx: Tx, row: NewRating): void => tx.defer(insertion, valuesOf(tx, [row]))
+export const deferRating = (tx: Tx, row: NewRating): void => tx.defer(insertRatingsSql, valuesOf(tx, [row]))
 
 /** Gives no row when it would end before it begins, or last longer than 400 days: both by the database's clock. */
 export const insertOverride = (
@@ -99,7 +99,7 @@ export const insertOverrideEnd = (
     [tx.tenant_id, rating_id, subject_id, why.reason, why.reason_code ?? null],
   )
 
-export interface StandingRow {
+export interface SubjectRiskRow {
   readonly rating_id: string | null
   readonly rated_band: string | null
   /** Of the override in force; null when there is none, or no longer. */
@@ -108,8 +108,8 @@ export interface StandingRow {
 }
 
 /** Undefined when the subject was never rated. */
-export const findRiskStanding = (tx: Tx, subject_id: string) =>
-  tx.find<StandingRow>(
+export const findSubjectRisk = (tx: Tx, subject_id: string) =>
+  tx.find<SubjectRiskRow>(
     `select rating_id, rated_band, case when override_until > now() then override_id end as override_id,
             case when override_until > now() then override_band end as override_band
        from app.subject_risk where tenant_id = $1 and subject_id = $2`,
@@ -123,7 +123,7 @@ export const listRatingsById = (tx: Tx, rating_ids: readonly string[]) =>
   ])
 
 /** Newest first. */
-export const listRatings = (tx: Tx, subject_id: string, after: Position, count: number) =>
+export const listRatings = (tx: Tx, subject_id: string, after: PagePosition, count: number) =>
   tx.query<RatingRow>(
     `select ${columns} from app.rating
       where tenant_id = $1 and subject_id = $2 and ($3::timestamptz is null or (recorded_at, rating_id) < ($3, $4::uuid))

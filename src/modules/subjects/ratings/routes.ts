@@ -1,18 +1,18 @@
 /** How a subject is rated now and was before, and the override a person may put in place of what the matrix says. */
-import { readsCases } from '../../../kernel/auth/roles.ts'
-import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
+import { canReadCases } from '../../../kernel/auth/roles.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { findSubject, lockSubject } from '../records/queries.ts'
-import { historians, readers } from '../records/routes.ts'
+import { historyReaders, readers } from '../records/routes.ts'
 import { SubjectParams } from '../records/schema.ts'
-import { expectReasonCode, headOfRisk, overrideRating, riskOf } from './actions.ts'
 import { insertOverrideEnd, listRatings } from './queries.ts'
-import { withoutOverrideText } from './rules.ts'
+import { redactOverrideText } from './redact-override.ts'
+import { assertKnownReasonCode, getRisk, getRiskHead, overrideRating } from './risk.ts'
 import { Override, OverrideEnd, Rating, RatingPage, RatingQuery, Risk } from './schema.ts'
 
-const governed = { action: 'risk-override', head: headOfRisk }
+const governed = { action: 'risk-override', head: getRiskHead }
 
 export const ratingRoutes = [
   tenantRoute('GET /subjects/:subject_id/risk', {
@@ -26,19 +26,19 @@ export const ratingRoutes = [
     params: SubjectParams,
     reply: [200, Risk],
     redact: (risk, { actor }) =>
-      readsCases(actor.roles)
+      canReadCases(actor.roles)
         ? risk
-        : { ...risk, override: withoutOverrideText(risk.override), rating: withoutOverrideText(risk.rating) },
+        : { ...risk, override: redactOverrideText(risk.override), rating: redactOverrideText(risk.rating) },
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => {
-    found(await findSubject(tx, params.subject_id))
-    return riskOf(tx, params.subject_id)
+    assertFound(await findSubject(tx, params.subject_id))
+    return getRisk(tx, params.subject_id)
   }),
 
   tenantRoute('GET /subjects/:subject_id/risk-history', {
     id: 'listSubjectRatings',
     summary: 'Every rating with the cause of the change, newest first',
-    roles: historians,
+    roles: historyReaders,
     tx: 'read',
     params: SubjectParams,
     query: RatingQuery,
@@ -46,8 +46,8 @@ export const ratingRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params } = input
-    found(await findSubject(tx, params.subject_id))
-    return page(input, `listSubjectRatings ${params.subject_id}`, ['recorded_at', 'rating_id'], (after, count) =>
+    assertFound(await findSubject(tx, params.subject_id))
+    return paginate(input, `listSubjectRatings ${params.subject_id}`, ['recorded_at', 'rating_id'], (after, count) =>
       listRatings(tx, params.subject_id, after, count),
     )
   }),
@@ -65,7 +65,7 @@ export const ratingRoutes = [
     problems: ['not_found', 'conflict', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const rating = await overrideRating(kernel, tx, params.subject_id, body)
-    audit.record(null, rating)
+    audit.recordHashes(null, rating)
     return rating
   }),
 
@@ -80,12 +80,12 @@ export const ratingRoutes = [
     governed,
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, query, kernel, audit }) => {
-    await expectReasonCode(kernel, tx, query.reason_code, 'query')
-    const subject = found(await lockSubject(tx, params.subject_id))
+    await assertKnownReasonCode(kernel, tx, query.reason_code, 'query')
+    const subject = assertFound(await lockSubject(tx, params.subject_id))
     const { reason = 'Ended before its time.', reason_code } = query
     const rating = await insertOverrideEnd(tx, uuidv7(), subject.subject_id, { reason, reason_code })
     if (!rating) return fail('not_found', 'There is no override in force.')
-    audit.record(null, rating)
+    audit.recordHashes(null, rating)
     return undefined
   }),
 ]

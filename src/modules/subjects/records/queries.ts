@@ -1,7 +1,7 @@
 /** SQL of subjects, their words and their earlier states. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Position } from '../../../kernel/page.ts'
-import { type Content, wordsOf } from './rules.ts'
+import type { PagePosition } from '../../../kernel/page.ts'
+import { type SubjectContent, toSearchWords } from './subject-content.ts'
 
 export interface SubjectRow {
   readonly subject_id: string
@@ -62,7 +62,7 @@ const END = '\u{10ffff}'
  * Only what is asked for stands in the text, so that every combination is planned for itself. Nothing is left to estimates
  * that a young or lopsided table gets wrong: pages come in the order of an index, or of the hits of the longest word.
  */
-function matching(tx: Tx, filter: SubjectFilter, after: string | null, way: '<' | '>', count: number) {
+function selectMatching(tx: Tx, filter: SubjectFilter, after: string | null, way: '<' | '>', count: number) {
   const values: unknown[] = [tx.tenant_id]
   const bind = (value: unknown): string => `$${values.push(value)}`
   // Said of every table that takes part: PostgreSQL derives only equality.
@@ -76,7 +76,8 @@ function matching(tx: Tx, filter: SubjectFilter, after: string | null, way: '<' 
   for (const column of ['external_id', 'subject_type', 'segment', 'state'] as const) {
     if (filter[column] !== undefined) where += ` and s.${column} = ${bind(filter[column])}`
   }
-  const [longest, ...others] = filter.name === undefined ? [] : wordsOf(filter.name).sort((a, b) => b.length - a.length)
+  const [longest, ...others] =
+    filter.name === undefined ? [] : toSearchWords(filter.name).sort((a, b) => b.length - a.length)
   for (const word of others) {
     where += ` and (select true from app.subject_word w where w.tenant_id = $1 and w.subject_id = s.subject_id and ${begins(word)} limit 1)`
   }
@@ -104,8 +105,11 @@ function matching(tx: Tx, filter: SubjectFilter, after: string | null, way: '<' 
   return { found, values, direction }
 }
 
-function search(tx: Tx, ...asked: [filter: SubjectFilter, after: string | null, way: '<' | '>', count: number]) {
-  const { found, values, direction } = matching(tx, ...asked)
+function searchSubjects(
+  tx: Tx,
+  ...asked: [filter: SubjectFilter, after: string | null, way: '<' | '>', count: number]
+) {
+  const { found, values, direction } = selectMatching(tx, ...asked)
   return tx.query<RatedSubjectRow>(
     `select p.*, (select case when k.override_until > now() then k.override_band else k.rated_band end
         from app.subject_risk k where k.tenant_id = $1 and k.subject_id = p.subject_id) as band
@@ -116,16 +120,16 @@ function search(tx: Tx, ...asked: [filter: SubjectFilter, after: string | null, 
 
 /** How many there are; counts no further than `most`. */
 export async function countSubjects(tx: Tx, filter: SubjectFilter, most: number): Promise<number> {
-  const { found, values } = matching(tx, filter, null, '>', most)
+  const { found, values } = selectMatching(tx, filter, null, '>', most)
   return (await tx.find<{ n: number }>(`select count(*) as n from ${found} p`, values))?.n ?? 0
 }
 
 /** Newest first. */
-export const listSubjects = (tx: Tx, filter: SubjectFilter, after: Position, count: number) =>
-  search(tx, filter, (after?.[0] as string | undefined) ?? null, '<', count)
+export const listSubjects = (tx: Tx, filter: SubjectFilter, after: PagePosition, count: number) =>
+  searchSubjects(tx, filter, (after?.[0] as string | undefined) ?? null, '<', count)
 
 /** Those that are named by either id, in no order; one that is named by both comes twice. */
-export const listSubjectsNamed = (
+export const listSubjectsByIds = (
   tx: Tx,
   { subject_ids, external_ids }: { subject_ids: readonly string[]; external_ids: readonly string[] },
 ): Promise<SubjectRow[]> =>
@@ -139,9 +143,9 @@ export const listSubjectsNamed = (
 
 /** Oldest first, for whoever goes through all of them: continue after the last `subject_id`. */
 export const listSubjectsAfter = (tx: Tx, filter: SubjectFilter, after: string | null, count: number) =>
-  search(tx, filter, after, '>', count)
+  searchSubjects(tx, filter, after, '>', count)
 
-export type NewSubject = Content & { readonly subject_id: string }
+export type NewSubject = SubjectContent & { readonly subject_id: string }
 
 const given = `given as (select * from jsonb_to_recordset($2::jsonb)
   as r (subject_id uuid, subject_type text, external_id text, name text, segment text, attributes jsonb, words text[]))`
@@ -154,7 +158,7 @@ const withWords = (subjects: readonly NewSubject[]): string =>
       name,
       segment,
       attributes,
-      words: wordsOf(name),
+      words: toSearchWords(name),
     })),
   )
 
@@ -216,7 +220,13 @@ const states = `(
   select ${content}, updated_at, null, updated_by from app.subject where tenant_id = $1 and subject_id = $2)`
 
 /** Newest first. */
-export const listSubjectVersions = (tx: Tx, subject_id: string, at: string | null, after: Position, count: number) =>
+export const listSubjectVersions = (
+  tx: Tx,
+  subject_id: string,
+  at: string | null,
+  after: PagePosition,
+  count: number,
+) =>
   tx.query<SubjectVersionRow>(
     `select v.* from ${states} v
       where ($3::timestamptz is null or (v.recorded_from <= $3 and (v.recorded_until is null or v.recorded_until > $3)))
@@ -241,7 +251,7 @@ const differs = (member: string): string =>
   `case when ${member} is distinct from lag(${member}) over w then '${member}' end`
 
 /** Newest first: what happened to the record, and how it was rated. */
-export const listSubjectEvents = (tx: Tx, subject_id: string, after: Position, count: number) =>
+export const listSubjectEvents = (tx: Tx, subject_id: string, after: PagePosition, count: number) =>
   tx.query<SubjectEventRow>(
     `with change as (
        select v.*, lag(state) over w as earlier_state, array_remove(array[${[

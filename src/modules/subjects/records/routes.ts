@@ -1,9 +1,8 @@
 /** The record of a subject: found, made, changed, ended, and read as it was. */
-import { page } from '../../../kernel/page.ts'
-import { found } from '../../../kernel/problem.ts'
-import { expectRevision } from '../../../kernel/revision.ts'
+import { paginate } from '../../../kernel/page.ts'
+import { assertFound } from '../../../kernel/problem.ts'
+import { assertRevision } from '../../../kernel/revision.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
-import { expectActive, expectAttributes, type Upserted, upsertSubjects } from './actions.ts'
 import {
   findSubject,
   listSubjectEvents,
@@ -13,7 +12,6 @@ import {
   updateOffboarded,
   updateSubjects,
 } from './queries.ts'
-import { changed, isSame } from './rules.ts'
 import {
   NewSubject,
   Offboarding,
@@ -28,9 +26,11 @@ import {
   TimelineQuery,
   UpsertedSubject,
 } from './schema.ts'
+import { applyChange, isSameContent } from './subject-content.ts'
+import { assertActive, assertAttributes, type UpsertResult, upsertSubjects } from './upsert-subjects.ts'
 
 export const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
-export const historians = ['analyst', 'compliance_officer', 'auditor'] as const
+export const historyReaders = ['analyst', 'compliance_officer', 'auditor'] as const
 const writers = ['analyst', 'service'] as const
 
 export const recordRoutes = [
@@ -43,7 +43,9 @@ export const recordRoutes = [
     reply: [200, SubjectPage],
   }).handle(async (input) => {
     const { limit: _, cursor: __, ...filter } = input.query
-    return page(input, 'listSubjects', ['subject_id'], (after, count) => listSubjects(input.tx, filter, after, count))
+    return paginate(input, 'listSubjects', ['subject_id'], (after, count) =>
+      listSubjects(input.tx, filter, after, count),
+    )
   }),
 
   tenantRoute('POST /subjects', {
@@ -61,10 +63,10 @@ export const recordRoutes = [
     links: { getSubject: { subject_id: 'subject_id' } },
     problems: ['conflict', 'transition_not_allowed'],
   }).handle(async ({ tx, body, audit }) => {
-    expectAttributes(body.attributes)
-    const [{ outcome, before, subject }] = (await upsertSubjects(tx, [body])) as [Upserted]
-    expectActive(subject)
-    audit.record(before, subject)
+    assertAttributes(body.attributes)
+    const [{ outcome, before, subject }] = (await upsertSubjects(tx, [body])) as [UpsertResult]
+    assertActive(subject)
+    audit.recordHashes(before, subject)
     return { ...subject, created: outcome === 'created' }
   }),
 
@@ -77,7 +79,7 @@ export const recordRoutes = [
     reply: [200, Subject],
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => found(await findSubject(tx, params.subject_id))),
+  }).handle(async ({ tx, params }) => assertFound(await findSubject(tx, params.subject_id))),
 
   tenantRoute('PATCH /subjects/:subject_id', {
     id: 'updateSubject',
@@ -92,15 +94,15 @@ export const recordRoutes = [
     problems: ['not_found', 'conflict', 'duplicate', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body } = input
-    expectAttributes(body.attributes)
-    const subject = found(await lockSubject(tx, params.subject_id))
-    expectRevision(subject.revision, input)
-    expectActive(subject)
-    const wanted = changed(subject, body)
-    if (isSame(subject, wanted)) return subject
+    assertAttributes(body.attributes)
+    const subject = assertFound(await lockSubject(tx, params.subject_id))
+    assertRevision(subject.revision, input)
+    assertActive(subject)
+    const wanted = applyChange(subject, body)
+    if (isSameContent(subject, wanted)) return subject
     const [after] = await updateSubjects(tx, [{ subject_id: subject.subject_id, ...wanted }])
-    input.audit.record(subject, found(after))
-    return found(after)
+    input.audit.recordHashes(subject, assertFound(after))
+    return assertFound(after)
   }),
 
   tenantRoute('POST /subjects/:subject_id/offboard', {
@@ -116,18 +118,18 @@ export const recordRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, body } = input
-    const subject = found(await lockSubject(tx, params.subject_id))
-    expectRevision(subject.revision, input)
+    const subject = assertFound(await lockSubject(tx, params.subject_id))
+    assertRevision(subject.revision, input)
     if (subject.state === 'offboarded') return subject
-    const after = found(await updateOffboarded(tx, subject.subject_id, body.reason))
-    input.audit.record(subject, after)
+    const after = assertFound(await updateOffboarded(tx, subject.subject_id, body.reason))
+    input.audit.recordHashes(subject, after)
     return after
   }),
 
   tenantRoute('GET /subjects/:subject_id/versions', {
     id: 'listSubjectVersions',
     summary: 'Every state of the record with who and when, or the one that stood at an instant',
-    roles: historians,
+    roles: historyReaders,
     tx: 'read',
     params: SubjectParams,
     query: SubjectVersionQuery,
@@ -135,8 +137,8 @@ export const recordRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, query } = input
-    found(await findSubject(tx, params.subject_id))
-    return page(input, `listSubjectVersions ${params.subject_id}`, ['revision'], (after, count) =>
+    assertFound(await findSubject(tx, params.subject_id))
+    return paginate(input, `listSubjectVersions ${params.subject_id}`, ['revision'], (after, count) =>
       listSubjectVersions(tx, params.subject_id, query.at ?? null, after, count),
     )
   }),
@@ -144,7 +146,7 @@ export const recordRoutes = [
   tenantRoute('GET /subjects/:subject_id/timeline', {
     id: 'listSubjectEvents',
     summary: 'Everything that happened to a subject, newest first',
-    roles: historians,
+    roles: historyReaders,
     tx: 'read',
     params: SubjectParams,
     query: TimelineQuery,
@@ -152,8 +154,8 @@ export const recordRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params } = input
-    found(await findSubject(tx, params.subject_id))
-    return page(input, `listSubjectEvents ${params.subject_id}`, ['at', 'event_id'], (after, count) =>
+    assertFound(await findSubject(tx, params.subject_id))
+    return paginate(input, `listSubjectEvents ${params.subject_id}`, ['at', 'event_id'], (after, count) =>
       listSubjectEvents(tx, params.subject_id, after, count),
     )
   }),

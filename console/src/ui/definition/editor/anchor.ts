@@ -1,3 +1,3 @@
 /** Where on the page of a draft a pointer into it leads. Pure. */
 
-export const anchorOf = (pointer: string): string => `at${pointer.replaceAll('/', '-')}`
+export const toAnchorId = (pointer: string): string => `at${pointer.replaceAll('/', '-')}`

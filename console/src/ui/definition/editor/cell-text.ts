@@ -1,15 +1,15 @@
 /** What a row of a decision table gives, as it is typed into a cell: a number, a word, yes or no, or a place in a list. Pure. */
-import { isListValue, type Value } from '../../decision/model.ts'
+import { isListValue, type Value } from '../../decision/definition-model.ts'
 
 const ARROW = ' > '
 
 /** `{list_key, key, field}` is written `list > key > field`. */
-export const cellText = (value: Value | undefined): string => {
+export const formatCell = (value: Value | undefined): string => {
   if (value === undefined) return ''
   return isListValue(value) ? [value.list_key, value.key, value.field].join(ARROW) : String(value)
 }
 
-export function cellValue(text: string): Value {
+export function parseCell(text: string): Value {
   const [list_key, key, field, ...rest] = text.split('>').map((part) => part.trim())
   if (list_key && key && field && rest.length === 0) return { list_key, key, field }
   if (text === 'true' || text === 'false') return text === 'true'

@@ -1,7 +1,7 @@
 /** Renaming follows every reference, and lists of parts keep what is not moved. */
 import { expect, test } from 'vitest'
-import type { Definition } from '../../decision/model.ts'
-import { freeName, moved, put, renameFactor, renameInput, without } from './draft-edits.ts'
+import type { Definition } from '../../decision/definition-model.ts'
+import { findFreeName, moveItem, removeItem, renameFactor, renameInput, setMember } from './draft-edits.ts'
 
 const draft = {
   inputs: [{ name: 'age', title: 'Age', type: 'integer' }],
@@ -44,13 +44,13 @@ test('one of two with the same name is renamed alone', () => {
 })
 
 test('parts move, go, and get names of their own', () => {
-  expect(moved(['a', 'b', 'c'], 2, -1)).toEqual(['a', 'c', 'b'])
-  expect(moved(['a', 'b'], 1, 1)).toEqual(['a', 'b'])
-  expect(without(['a', 'b'], 0)).toEqual(['b'])
-  expect(freeName(['x1', 'x3'], 'x')).toBe('x4')
+  expect(moveItem(['a', 'b', 'c'], 2, -1)).toEqual(['a', 'c', 'b'])
+  expect(moveItem(['a', 'b'], 1, 1)).toEqual(['a', 'b'])
+  expect(removeItem(['a', 'b'], 0)).toEqual(['b'])
+  expect(findFreeName(['x1', 'x3'], 'x')).toBe('x4')
 })
 
 test('a member without anything to say is left out', () => {
-  expect(put({ a: 1, b: 'x' as string | undefined }, 'b', '')).toEqual({ a: 1 })
-  expect(put({ a: 1 as number | undefined }, 'a', 2)).toEqual({ a: 2 })
+  expect(setMember({ a: 1, b: 'x' as string | undefined }, 'b', '')).toEqual({ a: 1 })
+  expect(setMember({ a: 1 as number | undefined }, 'a', 2)).toEqual({ a: 2 })
 })

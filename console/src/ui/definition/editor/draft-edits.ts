@@ -1,26 +1,26 @@
 /** Edits of the lists of parts in a definition, and of names that others refer to. Pure. */
-import type { Definition } from '../../decision/model.ts'
+import type { Definition } from '../../decision/definition-model.ts'
 
-export const withItem = <T>(items: readonly T[], place: number, change: (item: T) => T): T[] =>
+export const replaceItem = <T>(items: readonly T[], place: number, change: (item: T) => T): T[] =>
   items.map((item, at) => (at === place ? change(item) : item))
 
-export const without = <T>(items: readonly T[], place: number): T[] => items.filter((_, at) => at !== place)
+export const removeItem = <T>(items: readonly T[], place: number): T[] => items.filter((_, at) => at !== place)
 
-export function moved<T>(items: readonly T[], place: number, by: -1 | 1): readonly T[] {
+export function moveItem<T>(items: readonly T[], place: number, by: -1 | 1): readonly T[] {
   const [one, two] = [items[place], items[place + by]]
   if (one === undefined || two === undefined) return items
   return items.map((item, at) => (at === place ? two : at === place + by ? one : item))
 }
 
 /** A name of the kind `input_3` that nobody has yet. */
-export function freeName(taken: readonly string[], beginning: string): string {
+export function findFreeName(taken: readonly string[], beginning: string): string {
   let number = taken.length + 1
   while (taken.includes(`${beginning}${number}`)) number++
   return `${beginning}${number}`
 }
 
 /** Sets a member, or takes it away where there is nothing to say. */
-export function put<T extends object, K extends keyof T>(of: T, member: K, value: T[K] | undefined | ''): T {
+export function setMember<T extends object, K extends keyof T>(of: T, member: K, value: T[K] | undefined | ''): T {
   const { [member]: _, ...rest } = of
   return (value === undefined || value === '' ? rest : { ...rest, [member]: value }) as T
 }
@@ -28,19 +28,19 @@ export function put<T extends object, K extends keyof T>(of: T, member: K, value
 /** An input by another name, wherever it is read: in columns, factors, triggers and the words of reasons. */
 export function renameInput(draft: Definition, place: number, to: string): Definition {
   const names = (draft.inputs ?? []).map(({ name }) => name)
-  const renamed = withReferences(draft, names, place, (name) => name, to)
-  return { ...renamed, inputs: withItem(renamed.inputs ?? [], place, (input) => ({ ...input, name: to })) }
+  const renamed = renameReferences(draft, names, place, (name) => name, to)
+  return { ...renamed, inputs: replaceItem(renamed.inputs ?? [], place, (input) => ({ ...input, name: to })) }
 }
 
 /** A factor by another key, wherever its score is read. */
 export function renameFactor(draft: Definition, place: number, to: string): Definition {
   const keys = (draft.factors ?? []).map(({ key }) => key)
-  const renamed = withReferences(draft, keys, place, (key) => `factor.${key}`, to)
-  return { ...renamed, factors: withItem(renamed.factors ?? [], place, (factor) => ({ ...factor, key: to })) }
+  const renamed = renameReferences(draft, keys, place, (key) => `factor.${key}`, to)
+  return { ...renamed, factors: replaceItem(renamed.factors ?? [], place, (factor) => ({ ...factor, key: to })) }
 }
 
 /** While two have the same name, references stay with the other one. */
-function withReferences(
+function renameReferences(
   draft: Definition,
   names: readonly string[],
   place: number,
@@ -49,15 +49,15 @@ function withReferences(
 ): Definition {
   const from = names[place] ?? ''
   const isShared = names.filter((name) => name === from).length > 1
-  return from === '' || isShared ? draft : (referring(draft, asReference(from), asReference(to)) as Definition)
+  return from === '' || isShared ? draft : (replaceReferences(draft, asReference(from), asReference(to)) as Definition)
 }
 
 const LISTS_OF_NAMES = ['columns', 'inputs']
 const SINGLE_NAMES = ['input', 'of']
 
 /** A copy in which each reference to one name is a reference to another. */
-function referring(part: unknown, from: string, to: string): unknown {
-  if (Array.isArray(part)) return part.map((item) => referring(item, from, to))
+function replaceReferences(part: unknown, from: string, to: string): unknown {
+  if (Array.isArray(part)) return part.map((item) => replaceReferences(item, from, to))
   if (typeof part !== 'object' || part === null) return part
   return Object.fromEntries(
     Object.entries(part).map(([member, value]) => {
@@ -65,7 +65,7 @@ function referring(part: unknown, from: string, to: string): unknown {
         return [member, value.map((name) => (name === from ? to : name))]
       if (SINGLE_NAMES.includes(member) && value === from) return [member, to]
       if (member === 'reason' && typeof value === 'string') return [member, value.replaceAll(`{${from}}`, `{${to}}`)]
-      return [member, referring(value, from, to)]
+      return [member, replaceReferences(value, from, to)]
     }),
   )
 }

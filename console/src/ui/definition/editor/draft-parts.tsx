@@ -1,22 +1,28 @@
 /** The parts of a draft to be worked on: tables as grids, everything else as forms, and each of them as JSON too. */
 import { Button, Group, Menu, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { memo, useMemo } from 'react'
-import type { Finding, Kind } from '../../decision/kind.ts'
-import { aggregations, type Bands, type Definition, type Factor, type Table } from '../../decision/model.ts'
+import type { DefinitionKind, Finding } from '../../decision/definition-kind.ts'
+import {
+  aggregationTexts,
+  type Bands,
+  type Definition,
+  type Factor,
+  type Table,
+} from '../../decision/definition-model.ts'
 import { Section } from '../../section.tsx'
 import { DraftContext, type Example } from './draft-context.ts'
-import { freeName } from './draft-edits.ts'
+import { findFreeName } from './draft-edits.ts'
 import { FactorPart } from './factor-part.tsx'
-import { Faults, faultAt } from './faults.tsx'
+import { Faults, getFaultText } from './faults.tsx'
 import { FormOrJson } from './form-or-json.tsx'
 import { InputsPart } from './inputs-part.tsx'
 import { FieldPicker, ListPicker } from './list-pickers.tsx'
-import { tableIn } from './table-edits.ts'
+import { parseTable } from './table-edits.ts'
 import { TableGrid } from './table-grid.tsx'
 import { TriggersPart } from './triggers-part.tsx'
 
 interface DraftPartsProps {
-  readonly kind: Kind
+  readonly kind: DefinitionKind
   readonly draft: Definition
   readonly findings: readonly Finding[]
   /** Always the same function: parts that are not edited are then not drawn again with each letter. */
@@ -25,7 +31,7 @@ interface DraftPartsProps {
 }
 
 /** What a column may be: an input, or the score of a factor that stands before. */
-const namesOf = ({ inputs = [], factors = [] }: Definition, before = 0) => [
+const listColumnNames = ({ inputs = [], factors = [] }: Definition, before = 0) => [
   ...inputs.map(({ name, title }) => ({ value: name, label: title || name })),
   ...factors.slice(0, before).map(({ key, title }) => ({ value: `factor.${key}`, label: `score of ${title || key}` })),
 ]
@@ -51,7 +57,7 @@ export function DraftParts({ kind, draft, findings, onEdit, onTry }: DraftPartsP
 type PartsProps = Omit<DraftPartsProps, 'kind' | 'onTry'>
 
 function RuleParts({ draft, findings, onEdit }: PartsProps) {
-  const table = tableIn(draft.table)
+  const table = parseTable(draft.table)
   return (
     <>
       <FormOrJson
@@ -67,14 +73,14 @@ function RuleParts({ draft, findings, onEdit }: PartsProps) {
             table={table}
             pointer="/table"
             findings={findings}
-            names={namesOf(draft)}
-            onEdit={(change) => onEdit((now) => ({ ...now, table: change(tableIn(now.table)) }))}
+            names={listColumnNames(draft)}
+            onEdit={(change) => onEdit((now) => ({ ...now, table: change(parseTable(now.table)) }))}
           />
           <TagsInput
             label="Outputs"
             description="What a row gives beside the hit, by name; type one and press Enter."
             value={table.outputs.map(({ name }) => name)}
-            onChange={(names) => onEdit((now) => ({ ...now, table: withOutputs(tableIn(now.table), names) }))}
+            onChange={(names) => onEdit((now) => ({ ...now, table: withOutputs(parseTable(now.table), names) }))}
           />
         </Stack>
       </FormOrJson>
@@ -83,20 +89,20 @@ function RuleParts({ draft, findings, onEdit }: PartsProps) {
           <TextInput
             label="Reason"
             value={draft.reason ?? ''}
-            error={faultAt(findings, '/reason')}
+            error={getFaultText(findings, '/reason')}
             onChange={({ currentTarget: { value } }) => onEdit((now) => ({ ...now, reason: value }))}
           />
           <TextInput
             label="Reason code"
             classNames={{ input: 'mono' }}
             value={draft.reason_code ?? ''}
-            error={faultAt(findings, '/reason_code')}
+            error={getFaultText(findings, '/reason_code')}
             onChange={({ currentTarget: { value } }) => onEdit((now) => ({ ...now, reason_code: value }))}
           />
           <TagsInput
             label="Required actions"
             value={[...(draft.required_actions ?? [])]}
-            error={faultAt(findings, '/required_actions')}
+            error={getFaultText(findings, '/required_actions')}
             onChange={(required_actions) => onEdit((now) => ({ ...now, required_actions }))}
           />
         </Stack>
@@ -106,7 +112,7 @@ function RuleParts({ draft, findings, onEdit }: PartsProps) {
 }
 
 const withOutputs = (table: Table, names: readonly string[]): Table =>
-  tableIn({
+  parseTable({
     ...table,
     outputs: names.map((name) => table.outputs.find((output) => output.name === name) ?? { name }),
     rows: table.rows.map((row) => ({
@@ -116,7 +122,7 @@ const withOutputs = (table: Table, names: readonly string[]): Table =>
   })
 
 /** What a new factor begins with, by its form. */
-const beginnings: Readonly<Record<Factor['form'], object>> = {
+const newFactors: Readonly<Record<Factor['form'], object>> = {
   table: {
     form: 'table',
     table: { hit_policy: 'unique', columns: [], outputs: [{ name: 'score_bps' }], rows: [] },
@@ -125,7 +131,7 @@ const beginnings: Readonly<Record<Factor['form'], object>> = {
   score_map: { form: 'score_map', input: '', scores: {}, on_missing: 'fail' },
   presence: { form: 'presence', list_key: '', input: '', present: 10_000, absent: 0 },
 }
-const formWords: Readonly<Record<Factor['form'], readonly [name: string, about: string]>> = {
+const formTexts: Readonly<Record<Factor['form'], readonly [name: string, about: string]>> = {
   lookup: ['Look-up', 'An entry of a list says the score.'],
   presence: ['Presence', 'Being on a list gives a score.'],
   score_map: ['Score map', 'Each value of an input has a score.'],
@@ -151,15 +157,15 @@ const ScoreAndBands = memo(function ScoreAndBands({ aggregation, bands, findings
           label="How factors make the score"
           allowDeselect={false}
           value={aggregation ?? 'weighted_sum'}
-          data={Object.entries(aggregations).map(([value, label]) => ({ value, label }))}
-          error={faultAt(findings, '/aggregation')}
+          data={Object.entries(aggregationTexts).map(([value, label]) => ({ value, label }))}
+          error={getFaultText(findings, '/aggregation')}
           onChange={(chosen) => chosen && onEdit((now) => ({ ...now, aggregation: chosen }))}
         />
         <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
           <ListPicker
             label="List of bands"
             value={bands?.list_key ?? ''}
-            error={faultAt(findings, '/bands/list_key') ?? faultAt(findings, '/bands')}
+            error={getFaultText(findings, '/bands/list_key') ?? getFaultText(findings, '/bands')}
             onChange={(list_key) => set('list_key', list_key)}
           />
           {(Object.entries(bandFields) as [keyof typeof bandFields, string][]).map(([member, label]) => (
@@ -168,7 +174,7 @@ const ScoreAndBands = memo(function ScoreAndBands({ aggregation, bands, findings
               label={label}
               list_key={bands?.list_key ?? ''}
               value={bands?.[member] ?? ''}
-              error={faultAt(findings, `/bands/${member}`)}
+              error={getFaultText(findings, `/bands/${member}`)}
               onChange={(field) => set(member, field)}
             />
           ))}
@@ -183,7 +189,7 @@ function MatrixParts({ draft, findings, onEdit }: PartsProps) {
   const add = (form: Factor['form']) =>
     onEdit(({ factors: now = [], ...rest }) => {
       const taken = now.map(({ key }) => key)
-      const factor = { key: freeName(taken, 'factor-'), title: 'New factor', ...beginnings[form] } as Factor
+      const factor = { key: findFreeName(taken, 'factor-'), title: 'New factor', ...newFactors[form] } as Factor
       return { ...rest, factors: [...now, factor] }
     })
   return (
@@ -194,7 +200,7 @@ function MatrixParts({ draft, findings, onEdit }: PartsProps) {
           // A factor is known by its place: its key is being typed.
           key={`${place} ${factors.length}`}
           factor={factor}
-          names={namesOf(draft, place)}
+          names={listColumnNames(draft, place)}
           findings={findings}
           place={place}
           isLast={place === factors.length - 1}
@@ -208,7 +214,7 @@ function MatrixParts({ draft, findings, onEdit }: PartsProps) {
             <Button variant="default">Add a factor</Button>
           </Menu.Target>
           <Menu.Dropdown>
-            {(Object.entries(formWords) as [Factor['form'], readonly [string, string]][]).map(([form, words]) => (
+            {(Object.entries(formTexts) as [Factor['form'], readonly [string, string]][]).map(([form, words]) => (
               <Menu.Item key={form} onClick={() => add(form)}>
                 {words[0]}
                 <Text size="xs" c="dimmed">
@@ -221,7 +227,7 @@ function MatrixParts({ draft, findings, onEdit }: PartsProps) {
       </Group>
       <TriggersPart
         triggers={triggers}
-        names={[...namesOf(draft, factors.length), { value: 'score', label: 'the whole score' }]}
+        names={[...listColumnNames(draft, factors.length), { value: 'score', label: 'the whole score' }]}
         findings={findings}
         onEdit={onEdit}
       />

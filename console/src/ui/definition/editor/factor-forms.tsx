@@ -11,14 +11,14 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Finding } from '../../decision/kind.ts'
+import type { Finding } from '../../decision/definition-kind.ts'
+import type { Factor, Input } from '../../decision/definition-model.ts'
+import { toPointer } from '../../decision/definition-model.ts'
 import { listContentQuery } from '../../decision/list-entries.ts'
-import type { Factor, Input } from '../../decision/model.ts'
-import { pointerOf } from '../../decision/model.ts'
-import { useDraftSurroundings } from './draft-context.ts'
-import { put } from './draft-edits.ts'
-import { faultAt } from './faults.tsx'
-import { OrderButton } from './folded.tsx'
+import { OrderButton } from './collapsible-part.tsx'
+import { useDraftContext } from './draft-context.ts'
+import { setMember } from './draft-edits.ts'
+import { getFaultText } from './faults.tsx'
 import { FieldPicker, ListPicker } from './list-pickers.tsx'
 import { ValueField } from './value-field.tsx'
 
@@ -42,7 +42,7 @@ export function FactorForm(props: FactorFormProps) {
   }
 }
 
-const choicesOf = (inputs: readonly Input[], chosen: readonly string[]) => [
+const listInputChoices = (inputs: readonly Input[], chosen: readonly string[]) => [
   ...inputs.map(({ name, title }) => ({ value: name, label: title || name })),
   ...chosen
     .filter((one) => one !== '' && !inputs.some(({ name }) => name === one))
@@ -50,7 +50,7 @@ const choicesOf = (inputs: readonly Input[], chosen: readonly string[]) => [
 ]
 
 function LookupForm({ factor, pointer, findings, onChange }: FactorFormProps) {
-  const { inputs } = useDraftSurroundings()
+  const { inputs } = useDraftContext()
   const chosen = [...(factor.inputs ?? [])]
   return (
     <>
@@ -58,21 +58,21 @@ function LookupForm({ factor, pointer, findings, onChange }: FactorFormProps) {
         <ListPicker
           label="List that says the score"
           value={factor.list_key ?? ''}
-          error={faultAt(findings, `${pointer}/list_key`)}
+          error={getFaultText(findings, `${pointer}/list_key`)}
           onChange={(list_key) => onChange((now) => ({ ...now, list_key }))}
         />
         <MultiSelect
           label="Inputs that make its key, in order"
-          data={choicesOf(inputs, chosen)}
+          data={listInputChoices(inputs, chosen)}
           value={chosen}
-          error={faultAt(findings, `${pointer}/inputs`) ?? faultAt(findings, `${pointer}/inputs/0`)}
+          error={getFaultText(findings, `${pointer}/inputs`) ?? getFaultText(findings, `${pointer}/inputs/0`)}
           onChange={(names) => onChange((now) => ({ ...now, inputs: names }))}
         />
         <FieldPicker
           label="Field with the score"
           list_key={factor.list_key ?? ''}
           value={factor.field ?? ''}
-          error={faultAt(findings, `${pointer}/field`)}
+          error={getFaultText(findings, `${pointer}/field`)}
           onChange={(field) => onChange((now) => ({ ...now, field }))}
         />
       </SimpleGrid>
@@ -86,8 +86,8 @@ function PresenceForm({ factor, pointer, findings, onChange }: FactorFormProps) 
     <ValueField
       name={label}
       value={factor[member]}
-      error={faultAt(findings, `${pointer}/${member}`)}
-      onChange={(typed) => onChange((now) => put(now, member, typed))}
+      error={getFaultText(findings, `${pointer}/${member}`)}
+      onChange={(typed) => onChange((now) => setMember(now, member, typed))}
     />
   )
   return (
@@ -97,7 +97,7 @@ function PresenceForm({ factor, pointer, findings, onChange }: FactorFormProps) 
         <ListPicker
           label="List it is looked for on"
           value={factor.list_key ?? ''}
-          error={faultAt(findings, `${pointer}/list_key`)}
+          error={getFaultText(findings, `${pointer}/list_key`)}
           onChange={(list_key) => onChange((now) => ({ ...now, list_key }))}
         />
         {value('present', factor.count ? 'Score for each that is on it' : 'Score when it is on it')}
@@ -109,7 +109,7 @@ function PresenceForm({ factor, pointer, findings, onChange }: FactorFormProps) 
         checked={factor.count === true}
         onChange={({ currentTarget: { checked } }) =>
           onChange((now) =>
-            checked ? { ...now, count: true } : put(put(now, 'count', undefined), 'at_most', undefined),
+            checked ? { ...now, count: true } : setMember(setMember(now, 'count', undefined), 'at_most', undefined),
           )
         }
       />
@@ -118,22 +118,22 @@ function PresenceForm({ factor, pointer, findings, onChange }: FactorFormProps) 
 }
 
 function OneInput({ factor, pointer, findings, onChange }: FactorFormProps) {
-  const { inputs } = useDraftSurroundings()
+  const { inputs } = useDraftContext()
   return (
     <Select
       label="Input"
       placeholder="Choose an input"
       allowDeselect={false}
-      data={choicesOf(inputs, [factor.input ?? ''])}
+      data={listInputChoices(inputs, [factor.input ?? ''])}
       value={factor.input || null}
-      error={faultAt(findings, `${pointer}/input`)}
+      error={getFaultText(findings, `${pointer}/input`)}
       onChange={(input) => input && onChange((now) => ({ ...now, input }))}
     />
   )
 }
 
 /** The values an input may have: written in it, the keys of its list, or yes and no. */
-function useValuesOf(input: Input | undefined): readonly string[] {
+function useInputValues(input: Input | undefined): readonly string[] {
   const { one_of, values, type } = input ?? {}
   const { data } = useQuery({ ...listContentQuery(one_of?.list_key ?? ''), enabled: Boolean(one_of?.list_key) })
   if (type === 'boolean') return ['true', 'false']
@@ -143,8 +143,8 @@ function useValuesOf(input: Input | undefined): readonly string[] {
 }
 
 function ScoreMapForm({ factor, pointer, findings, onChange }: FactorFormProps) {
-  const { inputs } = useDraftSurroundings()
-  const allowed = useValuesOf(inputs.find(({ name }) => name === factor.input))
+  const { inputs } = useDraftContext()
+  const allowed = useInputValues(inputs.find(({ name }) => name === factor.input))
   const scores = factor.scores ?? {}
   const values = [...new Set([...allowed, ...Object.keys(scores)])]
   return (
@@ -156,7 +156,7 @@ function ScoreMapForm({ factor, pointer, findings, onChange }: FactorFormProps) 
         Score of each value
       </Text>
       <Text size="xs" c="red" role="alert">
-        {faultAt(findings, `${pointer}/scores`)}
+        {getFaultText(findings, `${pointer}/scores`)}
       </Text>
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="xs">
         {values.map((value) => (
@@ -166,14 +166,16 @@ function ScoreMapForm({ factor, pointer, findings, onChange }: FactorFormProps) 
                 name={value}
                 look={{ size: 'xs' }}
                 value={scores[value]}
-                error={faultAt(findings, `${pointer}/scores${pointerOf(value)}`)}
-                onChange={(score) => onChange((now) => ({ ...now, scores: put({ ...now.scores }, value, score) }))}
+                error={getFaultText(findings, `${pointer}/scores${toPointer(value)}`)}
+                onChange={(score) =>
+                  onChange((now) => ({ ...now, scores: setMember({ ...now.scores }, value, score) }))
+                }
               />
             </div>
             {!allowed.includes(value) && allowed.length > 0 && (
               <OrderButton
                 label={`Remove ${value}, which is no value of the input`}
-                onClick={() => onChange((now) => ({ ...now, scores: put({ ...now.scores }, value, undefined) }))}
+                onClick={() => onChange((now) => ({ ...now, scores: setMember({ ...now.scores }, value, undefined) }))}
               >
                 ×
               </OrderButton>
@@ -214,13 +216,13 @@ function OnMissingFields({ factor, pointer, findings, onChange }: FactorFormProp
           <ValueField
             name="Score then"
             value={on_missing.default}
-            error={faultAt(findings, `${at}/default`) ?? faultAt(findings, at)}
+            error={getFaultText(findings, `${at}/default`) ?? getFaultText(findings, at)}
             onChange={(score) => onChange((now) => ({ ...now, on_missing: { ...on_missing, default: score ?? '' } }))}
           />
           <TextInput
             label="Because"
             value={on_missing.reason}
-            error={faultAt(findings, `${at}/reason`)}
+            error={getFaultText(findings, `${at}/reason`)}
             onChange={({ currentTarget: { value } }) =>
               onChange((now) => ({ ...now, on_missing: { ...on_missing, reason: value } }))
             }

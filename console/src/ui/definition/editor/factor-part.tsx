@@ -1,15 +1,15 @@
 /** One factor of a draft: title, weight and reason, and how it scores, as a grid or a form. */
 import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { memo } from 'react'
-import type { Finding } from '../../decision/kind.ts'
-import { type Definition, type Factor, isListValue, type Value } from '../../decision/model.ts'
-import { moved, put, renameFactor, withItem, without } from './draft-edits.ts'
+import type { Finding } from '../../decision/definition-kind.ts'
+import { type Definition, type Factor, isListValue, type Value } from '../../decision/definition-model.ts'
+import { OrderButton } from './collapsible-part.tsx'
+import { moveItem, removeItem, renameFactor, replaceItem, setMember } from './draft-edits.ts'
 import { FactorForm } from './factor-forms.tsx'
-import { Faults, faultAt } from './faults.tsx'
-import { OrderButton } from './folded.tsx'
+import { Faults, getFaultText } from './faults.tsx'
 import { FormOrJson } from './form-or-json.tsx'
 import { NameField } from './name-field.tsx'
-import { tableIn } from './table-edits.ts'
+import { parseTable } from './table-edits.ts'
 import { TableGrid } from './table-grid.tsx'
 import { ValueField } from './value-field.tsx'
 
@@ -36,7 +36,7 @@ export const FactorPart = memo(function FactorPart(props: FactorPartProps) {
   const pointer = `/factors/${place}`
   const editAll = (change: (factors: readonly Factor[]) => readonly Factor[]) =>
     onEdit((now) => ({ ...now, factors: change(now.factors ?? []) }))
-  const edit = (change: (factor: Factor) => Factor) => editAll((now) => withItem(now, place, change))
+  const edit = (change: (factor: Factor) => Factor) => editAll((now) => replaceItem(now, place, change))
   const name = factor.title || factor.key
   return (
     <FormOrJson
@@ -45,17 +45,22 @@ export const FactorPart = memo(function FactorPart(props: FactorPartProps) {
         <Group gap={2}>
           <OrderButton
             label={`Move the factor ${name} up`}
-            onClick={place === 0 ? null : () => editAll((now) => moved(now, place, -1))}
+            onClick={place === 0 ? null : () => editAll((now) => moveItem(now, place, -1))}
           >
             ↑
           </OrderButton>
           <OrderButton
             label={`Move the factor ${name} down`}
-            onClick={isLast ? null : () => editAll((now) => moved(now, place, 1))}
+            onClick={isLast ? null : () => editAll((now) => moveItem(now, place, 1))}
           >
             ↓
           </OrderButton>
-          <Button size="compact-xs" variant="subtle" color="red" onClick={() => editAll((now) => without(now, place))}>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            color="red"
+            onClick={() => editAll((now) => removeItem(now, place))}
+          >
             Remove<span className="sr-only"> the factor {name}</span>
           </Button>
         </Group>
@@ -67,15 +72,15 @@ export const FactorPart = memo(function FactorPart(props: FactorPartProps) {
     >
       <Stack gap="sm">
         <Faults findings={findings.filter((one) => one.pointer === pointer)} />
-        <Naming {...props} pointer={pointer} onChange={edit} />
+        <FactorNameFields {...props} pointer={pointer} onChange={edit} />
         {factor.form === 'table' ? (
           <TableGrid
             label={`Table of ${name}`}
-            table={tableIn(factor.table)}
+            table={parseTable(factor.table)}
             pointer={`${pointer}/table`}
             findings={findings}
             names={names}
-            onEdit={(change) => edit((now) => ({ ...now, table: change(tableIn(now.table)) }))}
+            onEdit={(change) => edit((now) => ({ ...now, table: change(parseTable(now.table)) }))}
           />
         ) : (
           <FactorForm factor={factor} pointer={pointer} findings={findings} onChange={edit} />
@@ -93,28 +98,28 @@ interface FieldsProps {
   readonly onChange: (change: (factor: Factor) => Factor) => void
 }
 
-function Naming(props: FieldsProps & Pick<FactorPartProps, 'place' | 'isWeighted' | 'onEdit'>) {
+function FactorNameFields(props: FieldsProps & Pick<FactorPartProps, 'place' | 'isWeighted' | 'onEdit'>) {
   const { factor, place, pointer, findings, isWeighted, onEdit, onChange } = props
   return (
     <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
       <TextInput
         label="Title"
         value={factor.title ?? ''}
-        error={faultAt(findings, `${pointer}/title`)}
+        error={getFaultText(findings, `${pointer}/title`)}
         onChange={({ currentTarget: { value } }) => onChange((now) => ({ ...now, title: value }))}
       />
       <NameField
         label="Key"
         value={factor.key ?? ''}
-        error={faultAt(findings, `${pointer}/key`)}
+        error={getFaultText(findings, `${pointer}/key`)}
         onRename={(key) => onEdit((now) => renameFactor(now, place, key))}
       />
       {(isWeighted || factor.weight_bps !== undefined) && (
         <ValueField
           name="Weight, in basis points"
           value={factor.weight_bps}
-          error={faultAt(findings, `${pointer}/weight_bps`)}
-          onChange={(weight) => onChange((now) => put(now, 'weight_bps', weightOf(weight)))}
+          error={getFaultText(findings, `${pointer}/weight_bps`)}
+          onChange={(weight) => onChange((now) => setMember(now, 'weight_bps', parseWeight(weight)))}
         />
       )}
     </SimpleGrid>
@@ -122,7 +127,7 @@ function Naming(props: FieldsProps & Pick<FactorPartProps, 'place' | 'isWeighted
 }
 
 /** A weight is a number or stands in a list; what is neither yet is kept as it was typed, and is a fault. */
-const weightOf = (value: Value | undefined): Factor['weight_bps'] =>
+const parseWeight = (value: Value | undefined): Factor['weight_bps'] =>
   value === undefined || typeof value === 'number' || isListValue(value) ? value : (String(value) as never)
 
 function Reasons({ factor, pointer, findings, onChange }: FieldsProps) {
@@ -131,8 +136,8 @@ function Reasons({ factor, pointer, findings, onChange }: FieldsProps) {
       label={label}
       description={description}
       value={factor[member] ?? ''}
-      error={faultAt(findings, `${pointer}/${member}`)}
-      onChange={({ currentTarget: { value } }) => onChange((now) => put(now, member, value))}
+      error={getFaultText(findings, `${pointer}/${member}`)}
+      onChange={({ currentTarget: { value } }) => onChange((now) => setMember(now, member, value))}
     />
   )
   return (

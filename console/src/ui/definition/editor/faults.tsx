@@ -1,11 +1,11 @@
 /** Faults at their place in a draft: in words, with the inputs that show them, and a way to try those. */
 import { Anchor, Text } from '@mantine/core'
-import type { Finding } from '../../decision/kind.ts'
-import { useDraftSurroundings } from './draft-context.ts'
-import { exampleWords } from './example-words.ts'
+import type { Finding } from '../../decision/definition-kind.ts'
+import { describeExample } from './describe-example.ts'
+import { useDraftContext } from './draft-context.ts'
 
 /** The words of the faults exactly there, for a field that shows them itself. */
-export function faultAt(findings: readonly Finding[], pointer: string): string | undefined {
+export function getFaultText(findings: readonly Finding[], pointer: string): string | undefined {
   const found = findings.filter((finding) => finding.pointer === pointer)
   return found.length === 0 ? undefined : found.map(({ message }) => message).join(' ')
 }
@@ -21,7 +21,7 @@ interface FaultsProps {
 }
 
 export function Faults({ findings, columns = [] }: FaultsProps) {
-  const { inputs, onTry } = useDraftSurroundings()
+  const { inputs, onTry } = useDraftContext()
   if (findings.length === 0) return null
   return (
     <ul className="faults plain-list">
@@ -33,7 +33,7 @@ export function Faults({ findings, columns = [] }: FaultsProps) {
           </Text>
           {example && Object.keys(example).length > 0 && (
             <Text size="xs" component="div">
-              For example when {exampleWords(example, inputs, columns)}.{' '}
+              For example when {describeExample(example, inputs, columns)}.{' '}
               <Anchor component="button" type="button" size="xs" onClick={() => onTry(example)}>
                 Try it
               </Anchor>

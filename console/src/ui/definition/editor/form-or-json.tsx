@@ -1,9 +1,9 @@
 /** A titled part of a draft that is filled in as a form, or written as JSON by whoever prefers that. */
 import { Group, SegmentedControl } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import type { Finding } from '../../decision/kind.ts'
+import type { Finding } from '../../decision/definition-kind.ts'
 import { Section } from '../../section.tsx'
-import { anchorOf } from './anchor.ts'
+import { toAnchorId } from './anchor.ts'
 import { JsonPart } from './json-part.tsx'
 
 interface FormOrJsonProps {
@@ -41,7 +41,7 @@ export function FormOrJson({ title, aside, value, pointer, findings, onWrite, ch
       }
     >
       {way === 'form' ? (
-        <div id={anchorOf(pointer)} tabIndex={-1}>
+        <div id={toAnchorId(pointer)} tabIndex={-1}>
           {children}
         </div>
       ) : (

@@ -1,12 +1,12 @@
 /** One row of a decision table in its grid: a field for each test and output, its order, and its faults where they are. */
 import { Group, TextInput } from '@mantine/core'
 import { memo } from 'react'
-import type { Finding } from '../../decision/kind.ts'
-import type { Table, TableRow } from '../../decision/model.ts'
-import { spaced } from '../../words.ts'
-import { anchorOf } from './anchor.ts'
-import { Faults, faultAt } from './faults.tsx'
-import { OrderButton } from './folded.tsx'
+import type { Finding } from '../../decision/definition-kind.ts'
+import type { Table, TableRow } from '../../decision/definition-model.ts'
+import { toWords } from '../../format.ts'
+import { toAnchorId } from './anchor.ts'
+import { OrderButton } from './collapsible-part.tsx'
+import { Faults, getFaultText } from './faults.tsx'
 import {
   moveRow,
   removeRow,
@@ -40,10 +40,10 @@ const isSame = (a: GridRowProps, b: GridRowProps): boolean =>
 
 export const GridRow = memo(function GridRow(props: GridRowProps) {
   const { row, one, isLast, columns, outputs, pointer, findings, onEdit } = props
-  const fault = (place: string) => faultAt(findings, `${pointer}${place}`)
+  const fault = (place: string) => getFaultText(findings, `${pointer}${place}`)
   return (
     <>
-      <tr id={anchorOf(pointer)} data-row={row}>
+      <tr id={toAnchorId(pointer)} data-row={row}>
         <Cell
           label={`Name of row ${row + 1}`}
           value={one.key}
@@ -62,7 +62,7 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
         {outputs.map(({ name, title }, output) => (
           <OutputCell
             key={name}
-            label={`${title ?? spaced(name)}, row ${row + 1}`}
+            label={`${title ?? toWords(name)}, row ${row + 1}`}
             value={one.then[output]}
             fault={fault(`/then/${output}`) ?? fault('/then')}
             onChange={(value) => onEdit((now) => setOutput(now, row, output, value))}
@@ -135,18 +135,18 @@ type OtherwiseRowProps = Pick<GridRowProps, 'columns' | 'outputs' | 'pointer' | 
 
 /** What holds when no row fires. */
 export function OtherwiseRow({ otherwise, columns, outputs, pointer, findings, onEdit }: OtherwiseRowProps) {
-  const fault = (place: string) => faultAt(findings, `${pointer}${place}`)
+  const fault = (place: string) => getFaultText(findings, `${pointer}${place}`)
   const edit = (change: (now: typeof otherwise) => typeof otherwise) => onEdit((now) => setOtherwise(now, change))
   return (
     <>
-      <tr id={anchorOf(pointer)} className="otherwise">
+      <tr id={toAnchorId(pointer)} className="otherwise">
         <th scope="row" colSpan={columns.length + 1}>
           Otherwise
         </th>
         {outputs.map(({ name, title }, output) => (
           <OutputCell
             key={name}
-            label={`${title ?? spaced(name)}, otherwise`}
+            label={`${title ?? toWords(name)}, otherwise`}
             value={otherwise.then[output]}
             fault={fault(`/then/${output}`) ?? fault('/then')}
             onChange={(value) =>

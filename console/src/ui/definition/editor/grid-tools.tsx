@@ -1,11 +1,11 @@
 /** Above a decision table: which of the rows that fire count, and which columns there are. */
 import { Group, Select, TagsInput } from '@mantine/core'
 import { memo } from 'react'
-import type { Finding } from '../../decision/kind.ts'
-import type { Table } from '../../decision/model.ts'
-import { cellText, cellValue } from './cell-text.ts'
-import { faultAt } from './faults.tsx'
-import { addColumn, withPolicy } from './table-edits.ts'
+import type { Finding } from '../../decision/definition-kind.ts'
+import type { Table } from '../../decision/definition-model.ts'
+import { formatCell, parseCell } from './cell-text.ts'
+import { getFaultText } from './faults.tsx'
+import { addColumn, setHitPolicy } from './table-edits.ts'
 
 const policies = [
   { value: 'unique', label: 'Only one row may fire' },
@@ -29,9 +29,10 @@ interface GridToolsProps {
   readonly onEdit: (edit: (table: Table) => Table) => void
 }
 
-const said = ({ table: { hit_policy, collect, priorities, columns }, names }: GridToolsProps): string =>
+const findFault = ({ table: { hit_policy, collect, priorities, columns }, names }: GridToolsProps): string =>
   JSON.stringify([hit_policy, collect, priorities, columns, names])
-const isSame = (a: GridToolsProps, b: GridToolsProps): boolean => a.findings === b.findings && said(a) === said(b)
+const isSame = (a: GridToolsProps, b: GridToolsProps): boolean =>
+  a.findings === b.findings && findFault(a) === findFault(b)
 
 export const GridTools = memo(function GridTools({ table, names, pointer, findings, onEdit }: GridToolsProps) {
   const rest = names.filter(({ value }) => !table.columns.includes(value))
@@ -44,8 +45,8 @@ export const GridTools = memo(function GridTools({ table, names, pointer, findin
         allowDeselect={false}
         value={table.hit_policy}
         data={policies}
-        error={faultAt(findings, `${pointer}/hit_policy`)}
-        onChange={(chosen) => chosen && onEdit((now) => withPolicy(now, chosen))}
+        error={getFaultText(findings, `${pointer}/hit_policy`)}
+        onChange={(chosen) => chosen && onEdit((now) => setHitPolicy(now, chosen))}
       />
       {table.hit_policy === 'collect' && (
         <Select
@@ -57,7 +58,7 @@ export const GridTools = memo(function GridTools({ table, names, pointer, findin
           clearButtonProps={{ 'aria-label': 'All of it, in order' }}
           value={table.collect ?? null}
           data={collections}
-          error={faultAt(findings, `${pointer}/collect`)}
+          error={getFaultText(findings, `${pointer}/collect`)}
           onChange={(chosen) =>
             onEdit(({ collect: _, ...now }) => (chosen === null ? now : { ...now, collect: chosen }))
           }
@@ -68,9 +69,9 @@ export const GridTools = memo(function GridTools({ table, names, pointer, findin
           size="xs"
           miw={260}
           label="Most important first"
-          value={(table.priorities ?? []).map(cellText)}
-          error={faultAt(findings, `${pointer}/priorities`)}
-          onChange={(typed) => onEdit((now) => ({ ...now, priorities: typed.map(cellValue) }))}
+          value={(table.priorities ?? []).map(formatCell)}
+          error={getFaultText(findings, `${pointer}/priorities`)}
+          onChange={(typed) => onEdit((now) => ({ ...now, priorities: typed.map(parseCell) }))}
         />
       )}
       {rest.length > 0 && (

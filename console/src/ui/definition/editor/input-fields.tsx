@@ -1,11 +1,11 @@
 /** The fields of one input: only those its type has. */
 import { Checkbox, NumberInput, SegmentedControl, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
+import type { Finding } from '../../decision/definition-kind.ts'
+import type { Input, InputType } from '../../decision/definition-model.ts'
 import { InputField } from '../../decision/inputs-form.tsx'
-import type { Finding } from '../../decision/kind.ts'
-import type { Input, InputType } from '../../decision/model.ts'
-import { put } from './draft-edits.ts'
-import { Faults, faultAt } from './faults.tsx'
-import { firstDefault, inputTypes, ofType } from './input-words.ts'
+import { setMember } from './draft-edits.ts'
+import { Faults, getFaultText } from './faults.tsx'
+import { changeType, firstDefault, inputTypes } from './input-texts.ts'
 import { FieldPicker, ListPicker } from './list-pickers.tsx'
 import { NameField } from './name-field.tsx'
 
@@ -19,14 +19,14 @@ export interface InputFieldsProps {
 
 export function InputFields(props: InputFieldsProps) {
   const { input, pointer, findings, onChange, onRename } = props
-  const fault = (member: string) => faultAt(findings, `${pointer}/${member}`)
+  const fault = (member: string) => getFaultText(findings, `${pointer}/${member}`)
   const text = (member: 'title' | 'description' | 'unit', label: string) => (
     <TextInput
       label={label}
       value={input[member] ?? ''}
       error={fault(member)}
       onChange={({ currentTarget: { value } }) =>
-        onChange((now) => (member === 'title' ? { ...now, title: value } : put(now, member, value)))
+        onChange((now) => (member === 'title' ? { ...now, title: value } : setMember(now, member, value)))
       }
     />
   )
@@ -44,7 +44,7 @@ export function InputFields(props: InputFieldsProps) {
           data={Object.entries(inputTypes).map(([value, label]) => ({ value, label }))}
           value={input.type}
           error={fault('type')}
-          onChange={(type) => type && onChange((now) => ofType(now, type as InputType))}
+          onChange={(type) => type && onChange((now) => changeType(now, type as InputType))}
         />
         {text('description', 'What people are told about it')}
         {isMeasured && text('unit', 'Unit')}
@@ -57,7 +57,9 @@ export function InputFields(props: InputFieldsProps) {
             placeholder="2"
             value={input.scale ?? ''}
             error={fault('scale')}
-            onChange={(scale) => onChange((now) => put(now, 'scale', typeof scale === 'number' ? scale : undefined))}
+            onChange={(scale) =>
+              onChange((now) => setMember(now, 'scale', typeof scale === 'number' ? scale : undefined))
+            }
           />
         )}
         {(isMeasured || input.type === 'date') && <Limits {...props} />}
@@ -69,7 +71,9 @@ export function InputFields(props: InputFieldsProps) {
             allowDecimal={false}
             value={input.max_items ?? ''}
             error={fault('max_items')}
-            onChange={(most) => onChange((now) => put(now, 'max_items', typeof most === 'number' ? most : undefined))}
+            onChange={(most) =>
+              onChange((now) => setMember(now, 'max_items', typeof most === 'number' ? most : undefined))
+            }
           />
         )}
       </SimpleGrid>
@@ -82,8 +86,8 @@ export function InputFields(props: InputFieldsProps) {
 /** Whole numbers travel as numbers, decimals and dates as text. */
 function Limits({ input, pointer, findings, onChange }: InputFieldsProps) {
   const limit = (member: 'minimum' | 'maximum', label: string) => {
-    const error = faultAt(findings, `${pointer}/${member}`)
-    const set = (value: number | string | undefined) => onChange((now) => put(now, member, value))
+    const error = getFaultText(findings, `${pointer}/${member}`)
+    const set = (value: number | string | undefined) => onChange((now) => setMember(now, member, value))
     return input.type === 'integer' ? (
       <NumberInput
         label={label}
@@ -134,7 +138,7 @@ function Allowed({ input, pointer, findings, onChange }: InputFieldsProps) {
           <ListPicker
             label="List"
             value={one_of.list_key ?? ''}
-            error={faultAt(findings, `${pointer}/one_of/list_key`) ?? faultAt(findings, `${pointer}/one_of`)}
+            error={getFaultText(findings, `${pointer}/one_of/list_key`) ?? getFaultText(findings, `${pointer}/one_of`)}
             onChange={(list_key) => onChange((now) => ({ ...now, one_of: { list_key } }))}
           />
           <FieldPicker
@@ -142,9 +146,9 @@ function Allowed({ input, pointer, findings, onChange }: InputFieldsProps) {
             list_key={one_of.list_key ?? ''}
             keyWords="their keys"
             value={one_of.field ?? ''}
-            error={faultAt(findings, `${pointer}/one_of/field`)}
+            error={getFaultText(findings, `${pointer}/one_of/field`)}
             onChange={(field) =>
-              onChange((now) => ({ ...now, one_of: put(now.one_of ?? { list_key: '' }, 'field', field) }))
+              onChange((now) => ({ ...now, one_of: setMember(now.one_of ?? { list_key: '' }, 'field', field) }))
             }
           />
         </SimpleGrid>
@@ -153,7 +157,7 @@ function Allowed({ input, pointer, findings, onChange }: InputFieldsProps) {
           label="Allowed values"
           description="Type one and press Enter."
           value={[...(values ?? [])]}
-          error={faultAt(findings, `${pointer}/values`)}
+          error={getFaultText(findings, `${pointer}/values`)}
           onChange={(typed) => onChange((now) => ({ ...now, values: typed }))}
         />
       )}
@@ -178,7 +182,7 @@ function Fallback({ input, pointer, findings, onChange }: InputFieldsProps) {
         <InputField
           input={{ ...declared, title: 'Then it is taken to be' }}
           value={fallback}
-          error={faultAt(findings, `${pointer}/default`)}
+          error={getFaultText(findings, `${pointer}/default`)}
           onChange={(value) =>
             onChange((now) => ({ ...now, default: value ?? (now.type === 'list' ? [] : (null as unknown)) }))
           }

@@ -1,14 +1,14 @@
 /** What a definition asks for: each input with its type, what it may be, and what holds when it is left out. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { memo, useState } from 'react'
-import type { Finding } from '../../decision/kind.ts'
-import type { Definition, Input } from '../../decision/model.ts'
-import { freeName, moved, renameInput, withItem, without } from './draft-edits.ts'
+import type { Finding } from '../../decision/definition-kind.ts'
+import type { Definition, Input } from '../../decision/definition-model.ts'
+import { CollapsiblePart } from './collapsible-part.tsx'
+import { findFreeName, moveItem, removeItem, renameInput, replaceItem } from './draft-edits.ts'
 import { hasFaults } from './faults.tsx'
-import { Folded } from './folded.tsx'
 import { FormOrJson } from './form-or-json.tsx'
 import { InputFields } from './input-fields.tsx'
-import { inputTypes, inputWords } from './input-words.ts'
+import { describeInput, inputTypes } from './input-texts.ts'
 
 type OnEdit = (edit: (draft: Definition) => Definition) => void
 
@@ -26,7 +26,7 @@ export const InputsPart = memo(function InputsPart({ inputs, findings, onEdit }:
   function add() {
     setNewest(inputs.length)
     edit((now) => {
-      const name = freeName(
+      const name = findFreeName(
         now.map((input) => input.name),
         'input_',
       )
@@ -86,30 +86,30 @@ const InputPart = memo(function InputPart({ input, place, isLast, isNew, finding
   const edit = (change: (inputs: readonly Input[]) => readonly Input[]) =>
     onEdit((now) => ({ ...now, inputs: change(now.inputs ?? []) }))
   return (
-    <Folded
+    <CollapsiblePart
       name={`the input ${input.title || input.name}`}
       title={input.title || input.name || '?'}
       about={
         <>
-          <span className="mono">{input.name}</span> · {inputWords(input)}
+          <span className="mono">{input.name}</span> · {describeInput(input)}
         </>
       }
       pointer={pointer}
       isFaulty={hasFaults(findings, pointer)}
       isNew={isNew}
-      onUp={place === 0 ? null : () => edit((now) => moved(now, place, -1))}
-      onDown={isLast ? null : () => edit((now) => moved(now, place, 1))}
-      onRemove={() => edit((now) => without(now, place))}
+      onUp={place === 0 ? null : () => edit((now) => moveItem(now, place, -1))}
+      onDown={isLast ? null : () => edit((now) => moveItem(now, place, 1))}
+      onRemove={() => edit((now) => removeItem(now, place))}
     >
       {() => (
         <InputFields
           input={inputTypes[input.type] ? input : { ...input, type: 'string' }}
           pointer={pointer}
           findings={findings}
-          onChange={(change) => edit((now) => withItem(now, place, change))}
+          onChange={(change) => edit((now) => replaceItem(now, place, change))}
           onRename={(name) => onEdit((now) => renameInput(now, place, name))}
         />
       )}
-    </Folded>
+    </CollapsiblePart>
   )
 }, isSame)

@@ -1,9 +1,9 @@
 /** A part of a definition written as JSON: taken over whenever it can be read, each fault with its line. */
 import { Anchor, List, Textarea } from '@mantine/core'
 import { memo, useRef, useState } from 'react'
-import type { Finding } from '../../decision/kind.ts'
-import { isJson, placeOf } from '../../json-place.ts'
-import { anchorOf } from './anchor.ts'
+import type { Finding } from '../../decision/definition-kind.ts'
+import { findPosition, isJson } from '../../json-position.ts'
+import { toAnchorId } from './anchor.ts'
 
 interface JsonPartProps {
   readonly label: string
@@ -14,7 +14,7 @@ interface JsonPartProps {
   readonly onChange: (value: unknown) => void
 }
 
-const written = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
+const toJsonText = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 
 const isSame = (a: JsonPartProps, b: JsonPartProps): boolean =>
   a.findings === b.findings && a.pointer === b.pointer && a.value === b.value
@@ -28,17 +28,17 @@ export const JsonPart = memo(function JsonPart({
   onChange,
 }: JsonPartProps) {
   const field = useRef<HTMLTextAreaElement>(null)
-  const [text, setText] = useState(() => written(value))
+  const [text, setText] = useState(() => toJsonText(value))
   const [known, setKnown] = useState(value)
   // Another part may have come to this place; what is being typed here is left as it is typed.
-  if (written(known) !== written(value)) {
+  if (toJsonText(known) !== toJsonText(value)) {
     setKnown(value)
-    setText(written(value))
+    setText(toJsonText(value))
   }
   const own = findings.filter((finding) => finding.pointer === pointer || finding.pointer.startsWith(`${pointer}/`))
   const within = (finding: Finding) => finding.pointer.slice(pointer.length)
   function show(inside: string) {
-    const place = placeOf(text, inside)
+    const place = findPosition(text, inside)
     if (!place || !field.current) return
     field.current.focus()
     field.current.setSelectionRange(place.from, place.to)
@@ -51,7 +51,7 @@ export const JsonPart = memo(function JsonPart({
     onChange(value)
   }
   return (
-    <div id={anchorOf(pointer)} tabIndex={-1}>
+    <div id={toAnchorId(pointer)} tabIndex={-1}>
       <Textarea
         ref={field}
         label={label}
@@ -70,7 +70,7 @@ export const JsonPart = memo(function JsonPart({
           {own.map((finding, place) => (
             <List.Item key={`${finding.code} ${finding.pointer} ${place}`}>
               <Anchor component="button" type="button" size="sm" onClick={() => show(within(finding))}>
-                Line {placeOf(text, within(finding))?.line ?? '?'}
+                Line {findPosition(text, within(finding))?.line ?? '?'}
               </Anchor>{' '}
               {finding.message}
             </List.Item>

@@ -3,7 +3,7 @@ import { Autocomplete, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { listContentQuery } from '../../decision/list-entries.ts'
 import { datasetsQuery, typeQuery } from '../../registry-queries.ts'
-import { membersOf, nameOf, titleOf } from '../../type-words.ts'
+import { getEntryName, getFieldTitle, listMembers } from '../../type-texts.ts'
 
 interface PickerProps {
   readonly label: string
@@ -19,14 +19,14 @@ interface Choice {
 }
 
 /** Inside a popover, choices are drawn in it: a click on one is then no click beside it. */
-const inPlace = { comboboxProps: { withinPortal: false } } as const
+const popoverProps = { comboboxProps: { withinPortal: false } } as const
 
-const withWritten = (choices: readonly Choice[], written: string): Choice[] =>
+const includeCurrent = (choices: readonly Choice[], written: string): Choice[] =>
   written === '' || choices.some(({ value }) => value === written)
     ? [...choices]
     : [...choices, { value: written, label: written }]
 
-const named = (value: string, name: string | null): Choice => ({
+const toChoice = (value: string, name: string | null): Choice => ({
   value,
   label: name === null || name === value ? value : `${value} · ${name}`,
 })
@@ -35,17 +35,17 @@ const useLists = () => useQuery({ ...datasetsQuery, staleTime: 60_000, throwOnEr
 
 export function ListPicker({ label, description, value, error, onChange }: PickerProps) {
   const lists = useLists().filter(({ state }) => state === 'live')
-  const choices = new Map(lists.map(({ list_key, title }) => [list_key, named(list_key, title)]))
+  const choices = new Map(lists.map(({ list_key, title }) => [list_key, toChoice(list_key, title)]))
   return (
     <Select
-      {...inPlace}
+      {...popoverProps}
       label={label}
       {...(description !== undefined && { description })}
       placeholder="Choose a list"
       searchable
       limit={100}
       nothingFoundMessage="No list is called so."
-      data={withWritten([...choices.values()], value)}
+      data={includeCurrent([...choices.values()], value)}
       value={value === '' ? null : value}
       error={error}
       onChange={(chosen) => chosen !== null && onChange(chosen)}
@@ -62,10 +62,10 @@ export function FieldPicker(props: OfListProps & { readonly keyWords?: string })
   const { list_key, label, description, value, error, onChange, keyWords } = props
   const type_key = useLists().find((list) => list.list_key === list_key)?.type_key ?? ''
   const { data: type } = useQuery({ ...typeQuery(type_key), enabled: type_key !== '', throwOnError: false })
-  const fields = type ? membersOf(type).map((name) => named(name, titleOf(type, `/${name}`))) : []
+  const fields = type ? listMembers(type).map((name) => toChoice(name, getFieldTitle(type, `/${name}`))) : []
   return (
     <Select
-      {...inPlace}
+      {...popoverProps}
       label={label}
       {...(description !== undefined && { description })}
       placeholder={keyWords ?? 'Choose a field'}
@@ -73,7 +73,7 @@ export function FieldPicker(props: OfListProps & { readonly keyWords?: string })
       clearable={keyWords !== undefined}
       clearButtonProps={{ 'aria-label': `${label}: ${keyWords}` }}
       nothingFoundMessage="The list has no such field."
-      data={withWritten(fields, value)}
+      data={includeCurrent(fields, value)}
       value={value === '' ? null : value}
       error={error}
       onChange={(chosen) => (chosen !== null || keyWords !== undefined) && onChange(chosen ?? '')}
@@ -84,12 +84,12 @@ export function FieldPicker(props: OfListProps & { readonly keyWords?: string })
 /** An entry by its key: chosen where the list is short enough to be read whole, typed otherwise. */
 export function EntryPicker({ list_key, label, value, error, onChange }: OfListProps) {
   const { data, isLoading } = useQuery({ ...listContentQuery(list_key), enabled: list_key !== '' })
-  const choices = (data?.entries ?? []).map(({ key, entry }) => named(key, nameOf(entry)))
+  const choices = (data?.entries ?? []).map(({ key, entry }) => toChoice(key, getEntryName(entry)))
   // A field that turns into another one while it is in use would lose what was begun.
   if (!isLoading && data?.isWhole !== true) {
     return (
       <Autocomplete
-        {...inPlace}
+        {...popoverProps}
         label={label}
         limit={50}
         data={choices.map((choice) => choice.value)}
@@ -101,14 +101,14 @@ export function EntryPicker({ list_key, label, value, error, onChange }: OfListP
   }
   return (
     <Select
-      {...inPlace}
+      {...popoverProps}
       label={label}
       placeholder="Choose an entry"
       disabled={isLoading}
       searchable
       limit={100}
       nothingFoundMessage="The list has no such entry."
-      data={withWritten(choices, value)}
+      data={includeCurrent(choices, value)}
       value={value === '' ? null : value}
       error={error}
       onChange={(chosen) => chosen !== null && onChange(chosen)}

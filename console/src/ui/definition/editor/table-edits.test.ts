@@ -5,17 +5,17 @@ import {
   addRow,
   moveColumn,
   moveRow,
+  parseTable,
   removeColumn,
   removeRow,
+  setHitPolicy,
   setOtherwise,
   setOutput,
   setReason,
   setTest,
-  tableIn,
-  withPolicy,
 } from './table-edits.ts'
 
-const table = tableIn({
+const table = parseTable({
   hit_policy: 'unique',
   columns: ['age', 'country'],
   outputs: [{ name: 'score_bps' }],
@@ -57,20 +57,20 @@ test('columns move with their tests', () => {
 })
 
 test('a policy brings what it needs and takes along what only it had', () => {
-  const ranked = withPolicy({ ...table, collect: 'sum' }, 'priority')
+  const ranked = setHitPolicy({ ...table, collect: 'sum' }, 'priority')
   expect(ranked).toMatchObject({ hit_policy: 'priority', priorities: [100, 200] })
   expect(ranked).not.toHaveProperty('collect')
-  expect(withPolicy(ranked, 'first')).not.toHaveProperty('priorities')
+  expect(setHitPolicy(ranked, 'first')).not.toHaveProperty('priorities')
 })
 
 test('what holds otherwise is as long as the outputs, and can be taken away', () => {
   const said = setOtherwise(table, (now) => ({ ...now, reason: 'Nothing else.' }))
   expect(said.otherwise).toEqual({ then: [0], reason: 'Nothing else.' })
-  expect(tableIn({ ...said, outputs: [{ name: 'a' }, { name: 'b' }] }).otherwise?.then).toEqual([0, 0])
+  expect(parseTable({ ...said, outputs: [{ name: 'a' }, { name: 'b' }] }).otherwise?.then).toEqual([0, 0])
   expect(setOtherwise(said, null)).not.toHaveProperty('otherwise')
 })
 
 test('a draft that is hardly a table is shown as one', () => {
-  expect(tableIn(undefined)).toMatchObject({ columns: [], rows: [] })
-  expect(tableIn({ columns: ['age'], rows: [{ key: 'a' }] as never }).rows[0]?.when).toEqual(['-'])
+  expect(parseTable(undefined)).toMatchObject({ columns: [], rows: [] })
+  expect(parseTable({ columns: ['age'], rows: [{ key: 'a' }] as never }).rows[0]?.when).toEqual(['-'])
 })

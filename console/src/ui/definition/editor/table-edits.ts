@@ -1,19 +1,19 @@
 /** Edits of a decision table, each giving a new table. Pure. */
-import type { Table, TableRow, Value } from '../../decision/model.ts'
+import type { Table, TableRow, Value } from '../../decision/definition-model.ts'
 
 const withRow = (table: Table, place: number, change: (row: TableRow) => TableRow): Table => ({
   ...table,
   rows: table.rows.map((row, at) => (at === place ? change(row) : row)),
 })
-const replaced = <T>(items: readonly T[], place: number, item: T): T[] =>
+const replaceAt = <T>(items: readonly T[], place: number, item: T): T[] =>
   items.map((one, at) => (at === place ? item : one))
-const without = <T>(items: readonly T[], place: number): T[] => items.filter((_, at) => at !== place)
+const removeAt = <T>(items: readonly T[], place: number): T[] => items.filter((_, at) => at !== place)
 
 export const setTest = (table: Table, row: number, column: number, test: string): Table =>
-  withRow(table, row, (one) => ({ ...one, when: replaced(one.when, column, test) }))
+  withRow(table, row, (one) => ({ ...one, when: replaceAt(one.when, column, test) }))
 
 export const setOutput = (table: Table, row: number, output: number, value: Value): Table =>
-  withRow(table, row, (one) => ({ ...one, then: replaced(one.then, output, value) }))
+  withRow(table, row, (one) => ({ ...one, then: replaceAt(one.then, output, value) }))
 
 export const setKey = (table: Table, row: number, key: string): Table => withRow(table, row, (one) => ({ ...one, key }))
 
@@ -32,13 +32,13 @@ export function addRow(table: Table): Table {
   return { ...table, rows: [...table.rows, row] }
 }
 
-export const removeRow = (table: Table, row: number): Table => ({ ...table, rows: without(table.rows, row) })
+export const removeRow = (table: Table, row: number): Table => ({ ...table, rows: removeAt(table.rows, row) })
 
 export function moveRow(table: Table, row: number, by: -1 | 1): Table {
   const other = row + by
   const [one, two] = [table.rows[row], table.rows[other]]
   if (!one || !two) return table
-  return { ...table, rows: replaced(replaced(table.rows, row, two), other, one) }
+  return { ...table, rows: replaceAt(replaceAt(table.rows, row, two), other, one) }
 }
 
 export const addColumn = (table: Table, name: string): Table => ({
@@ -49,8 +49,8 @@ export const addColumn = (table: Table, name: string): Table => ({
 
 export const removeColumn = (table: Table, column: number): Table => ({
   ...table,
-  columns: without(table.columns, column),
-  rows: table.rows.map((row) => ({ ...row, when: without(row.when, column) })),
+  columns: removeAt(table.columns, column),
+  rows: table.rows.map((row) => ({ ...row, when: removeAt(row.when, column) })),
 })
 
 export function moveColumn(table: Table, column: number, by: -1 | 1): Table {
@@ -66,11 +66,11 @@ export function moveColumn(table: Table, column: number, by: -1 | 1): Table {
 }
 
 /** Another way for rows to count keeps what only it can have, and drops what the one before had. */
-export function withPolicy({ collect: _, priorities: __, ...table }: Table, hit_policy: string): Table {
-  return { ...table, hit_policy, ...(hit_policy === 'priority' && { priorities: firstOutputs(table.rows) }) }
+export function setHitPolicy({ collect: _, priorities: __, ...table }: Table, hit_policy: string): Table {
+  return { ...table, hit_policy, ...(hit_policy === 'priority' && { priorities: buildOutputs(table.rows) }) }
 }
 
-const firstOutputs = (rows: readonly TableRow[]): Value[] => {
+const buildOutputs = (rows: readonly TableRow[]): Value[] => {
   const distinct = new Map<string, Value>()
   for (const [first] of rows.map(({ then }) => then))
     if (first !== undefined) distinct.set(JSON.stringify(first), first)
@@ -87,7 +87,7 @@ export function setOtherwise(table: Table, change: ((now: Otherwise) => Otherwis
 }
 
 /** A table as far as it is one: what a draft leaves out is empty. */
-export function tableIn(raw: Partial<Table> | undefined): Table {
+export function parseTable(raw: Partial<Table> | undefined): Table {
   const list = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : [])
   const columns = list(raw?.columns)
   const outputs = list(raw?.outputs)

@@ -1,12 +1,12 @@
 /** A decision table as a grid to write in: a column for each input, a row for each way it can go, faults at their cell. */
 import '../../decision/decision.css'
 import { Button, Group, Text } from '@mantine/core'
-import type { Finding } from '../../decision/kind.ts'
-import type { Table } from '../../decision/model.ts'
-import { spaced } from '../../words.ts'
-import { anchorOf } from './anchor.ts'
+import type { Finding } from '../../decision/definition-kind.ts'
+import type { Table } from '../../decision/definition-model.ts'
+import { toWords } from '../../format.ts'
+import { toAnchorId } from './anchor.ts'
+import { OrderButton } from './collapsible-part.tsx'
 import { Faults } from './faults.tsx'
-import { OrderButton } from './folded.tsx'
 import { onGridKey } from './grid-keys.ts'
 import { GridRow, OtherwiseRow } from './grid-row.tsx'
 import { GridTools } from './grid-tools.tsx'
@@ -28,9 +28,9 @@ export function TableGrid({ label, table, pointer, findings, names, onEdit }: Ta
   const columns = table.columns.map((name) => ({ name, title: titleOf(name) }))
   const { outputs, otherwise } = table
   return (
-    <div id={anchorOf(pointer)} tabIndex={-1}>
+    <div id={toAnchorId(pointer)} tabIndex={-1}>
       <GridTools table={table} names={names} pointer={pointer} findings={findings} onEdit={onEdit} />
-      <Faults findings={ofWhole(findings, pointer)} columns={table.columns} />
+      <Faults findings={findTablePart(findings, pointer)} columns={table.columns} />
       <div className="table-card scroll-x">
         <table
           className="grid"
@@ -93,10 +93,10 @@ export function TableGrid({ label, table, pointer, findings, names, onEdit }: Ta
 }
 
 /** Places of a table that have no cell of their own, with what they are called. */
-const wholes = { '': '', '/rows': 'Rows: ', '/columns': 'Columns: ', '/outputs': 'Outputs: ' }
+const tableParts = { '': '', '/rows': 'Rows: ', '/columns': 'Columns: ', '/outputs': 'Outputs: ' }
 
-const ofWhole = (findings: readonly Finding[], pointer: string): Finding[] =>
-  Object.entries(wholes).flatMap(([place, name]) =>
+const findTablePart = (findings: readonly Finding[], pointer: string): Finding[] =>
+  Object.entries(tableParts).flatMap(([place, name]) =>
     findings
       .filter((finding) => finding.pointer === `${pointer}${place}`)
       .map((finding) => ({ ...finding, message: `${name}${finding.message}` })),
@@ -136,7 +136,7 @@ function GridHead({ columns, outputs, onEdit }: GridHeadProps) {
         ))}
         {outputs.map(({ name, title }) => (
           <th scope="col" key={name} className="output">
-            {title ?? spaced(name)}
+            {title ?? toWords(name)}
           </th>
         ))}
         <th scope="col">Reason</th>

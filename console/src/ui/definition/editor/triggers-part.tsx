@@ -2,13 +2,13 @@
 import { Button, Group, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { memo, useState } from 'react'
-import type { Finding } from '../../decision/kind.ts'
-import { bandsIn, listContentQuery } from '../../decision/list-entries.ts'
-import type { Definition, Trigger } from '../../decision/model.ts'
-import { useDraftSurroundings } from './draft-context.ts'
-import { freeName, moved, put, withItem, without } from './draft-edits.ts'
-import { Faults, faultAt, hasFaults } from './faults.tsx'
-import { Folded, OrderButton } from './folded.tsx'
+import type { Finding } from '../../decision/definition-kind.ts'
+import type { Definition, Trigger } from '../../decision/definition-model.ts'
+import { listContentQuery, parseBands } from '../../decision/list-entries.ts'
+import { CollapsiblePart, OrderButton } from './collapsible-part.tsx'
+import { useDraftContext } from './draft-context.ts'
+import { findFreeName, moveItem, removeItem, replaceItem, setMember } from './draft-edits.ts'
+import { Faults, getFaultText, hasFaults } from './faults.tsx'
 import { FormOrJson } from './form-or-json.tsx'
 
 type OnEdit = (edit: (draft: Definition) => Definition) => void
@@ -37,7 +37,7 @@ export const TriggersPart = memo(function TriggersPart({ triggers, names, findin
     edit((now) => {
       const taken = now.map(({ key }) => key)
       const when = [{ of: 'score', test: '>= 10000' }]
-      return [...now, { key: freeName(taken, 'trigger-'), title: 'New trigger', when, reason_code: '', reason: '' }]
+      return [...now, { key: findFreeName(taken, 'trigger-'), title: 'New trigger', when, reason_code: '', reason: '' }]
     })
   }
   return (
@@ -55,18 +55,18 @@ export const TriggersPart = memo(function TriggersPart({ triggers, names, findin
           </Text>
         )}
         {triggers.map((trigger, place) => (
-          <Folded
+          <CollapsiblePart
             // A trigger is known by its place: its key is being typed.
             key={`${place} ${triggers.length}`}
             name={`the trigger ${trigger.title || trigger.key}`}
             title={trigger.title || trigger.key || '?'}
-            about={triggerWords(trigger)}
+            about={describeTrigger(trigger)}
             pointer={`/triggers/${place}`}
             isFaulty={hasFaults(findings, `/triggers/${place}`)}
             isNew={newest === place}
-            onUp={place === 0 ? null : () => edit((now) => moved(now, place, -1))}
-            onDown={place === triggers.length - 1 ? null : () => edit((now) => moved(now, place, 1))}
-            onRemove={() => edit((now) => without(now, place))}
+            onUp={place === 0 ? null : () => edit((now) => moveItem(now, place, -1))}
+            onDown={place === triggers.length - 1 ? null : () => edit((now) => moveItem(now, place, 1))}
+            onRemove={() => edit((now) => removeItem(now, place))}
           >
             {() => (
               <TriggerFields
@@ -74,10 +74,10 @@ export const TriggersPart = memo(function TriggersPart({ triggers, names, findin
                 pointer={`/triggers/${place}`}
                 names={names}
                 findings={findings}
-                onChange={(change) => edit((now) => withItem(now, place, change))}
+                onChange={(change) => edit((now) => replaceItem(now, place, change))}
               />
             )}
-          </Folded>
+          </CollapsiblePart>
         ))}
         <Group>
           <Button size="xs" variant="default" onClick={add}>
@@ -89,7 +89,7 @@ export const TriggersPart = memo(function TriggersPart({ triggers, names, findin
   )
 }, isSame)
 
-const triggerWords = ({ floor_band, required_actions = [] }: Trigger): string =>
+const describeTrigger = ({ floor_band, required_actions = [] }: Trigger): string =>
   [floor_band && `at least ${floor_band}`, required_actions.length > 0 && `requires ${required_actions.join(', ')}`]
     .filter(Boolean)
     .join(', ')
@@ -104,7 +104,7 @@ interface TriggerFieldsProps {
 
 function TriggerFields(props: TriggerFieldsProps) {
   const { trigger, pointer, findings, onChange } = props
-  const fault = (member: string) => faultAt(findings, `${pointer}/${member}`)
+  const fault = (member: string) => getFaultText(findings, `${pointer}/${member}`)
   const text = (member: 'title' | 'key' | 'reason' | 'reason_code', label: string, isCode = false) => (
     <TextInput
       label={label}
@@ -127,7 +127,7 @@ function TriggerFields(props: TriggerFieldsProps) {
         <FloorBand
           value={trigger.floor_band}
           error={fault('floor_band')}
-          onChange={(band) => onChange((now) => put(now, 'floor_band', band))}
+          onChange={(band) => onChange((now) => setMember(now, 'floor_band', band))}
         />
         <TagsInput
           label="Required actions"
@@ -135,7 +135,7 @@ function TriggerFields(props: TriggerFieldsProps) {
           value={[...(trigger.required_actions ?? [])]}
           error={fault('required_actions')}
           onChange={(actions) =>
-            onChange((now) => put(now, 'required_actions', actions.length === 0 ? undefined : actions))
+            onChange((now) => setMember(now, 'required_actions', actions.length === 0 ? undefined : actions))
           }
         />
       </SimpleGrid>
@@ -162,8 +162,8 @@ function Conditions({ trigger, pointer, names, findings, onChange }: TriggerFiel
               allowDeselect={false}
               data={names.some(({ value }) => value === of) ? [...names] : [...names, { value: of, label: of }]}
               value={of}
-              error={faultAt(findings, `${pointer}/when/${place}/of`)}
-              onChange={(chosen) => chosen && edit((now) => withItem(now, place, (one) => ({ ...one, of: chosen })))}
+              error={getFaultText(findings, `${pointer}/when/${place}/of`)}
+              onChange={(chosen) => chosen && edit((now) => replaceItem(now, place, (one) => ({ ...one, of: chosen })))}
             />
             <TextInput
               size="xs"
@@ -173,15 +173,16 @@ function Conditions({ trigger, pointer, names, findings, onChange }: TriggerFiel
               spellCheck={false}
               value={test}
               error={
-                faultAt(findings, `${pointer}/when/${place}/test`) ?? faultAt(findings, `${pointer}/when/${place}`)
+                getFaultText(findings, `${pointer}/when/${place}/test`) ??
+                getFaultText(findings, `${pointer}/when/${place}`)
               }
               onChange={({ currentTarget: { value } }) =>
-                edit((now) => withItem(now, place, (one) => ({ ...one, test: value })))
+                edit((now) => replaceItem(now, place, (one) => ({ ...one, test: value })))
               }
             />
             <OrderButton
               label={`Remove condition ${place + 1}`}
-              onClick={conditions.length === 1 ? null : () => edit((now) => without(now, place))}
+              onClick={conditions.length === 1 ? null : () => edit((now) => removeItem(now, place))}
             >
               ×
             </OrderButton>
@@ -208,9 +209,9 @@ interface FloorBandProps {
 }
 
 function FloorBand({ value, error, onChange }: FloorBandProps) {
-  const { bands } = useDraftSurroundings()
+  const { bands } = useDraftContext()
   const { data } = useQuery({ ...listContentQuery(bands?.list_key ?? ''), enabled: Boolean(bands?.list_key) })
-  const known = data && bands ? bandsIn(data, bands).map(({ band }) => band) : []
+  const known = data && bands ? parseBands(data, bands).map(({ band }) => band) : []
   return (
     <Select
       label="At least this band"

@@ -2,9 +2,9 @@
 import { ActionIcon, Button, Popover, Stack, Text, TextInput, type TextInputProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useRef, useState } from 'react'
-import { isListValue, type ListValue, type Value } from '../../decision/model.ts'
+import { isListValue, type ListValue, type Value } from '../../decision/definition-model.ts'
 import { Icon } from '../../icons.tsx'
-import { cellText, cellValue } from './cell-text.ts'
+import { formatCell, parseCell } from './cell-text.ts'
 import { EntryPicker, FieldPicker, ListPicker } from './list-pickers.tsx'
 
 interface ValueFieldProps {
@@ -47,10 +47,10 @@ export function ValueField(props: ValueFieldProps) {
       classNames={{ input: 'mono' }}
       spellCheck={false}
       autoComplete="off"
-      value={cellText(value)}
-      title={cellText(value)}
+      value={formatCell(value)}
+      title={formatCell(value)}
       error={error}
-      onChange={({ currentTarget: { value: typed } }) => onChange(typed === '' ? undefined : cellValue(typed))}
+      onChange={({ currentTarget: { value: typed } }) => onChange(typed === '' ? undefined : parseCell(typed))}
       rightSection={
         // There may be a hundred of them on a page: only the one in use has something to open.
         isChoosing ? (

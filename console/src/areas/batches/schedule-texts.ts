@@ -1,0 +1,41 @@
+/** The usual times of a schedule as people choose them, to and from the expression the server keeps. */
+
+export const frequencies = ['daily', 'working-days', 'weekly', 'first-of-month', 'last-of-month', 'other'] as const
+export type Frequency = (typeof frequencies)[number]
+
+export const frequencyLabels: Readonly<Record<Frequency, string>> = {
+  daily: 'Every day',
+  'working-days': 'Monday to Friday',
+  weekly: 'Every Monday',
+  'first-of-month': 'On the first of the month',
+  'last-of-month': 'On the last of the month',
+  other: 'At times of your own',
+}
+
+/** Day of the month, month and day of the week. */
+const cronDays: Readonly<Record<Exclude<Frequency, 'other'>, string>> = {
+  daily: '* * *',
+  'working-days': '* * 1-5',
+  weekly: '* * 1',
+  'first-of-month': '1 * *',
+  'last-of-month': 'L * *',
+}
+
+/** `time` as a time field gives it: 06:30. */
+export function toCron(rhythm: Exclude<Frequency, 'other'>, time: string): string {
+  const [hour = '0', minute = '0'] = time.split(':')
+  return `${Number(minute)} ${Number(hour)} ${cronDays[rhythm]}`
+}
+
+/** In words where it is one of the usual ones, otherwise as it stands. */
+export function describeTimes(cron: string): string {
+  const [, minute = '', hour = '', rest = ''] = /^(\d{1,2}) (\d{1,2}) (.+)$/.exec(cron.trim()) ?? []
+  const rhythm = Object.entries(cronDays).find(([, text]) => text.toLowerCase() === rest.toLowerCase())?.[0]
+  if (rhythm === undefined) return cron
+  return `${frequencyLabels[rhythm as Frequency]} at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`
+}
+
+/** Why a run was skipped, shortly; the server's sentence says more. */
+export const describeSkip = (skipped: string): string =>
+  ({ previous_running: 'the batch before was still running', nothing_in_force: 'nothing was in force' })[skipped] ??
+  skipped.replaceAll('_', ' ')

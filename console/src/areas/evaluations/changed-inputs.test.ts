@@ -1,0 +1,13 @@
+/** Only what differs is supposed. */
+import { expect, test } from 'vitest'
+import { pickChangedInputs } from './changed-inputs.ts'
+
+test('what is changed, added or taken away is sent, and nothing else', () => {
+  const stored = { country: 'DE', products: ['a'], pep: false }
+  expect(pickChangedInputs(stored, { country: 'CH', products: ['a'], age: 4 })).toEqual({
+    country: 'CH',
+    age: 4,
+    pep: null,
+  })
+  expect(pickChangedInputs(stored, stored)).toEqual({})
+})

@@ -1,0 +1,19 @@
+/** Lets a page through when somebody is signed in; otherwise asks to sign in, at the address that was asked for. */
+import { useLocation } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { findArea } from '../areas.ts'
+import { useToken } from '../session/session.ts'
+import { ListSkeleton } from '../ui/list.tsx'
+
+const SignInPage = lazy(() => import('../areas/sign-in/sign-in-page.tsx'))
+
+export function RequireSignIn({ children }: { readonly children: ReactNode }) {
+  const token = useToken()
+  const area = useLocation({ select: ({ pathname }) => findArea(pathname) })
+  if (token !== '' || area === undefined || area.isPublic) return children
+  return (
+    <Suspense fallback={<ListSkeleton />}>
+      <SignInPage />
+    </Suspense>
+  )
+}

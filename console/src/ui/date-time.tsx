@@ -1,0 +1,72 @@
+/** Instants as people read them: how long ago, with the exact time one hover or a screen reader away. */
+import { useSyncExternalStore } from 'react'
+
+const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+export function formatAgo(at: Date, now_ms: number): string {
+  const seconds = (at.getTime() - now_ms) / 1000
+  for (const [unit, size] of steps) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit)
+  }
+  return seconds < 0 ? 'just now' : 'in a moment'
+}
+
+/** One clock for all: a long list would otherwise keep hundreds of timers. */
+const TICK_MS = 10_000
+const watchers = new Set<() => void>()
+let now_ms = Date.now()
+let ticking: ReturnType<typeof setInterval> | undefined
+
+function watch(notify: () => void) {
+  watchers.add(notify)
+  ticking ??= setInterval(() => {
+    now_ms = Date.now()
+    for (const watcher of watchers) watcher()
+  }, TICK_MS)
+  return () => {
+    watchers.delete(notify)
+    if (watchers.size > 0) return
+    clearInterval(ticking)
+    ticking = undefined
+  }
+}
+
+/** The present time, read again often enough for what is shown in minutes. */
+export function useNow(): number {
+  useSyncExternalStore(watch, () => now_ms)
+  return Date.now()
+}
+
+export function RelativeTime({ at, never = 'never' }: { readonly at: string | null; readonly never?: string }) {
+  const now = useNow()
+  if (at === null) return never
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={exact.format(date)}>
+      {formatAgo(date, now)}
+    </time>
+  )
+}
+
+/** The exact time where only text can stand. */
+export const formatDateTime = (at: string): string => exact.format(new Date(at))
+
+/** The exact time, for records. */
+export function DateTime({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{formatDateTime(at)}</time>
+}
+
+export function formatDuration(from: string, until: string): string {
+  const total_s = Math.max(0, (Date.parse(until) - Date.parse(from)) / 1000)
+  if (total_s < 10) return `${total_s.toFixed(1)} s`
+  if (total_s < 120) return `${Math.round(total_s)} s`
+  return total_s < 7200 ? `${Math.round(total_s / 60)} min` : `${Math.round(total_s / 3600)} h`
+}

@@ -1,0 +1,56 @@
+/** What putting a version of a definition in the place of the one in force changes, part by part, before anybody confirms it. */
+import { Alert, Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type DefinitionKind, definitionQuery, differenceQuery, getActiveVersion } from '../decision/definition-kind.ts'
+import { DifferenceCounts, signs } from '../difference-counts.tsx'
+import { formatVersion, isSameVersion, type OwnedVersion, toDiffParams } from '../origin.ts'
+import { SearchLink } from '../search-link.tsx'
+import { formatPart } from './format-part.ts'
+
+interface ActivationDiffProps {
+  readonly kind: DefinitionKind
+  readonly definition_key: string
+  readonly to: OwnedVersion
+}
+
+/** What is in force is asked for by key alone: it may be of the other owner. */
+export function ActivationDiff({ kind, definition_key, to }: ActivationDiffProps) {
+  const { data: of } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
+  if (of === undefined) return <Skeleton height={80} />
+  const from = getActiveVersion(of)
+  const title =
+    from === null ? 'What will change' : `What will change: ${formatVersion(from, to)} → ${formatVersion(to, from)}`
+  return (
+    <Alert color="cyan" title={title} role="status">
+      {from === null ? (
+        <Text size="sm">Nothing is in force yet: version {to.version} begins to decide.</Text>
+      ) : isSameVersion(from, to) ? (
+        <Text size="sm">It is in force already: nothing.</Text>
+      ) : (
+        <VersionDiff kind={kind} definition_key={definition_key} from={from} to={to} />
+      )}
+    </Alert>
+  )
+}
+
+function VersionDiff({ kind, definition_key, from, to }: ActivationDiffProps & { readonly from: OwnedVersion }) {
+  const { data } = useQuery({ ...differenceQuery(kind, definition_key, from, to), throwOnError: false })
+  if (!data?.summary) return <Skeleton height={44} />
+  return (
+    <Stack gap={6}>
+      <DifferenceCounts of={data.summary} />
+      <ul className="plain-list">
+        {data.items.slice(0, 8).map((item) => (
+          <li key={item.key}>
+            <Text size="sm">
+              <b aria-hidden="true">{signs[item.op]}</b> <span className="sr-only">{item.op}:</span> {formatPart(item)}
+            </Text>
+          </li>
+        ))}
+      </ul>
+      <SearchLink to={`${kind.basePath}/${definition_key}/diff`} search={toDiffParams(from, to)} size="xs">
+        See every change
+      </SearchLink>
+    </Stack>
+  )
+}

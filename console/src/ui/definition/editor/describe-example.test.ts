@@ -1,0 +1,27 @@
+/** Counter-examples read as a sentence. */
+import { expect, test } from 'vitest'
+import { describeExample } from './describe-example.ts'
+
+const inputs = [
+  { name: 'turnover', title: 'Turnover', unit: 'EUR' },
+  { name: 'known', title: 'Years known' },
+  { name: 'ties', title: 'Ties' },
+]
+const example = { known: 0, ties: [], turnover: '75000.00' }
+
+test('every input is named by its title, with its unit', () => {
+  expect(describeExample(example, inputs)).toBe('Years known is 0, Ties is empty and Turnover is 75000.00 EUR')
+})
+
+test('of a table only what its columns read is said, in their order', () => {
+  expect(describeExample(example, inputs, ['turnover', 'known'])).toBe('Turnover is 75000.00 EUR and Years known is 0')
+  expect(describeExample(example, inputs, ['known'])).toBe('Years known is 0')
+})
+
+test('a table that also reads a score keeps all inputs: they made the score', () => {
+  expect(describeExample(example, inputs, ['known', 'factor.a'])).toContain('Ties is empty')
+})
+
+test('an input nobody declared keeps its name', () => {
+  expect(describeExample({ other: true }, inputs)).toBe('other is yes')
+})

@@ -1,0 +1,21 @@
+/** Inputs that show a fault, as a sentence of the draft's own words. Pure. */
+import type { Input } from '../../decision/definition-model.ts'
+import { formatEntryValue } from '../../type-texts.ts'
+
+/** Where the fault is one of a table, what its columns read says enough. */
+export function describeExample(
+  example: Readonly<Record<string, unknown>>,
+  inputs: readonly Pick<Input, 'name' | 'title' | 'unit'>[],
+  columns: readonly string[] = [],
+): string {
+  const read = Object.keys(example).filter((name) => columns.includes(name))
+  const names = read.length > 0 && read.length === columns.length ? columns : Object.keys(example)
+  const parts = names.map((name) => {
+    const input = inputs.find((one) => one.name === name)
+    const value = example[name]
+    const words = Array.isArray(value) && value.length === 0 ? 'empty' : formatEntryValue(value)
+    return `${input?.title || name} is ${words}${input?.unit ? ` ${input.unit}` : ''}`
+  })
+  const last = parts.pop() ?? ''
+  return parts.length === 0 ? last : `${parts.join(', ')} and ${last}`
+}

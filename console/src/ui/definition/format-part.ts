@@ -1,0 +1,25 @@
+/** What the parts of a definition are called where two versions are compared. Pure. */
+import { toSentence } from '../format.ts'
+
+interface DiffItem {
+  readonly key: string
+  readonly before: object | null
+  readonly after: object | null
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  settings: 'Settings',
+  input: 'Input',
+  factor: 'Factor',
+  trigger: 'Trigger',
+  table: 'Table',
+}
+
+/** `factor|residence` with its title → `Factor “Country of residence”`. */
+export function formatPart({ key, before, after }: DiffItem): string {
+  const whole = (after ?? before ?? {}) as { part?: string; name?: string; title?: string }
+  const [first = '', second = ''] = key.split('|')
+  const part = kinds[whole.part ?? first] ?? toSentence(first)
+  if (part === 'Settings' || part === 'Table') return part
+  return `${part} “${whole.title ?? whole.name ?? second}”`
+}

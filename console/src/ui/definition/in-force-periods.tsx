@@ -1,0 +1,159 @@
+/** Which version decided between which instants: of a shared definition as the operator has it, and as this tenant has pinned it. */
+import { Button, SegmentedControl, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { usePermission } from '../../session/queries.ts'
+import { useApiMutation } from '../api-mutation.ts'
+import { ApprovalNote } from '../approval-note.tsx'
+import { useNow } from '../date-time.tsx'
+import {
+  type DefinitionKind,
+  type DefinitionView,
+  operation,
+  timelineQuery,
+  toApiPath,
+  toPathParams,
+} from '../decision/definition-kind.ts'
+import { ConfirmDialog } from '../dialog.tsx'
+import { ListSkeleton } from '../list.tsx'
+import { isPinned } from '../pin.tsx'
+import { Section } from '../section.tsx'
+import { isInForce } from '../version-names.ts'
+
+interface InForcePeriodsProps {
+  readonly kind: DefinitionKind
+  readonly definition_key: string
+  readonly of: DefinitionView
+}
+type Scope = 'own' | 'shared'
+
+export function InForcePeriods({ kind, definition_key, of }: InForcePeriodsProps) {
+  const isShared = of.origin === 'shared'
+  const [chosen, setChosen] = useState<Scope | null>(null)
+  const scope = chosen ?? (isShared && !isPinned(of) ? 'shared' : 'own')
+  const { data } = useQuery(timelineQuery(kind, definition_key, scope))
+  if (!isShared && data?.in_force.length === 0) return null
+  return (
+    <Section
+      title="What decided when"
+      aside={
+        isShared && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Whose word"
+            value={scope}
+            onChange={(next) => setChosen(next as Scope)}
+            data={[
+              { value: 'shared', label: 'The operator’s' },
+              { value: 'own', label: 'This tenant’s' },
+            ]}
+          />
+        )
+      }
+    >
+      {data === undefined ? (
+        <ListSkeleton />
+      ) : data.in_force.length === 0 ? (
+        <Text size="sm">
+          {scope === 'own' ? 'This tenant follows the operator: it has never pinned a version.' : 'None so far.'}
+        </Text>
+      ) : (
+        <PeriodList
+          kind={kind}
+          definition_key={definition_key}
+          spans={data.in_force}
+          isOwn={scope === 'own'}
+          none={isShared && scope === 'own' ? 'The operator’s' : 'none'}
+        />
+      )}
+    </Section>
+  )
+}
+
+interface Span {
+  readonly version: number | null
+  readonly from: string
+  readonly until: string | null
+  readonly activation_id: string
+}
+
+interface PeriodListProps extends Pick<InForcePeriodsProps, 'kind' | 'definition_key'> {
+  readonly spans: readonly Span[]
+  readonly isOwn: boolean
+  /** What decides where the span names no version. */
+  readonly none: string
+}
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+
+function PeriodList({ kind, definition_key, spans, isOwn, none }: PeriodListProps) {
+  const now_ms = useNow()
+  const may = usePermission()
+  const [cancelled, setCancelled] = useState<Span | null>(null)
+  const canCancel = isOwn && may(operation(kind, 'delete', 'Activation'))
+  return (
+    <>
+      <ol className="spans plain-list" aria-label="Spans of time, oldest first">
+        {spans.map((span) => {
+          const { version, from, until, activation_id } = span
+          const isNow = isInForce(span, now_ms)
+          const isLater = Date.parse(from) > now_ms
+          return (
+            <li className="span" key={`${activation_id} ${from}`} data-now={isNow} data-empty={version === null}>
+              <Text size="sm" fw={650}>
+                {version === null ? none : `Version ${version}`}
+                {isNow && <span className="quiet"> now</span>}
+                {isLater && <span className="quiet"> {version === null ? 'then' : 'scheduled'}</span>}
+              </Text>
+              {day.format(new Date(from))} – {until === null ? 'further notice' : day.format(new Date(until))}
+              {canCancel && isLater && version !== null && (
+                <Button size="compact-xs" variant="default" display="block" mt={4} onClick={() => setCancelled(span)}>
+                  Cancel it<span className="sr-only">: version {version}</span>
+                </Button>
+              )}
+            </li>
+          )
+        })}
+      </ol>
+      {cancelled && (
+        <CancelActivation
+          kind={kind}
+          definition_key={definition_key}
+          span={cancelled}
+          onClose={() => setCancelled(null)}
+        />
+      )}
+    </>
+  )
+}
+
+interface CancelActivationProps extends Pick<InForcePeriodsProps, 'kind' | 'definition_key'> {
+  readonly span: Span
+  readonly onClose: () => void
+}
+
+function CancelActivation({ kind, definition_key, span, onClose }: CancelActivationProps) {
+  const { version, activation_id } = span
+  const cancel = useApiMutation(
+    () =>
+      probity.DELETE(toApiPath(kind, '/api/risk-matrices/{matrix_key}/activations/{activation_id}'), {
+        params: { path: { ...toPathParams(kind, definition_key), activation_id } },
+      }),
+    { invalidates: ['definitions'], successMessage: 'Cancelled: it will not come into force', onDone: onClose },
+  )
+  return (
+    <ConfirmDialog
+      title={`Cancel the activation of version ${version}?`}
+      isOpen
+      onClose={onClose}
+      onConfirm={() => cancel.waiting === null && cancel.run(undefined)}
+      confirm="Cancel the activation"
+      change={cancel}
+      isDangerous
+    >
+      It has not happened yet and will not. What is in force now stays so; the record keeps both.
+      <ApprovalNote request={cancel.waiting} />
+    </ConfirmDialog>
+  )
+}

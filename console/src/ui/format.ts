@@ -1,0 +1,20 @@
+/** Wire names as words. */
+
+export const toWords = (name: string): string => name.replaceAll(/[_-]/g, ' ')
+
+export function toSentence(name: string): string {
+  const words = toWords(name)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** `updateUserRoles` → `Update user roles`, `job:audit-export` → `Job: audit export`. */
+export const formatOperation = (operation: string): string =>
+  toSentence(operation.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(':', ': '))
+
+export const formatCount = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+/** Drops what is undefined, because an optional member that is present must have a value. */
+export function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
+}

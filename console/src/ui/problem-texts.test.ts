@@ -1,0 +1,53 @@
+import { ProbityProblem, type ProblemCode } from '@probity/client'
+import { expect, test } from 'vitest'
+import { classifyError, errorTitles, faultsByField, getAdvice, requiredRoles } from './problem-texts.ts'
+
+const problem = (code: ProblemCode, status: number, members: Record<string, unknown> = {}, errors?: never[]) =>
+  new ProbityProblem(
+    { code, status, title: 'Title', detail: 'Do this.', retryable: false, ...(errors && { errors }) },
+    { members },
+  )
+
+test.each([
+  ['token_expired', 401, 'signed_out'],
+  ['role_required', 403, 'forbidden'],
+  ['not_found', 404, 'missing'],
+  ['cursor_not_found', 404, 'missing'],
+  ['revision_stale', 409, 'stale'],
+  ['precondition_failed', 412, 'stale'],
+  ['last_administrator', 409, 'conflict'],
+  ['validation_failed', 422, 'refused'],
+  ['provider_credential_missing', 424, 'credential'],
+  ['rate_limited', 429, 'limited'],
+  ['dependency_unavailable', 503, 'busy'],
+  ['internal', 500, 'fault'],
+  ['unreadable_answer', 502, 'fault'],
+] as const)('%s is %s: %s', (code, status, trouble) => {
+  expect(classifyError(problem(code, status), true)).toBe(trouble)
+  expect(errorTitles[trouble]).not.toBe('')
+  expect(getAdvice(trouble, problem(code, status))).not.toBe('')
+})
+
+test('no answer is told apart by whether the machine is online; anything else is a failure of the page', () => {
+  expect(classifyError(problem('unreachable', 0), true)).toBe('unreachable')
+  expect(classifyError(problem('unreachable', 0), false)).toBe('offline')
+  expect(classifyError(new TypeError('x is not a function'), true)).toBe('broken')
+  expect(classifyError(new TypeError('failed to load a module'), false)).toBe('offline')
+})
+
+test('an address with an identifier that is none leads nowhere, rather than to a field nobody sees', () => {
+  const faulty = (place: string) =>
+    problem('validation_failed', 422, {}, [{ in: place, pointer: '#/user_id', detail: 'must match' }] as never[])
+  expect(classifyError(faulty('path'), true)).toBe('missing')
+  expect(classifyError(faulty('query'), true)).toBe('refused')
+})
+
+test('required roles and the faults of fields are taken from the problem', () => {
+  expect(requiredRoles(problem('role_required', 403, { required_roles: ['auditor', 7] }))).toEqual(['auditor'])
+  expect(requiredRoles(null)).toEqual([])
+  const errors = [
+    { in: 'body', pointer: '#/email', detail: 'is not an address' },
+    { in: 'query', pointer: '#/limit', detail: 'too large' },
+  ] as never[]
+  expect(faultsByField(problem('validation_failed', 422, {}, errors))).toEqual({ email: 'is not an address' })
+})

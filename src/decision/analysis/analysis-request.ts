@@ -1,0 +1,67 @@
+/**
+ * Work on a definition as plain data: the definition, and what its lists give it. It can be handed to another thread, and what
+ * is found there is what would be found here.
+ */
+import { deserialize, serialize } from 'node:v8'
+import type { BoundList, BoundLists, CompiledDefinition, Definition, ListEntry } from '../model.ts'
+
+export interface ListSnapshot {
+  readonly list_key: string
+  readonly version: number
+  readonly content_hash: string
+  readonly overlay_hash: string | null
+  readonly entries: readonly ListEntry[]
+  /** False: these are only the entries that the definition names, of a list too large to be held. */
+  readonly whole: boolean
+}
+
+export interface AnalysisRequest {
+  readonly engine: number
+  readonly definition: Definition
+  readonly lists: readonly ListSnapshot[]
+}
+
+export function buildAnalysisRequest(
+  { definition, references }: CompiledDefinition,
+  lists: BoundLists,
+  engine: number,
+): AnalysisRequest {
+  const plain = ({ get, all, ...facts }: BoundList): ListSnapshot => {
+    const named = references.flatMap(({ list_key, key }) => (list_key === facts.list_key && key !== null ? [key] : []))
+    const entries = all ?? [...new Set(named)].flatMap((key) => get(key) ?? [])
+    return { ...facts, entries, whole: all !== null }
+  }
+  return { engine, definition, lists: [...lists.values()].map(plain) }
+}
+
+/** The same written out part by part: handing it over whole would hold up for long whoever does so. */
+export interface SerializedRequest {
+  readonly engine: number
+  readonly definition: Uint8Array<ArrayBuffer>
+  readonly lists: readonly Uint8Array<ArrayBuffer>[]
+}
+
+/** Gives the event loop back after each part. */
+export async function serializeRequest({ engine, definition, lists }: AnalysisRequest): Promise<SerializedRequest> {
+  const written = async (part: Definition | ListSnapshot) => {
+    const bytes = serialize(part) as Uint8Array<ArrayBuffer>
+    await new Promise(setImmediate)
+    return bytes
+  }
+  const packed: Uint8Array<ArrayBuffer>[] = []
+  for (const list of lists) packed.push(await written(list))
+  return { engine, definition: await written(definition), lists: packed }
+}
+
+/** What is handed over with it, instead of copied. */
+export const listTransferables = ({ definition, lists }: SerializedRequest): ArrayBuffer[] =>
+  [definition, ...lists].map(({ buffer }) => buffer)
+
+export const deserializeDefinition = ({ definition }: SerializedRequest): Definition => deserialize(definition)
+export const deserializeLists = ({ lists }: SerializedRequest): BoundLists =>
+  new Map(lists.map((bytes) => toBoundList(deserialize(bytes))).map((list) => [list.list_key, list]))
+
+function toBoundList({ entries, whole, ...facts }: ListSnapshot): BoundList {
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]))
+  return { ...facts, get: (key) => byKey.get(key), all: whole ? entries : null }
+}

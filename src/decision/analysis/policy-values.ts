@@ -1,0 +1,14 @@
+/** Policy values of a definition as plain values. Lists have been bound before, so what they lack is found already. */
+import { createFieldReader } from '../engine-1/binder.ts'
+import type { Scalar } from '../engine-1/unary.ts'
+import type { BoundLists, PolicyValue } from '../model.ts'
+
+export function resolveValue(value: PolicyValue, lists: BoundLists): Scalar {
+  if (typeof value !== 'object') return value
+  const entry = lists.get(value.list_key)?.get(value.key)
+  if (!entry) throw new Error(`The list ${value.list_key} has no entry ${value.key}, although it was bound`)
+  return createFieldReader(value.field)(entry.entry) as Scalar
+}
+
+export const resolveValues = (values: readonly PolicyValue[], lists: BoundLists): Scalar[] =>
+  values.map((value) => resolveValue(value, lists))

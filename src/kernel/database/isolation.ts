@@ -1,0 +1,205 @@
+/**
+ * Reads the catalogue and names every way the walls could be wrong: the start-up guard, readiness, the doctor and the tests
+ * all ask this one question. An empty answer means: sound.
+ */
+
+export type QueryRows = (text: string) => Promise<Record<string, unknown>[]>
+
+export interface IsolationFault {
+  readonly rule: string
+  readonly object: string
+}
+
+/** The walls as PostgreSQL prints them back. Compared word for word: a wall that is almost right is open. */
+const ownTenant = '(tenant_id = ( SELECT app.tenant_id() AS tenant_id))'
+const system = '( SELECT app.system_tenant() AS system_tenant)'
+const ownOrSystem = `((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ${system}])))`
+const ownWritable = `(${ownTenant} AND ((tenant_id <> ${system}) OR ( SELECT (CURRENT_USER = 'steward'::name))))`
+const ownOrWorker = `(${ownTenant} OR ( SELECT (CURRENT_USER = 'worker'::name)))`
+const ownOrOperator = `(${ownTenant} OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))`
+
+type Policy = readonly [kind: string, name: string, command: string, using: string | null, check: string | null]
+const isolationPolicies: readonly Policy[] = [
+  ['tenant', 'wall', '*', ownTenant, ownTenant],
+  ['append', 'wall', '*', ownTenant, ownTenant],
+  ['queue', 'wall', '*', ownOrWorker, ownOrWorker],
+  ['ledger', 'wall', '*', ownOrWorker, ownOrWorker],
+  ['ledger', 'actor', 'a', null, 'app.has_actor()'],
+  ['directory', 'wall', '*', ownOrOperator, ownOrOperator],
+  ['shared', 'wall_read', 'r', ownOrSystem, null],
+  ['shared', 'wall_insert', 'a', null, ownWritable],
+  ['shared', 'wall_update', 'w', ownWritable, ownWritable],
+  ['shared', 'wall_delete', 'd', ownWritable, null],
+]
+
+const functions: readonly (readonly [name: string, body: string])[] = [
+  ['tenant_id', `RETURN (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid`],
+  ['actor', `RETURN NULLIF(current_setting('app.actor'::text, true), ''::text)`],
+  [
+    'has_actor',
+    `RETURN (app.actor() ~~ ANY (ARRAY['user:_%'::text, 'key:_%'::text, 'job:_%'::text, 'operator:_%'::text, 'seed:_%'::text]))`,
+  ],
+  ['system_tenant', `RETURN '00000000-0000-0000-0000-000000000000'::uuid`],
+]
+
+const literal = (value: string | null): string => (value === null ? 'null' : `$q$${value}$q$`)
+const toSqlRows = (rows: readonly (readonly (string | null)[])[]): string =>
+  rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')
+
+const catalogueCtes = `with tables as (
+  select c.oid, c.relname::text as name, c.relrowsecurity as rls, c.relforcerowsecurity as forced, c.relispartition as partition,
+         pg_get_userbyid(c.relowner)::text as owner, w.kind,
+         (select a.attnum from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped) as tenant_col
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace left join app.wall_register w on w.table_name = c.relname
+   where n.nspname = 'app' and c.relkind in ('r', 'p', 'f')
+), walled as (select * from tables where kind <> 'system'
+), serving as (select * from unnest(array['app', 'worker', 'steward']) as role
+), wanted as (
+  select t.name, w.policy, w.command, false as permissive, w.using_text, w.check_text
+    from walled t join (values ${toSqlRows(isolationPolicies)}) as w (kind, policy, command, using_text, check_text) on w.kind = t.kind
+  union all select name, 'open', '*', true, 'true', 'true' from walled
+), present as (
+  select t.name, p.polname::text as policy, p.polcmd::text as command, p.polpermissive as permissive,
+         pg_get_expr(p.polqual, p.polrelid) as using_text, pg_get_expr(p.polwithcheck, p.polrelid) as check_text
+    from walled t join pg_policy p on p.polrelid = t.oid and p.polroles = '{0}'::oid[]
+), own_objects as (
+  select n.oid as schema, r.oid as owner from pg_namespace n, pg_roles r where n.nspname = 'app' and r.rolname = 'app_owner'
+)`
+
+/** Each rule is one select giving (rule, object) for what breaks it. These hold in every schema. */
+const invariantRules: readonly string[] = [
+  // Every table has a wall.
+  `select 'table is not in the wall register' as rule, name as object from tables where kind is null and not partition`,
+  `select 'the wall register names no table', table_name from app.wall_register w where not exists (select 1 from tables t where t.name = w.table_name)`,
+  `select 'row security is off', name from walled where not rls`,
+  `select 'row security is not forced', name from walled where not forced`,
+  `select 'a command is not behind a wall', t.name || ' ' || c.command from walled t, unnest(array['r', 'a', 'w', 'd']) as c (command)
+    where not exists (select 1 from present p where p.name = t.name and not p.permissive and p.command in ('*', c.command)
+      and case c.command when 'a' then p.check_text else p.using_text end like '%app.tenant_id()%')`,
+  `select 'a setting the walls rely on has a default', c from pg_db_role_setting s, unnest(s.setconfig) c
+    where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
+      and c ~* '^(app\\.|row_security|session_replication_role)'`,
+  `select 'a table is rewritten by a rule', t.name || '.' || r.rulename from tables t join pg_rewrite r on r.ev_class = t.oid`,
+
+  // Keys carry the tenant.
+  `select 'table has no tenant_id', name from walled where tenant_col is null`,
+  `select 'tenant_id may be null or is no uuid', t.name from walled t join pg_attribute a on a.attrelid = t.oid and a.attnum = t.tenant_col
+    where not a.attnotnull or a.atttypid <> 'uuid'::regtype`,
+  `select 'system table has a tenant_id', name from tables where kind = 'system' and tenant_col is not null`,
+  // A tenant that cannot write the column cannot use its uniqueness to ask about others.
+  `select 'a key does not start with tenant_id', t.name || '.' || i.indexrelid::regclass::text from pg_index i join walled t on t.oid = i.indrelid
+    where (i.indisunique or i.indisexclusion) and (i.indkey::int2[])[0] is distinct from t.tenant_col and not (
+      t.kind = 'directory' and i.indnatts = 1 and not has_column_privilege('app', t.oid, (i.indkey::int2[])[0], 'UPDATE'))`,
+  // Across scopes, to a row of its own or of the system tenant: then a check must say so.
+  `select 'a foreign key does not carry tenant_id', t.name || '.' || k.conname from pg_constraint k join walled t on t.oid = k.conrelid
+     join tables r on r.oid = k.confrelid join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+    where k.contype = 'f' and r.tenant_col is not null and (k.confkey[1] <> r.tenant_col or (k.conkey[1] <> t.tenant_col and not (
+      r.kind = 'shared' and exists (select 1 from pg_constraint c where c.conrelid = t.oid and c.contype = 'c' and c.convalidated
+        and pg_get_constraintdef(c.oid) = format('CHECK (((%1$I = tenant_id) OR (%1$I = app.system_tenant())))', a.attname)))))`,
+  `select 'an index on a column whose operators leak cannot be used under row security', t.name || '.' || i.indexrelid::regclass::text
+     from pg_index i join walled t on t.oid = i.indrelid join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey::int2[])
+     join pg_type y on y.oid = a.atttypid
+    where a.atttypid in ('jsonb'::regtype, 'numeric'::regtype, 'tsvector'::regtype) or y.typtype = 'e'`,
+  `select 'an expression index cannot be used under row security', t.name || '.' || i.indexrelid::regclass::text
+     from pg_index i join walled t on t.oid = i.indrelid where i.indexprs is not null`,
+
+  // History stays.
+  `select 'an append table can be changed', t.name from walled t where kind in ('append', 'ledger') and (
+     has_any_column_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'refuse_change'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 26 = 26 and g.tgqual is null and g.tgattr = ''))`,
+
+  // Grants.
+  `select 'a serving role owns a table', name from tables where owner in ('app', 'worker', 'steward', 'migrator')`,
+  `select 'a serving role may truncate, reference or add triggers', t.name || ' ' || role from tables t, serving
+    where has_table_privilege(role, t.oid, 'TRUNCATE, REFERENCES, TRIGGER')`,
+  `select 'a serving role may create objects', role from serving
+    where has_schema_privilege(role, 'app', 'CREATE') or has_database_privilege(role, current_database(), 'CREATE')`,
+  `select 'worker may touch more than the queue', name from walled where kind not in ('queue', 'ledger', 'directory')
+      and (has_any_column_privilege('worker', oid, 'SELECT, INSERT, UPDATE') or has_table_privilege('worker', oid, 'DELETE'))`,
+  `select 'worker may read whole rows', name from walled where has_table_privilege('worker', oid, 'SELECT')`,
+  `select 'worker may read a payload', t.name || '.' || a.attname from walled t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0
+    where not a.attisdropped and a.atttypid in ('jsonb'::regtype, 'json'::regtype, 'bytea'::regtype)
+      and has_column_privilege('worker', t.oid, a.attnum, 'SELECT')`,
+  `select 'worker may add or remove rows', name from walled
+    where has_any_column_privilege('worker', oid, 'INSERT') or has_table_privilege('worker', oid, 'DELETE')`,
+  // A ledger it may add to, and no more: the operator's acts are recorded by the transactions that do them.
+  `select 'steward may touch rows of tenants', name from walled where kind not in ('shared', 'directory')
+      and (has_any_column_privilege('steward', oid, 'SELECT, UPDATE') or has_table_privilege('steward', oid, 'DELETE')
+        or (kind <> 'ledger' and has_any_column_privilege('steward', oid, 'INSERT')))`,
+  `select 'app may add or remove tenants', name from walled where kind = 'directory'
+      and (has_any_column_privilege('app', oid, 'INSERT') or has_table_privilege('app', oid, 'DELETE'))`,
+  `select 'a system table can be written by a serving role', t.name || ' ' || role from tables t, serving
+    where t.kind = 'system' and (has_any_column_privilege(role, t.oid, 'INSERT, UPDATE') or has_table_privilege(role, t.oid, 'DELETE'))`,
+  `select 'the public may touch a table', t.name from tables t join pg_class c on c.oid = t.oid, aclexplode(c.relacl) a where a.grantee = 0`,
+  `select 'the public may touch a column', t.name || '.' || c.attname from tables t join pg_attribute c on c.attrelid = t.oid, aclexplode(c.attacl) a
+    where a.grantee = 0`,
+  `select 'a partition is granted', t.name || ' ' || role from tables t, serving
+    where partition and (has_any_column_privilege(role, oid, 'SELECT, INSERT, UPDATE') or has_table_privilege(role, oid, 'DELETE'))`,
+
+  // Ways around.
+  `select 'a view does not run as its caller', c.relname::text from pg_class c, own_objects o
+    where (c.relnamespace = o.schema or c.relowner = o.owner) and c.relkind = 'v'
+      and not coalesce(c.reloptions && array['security_invoker=true', 'security_invoker=on'], false)`,
+  `select 'a materialised view holds tenant data', c.relname::text from pg_class c, own_objects o
+    where (c.relnamespace = o.schema or c.relowner = o.owner) and c.relkind = 'm'`,
+  `select 'a function runs with the rights of its owner', p.oid::regprocedure::text from pg_proc p, own_objects o
+    where (p.pronamespace = o.schema or p.proowner = o.owner) and p.prosecdef`,
+  `select 'a sequence could reach a client', c.relname::text from pg_class c, own_objects o where c.relnamespace = o.schema and c.relkind = 'S'`,
+  `select 'a role may do too much', rolname::text from pg_roles where rolname in ('app', 'worker', 'steward', 'migrator', 'app_owner')
+      and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication)`,
+  `select 'a serving role inherits from or may become another role', m.rolname || ' ' || r.rolname from pg_auth_members a
+     join pg_roles m on m.oid = a.member join pg_roles r on r.oid = a.roleid where m.rolname in ('app', 'worker', 'steward')`,
+  `select 'a role is missing', r from unnest(array['app', 'worker', 'steward', 'migrator', 'app_owner']) r
+    where not exists (select 1 from pg_roles where rolname = r)`,
+]
+
+/** These compare with what this state of the migrations makes: the wall is the one of its kind, and nobody writes anonymously. */
+const schemaRules: readonly string[] = [
+  `select 'a policy of the wall is missing or is not as written', name || '.' || policy from (select * from wanted except select * from present) missing`,
+  `select 'a policy is not part of the wall', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
+    where not exists (select 1 from wanted w where w.name = t.name and w.policy = p.polname)`,
+  `select 'a function of the walls is missing or is not as written', name from (
+     select * from (values ${toSqlRows(functions)}) as f (name, body)
+     except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
+  // A ledger asks by a policy.
+  `select 'the actor trigger is missing or off', t.name from walled t where kind <> 'ledger' and not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'require_actor'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 30 = 30 and g.tgqual is null and g.tgattr = '')`,
+]
+
+/**
+ * `known_schema`: the newest that the asking process knows. On a newer one it cannot tell a wall that was changed by a migration
+ * from one that was broken; processes of the newer release can, and it goes on with everything that holds in every schema.
+ */
+export async function findIsolationFaults(query: QueryRows, known_schema: string): Promise<IsolationFault[]> {
+  const isKnown = `(select coalesce(max(version), '') from app.migration) <= ${literal(known_schema)}`
+  const ofSchema = `select * from (${schemaRules.join('\n union all ')}) as of_schema (rule, object) where ${isKnown}`
+  const rows = await query(`${catalogueCtes} ${[...invariantRules, ofSchema].join('\n union all ')} order by 1, 2`)
+  return rows as unknown as IsolationFault[]
+}
+
+export const isolationRuleCount = invariantRules.length + schemaRules.length
+
+/** PostgreSQL 15 brought security_invoker views, which the walls rely on. */
+export const MINIMUM_SERVER_VERSION = 150_000
+
+/** Who am I really? A serving connection must be the role it was configured for, and nothing more. */
+export async function findRoleFault(query: QueryRows, expected: string): Promise<string | null> {
+  const [row] = await query(
+    `select current_user::text as name, session_user::text as session, r.rolsuper, r.rolbypassrls,
+            current_setting('search_path') as search_path, current_setting('server_version_num')::int as version from pg_roles r where r.rolname = current_user`,
+  )
+  if (!row) return 'the current role is not in the catalogue'
+  if (Number(row['version']) < MINIMUM_SERVER_VERSION)
+    return `PostgreSQL ${Math.floor(Number(row['version']) / 10_000)} is too old; 15 or newer is needed`
+  if (row['name'] !== expected || row['session'] !== expected) {
+    return `the connection runs as ${row['name']}, but must be ${expected}; "npx probity roles --print" gives the SQL that makes the roles`
+  }
+  if (row['rolsuper'] || row['rolbypassrls'])
+    return `${expected} is a superuser or bypasses row security; run the SQL of "npx probity roles --print"`
+  // Otherwise something could be slipped in front of our names, and the walls are not printed as they are compared.
+  if (row['search_path'] !== 'pg_catalog')
+    return `the search path of ${expected} is not pg_catalog; run the SQL of "npx probity roles --print"`
+  return null
+}

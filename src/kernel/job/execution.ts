@@ -1,0 +1,137 @@
+/** Runs one claimed job: loads its payload inside the tenant, gives the body its fenced context, and records how it ended. */
+import { randomUUID } from 'node:crypto'
+import { toAlarmReason } from '../alarm.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { Scope, Tx } from '../database/tx.ts'
+import type { Kernel } from '../kernel.ts'
+import { Problem, problems, toProblemBody } from '../problem.ts'
+import type { JobContext, JobKind } from './kind.ts'
+import { findLeasedJob, updateFinished, updateReleased, updateStep } from './queries.ts'
+import { JobCancelled, LeaseLost, Requeue, type RunningJob } from './stop-reasons.ts'
+
+export type JobOutcome = 'succeeded' | 'failed' | 'cancelled' | 'retried' | 'handed_on' | 'lost'
+
+export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcome> {
+  const kind = kernel.jobs.kinds.get(job.kind) as JobKind
+  try {
+    const stored = await kernel.transactions.one(toScope(job), (tx) => findLeasedJob(tx, job))
+    if (!stored) throw new LeaseLost()
+    if (stored.cancel_requested) throw new JobCancelled()
+    const { context, hasFinished } = createJobContext(kernel, job, {
+      payload: stored.payload,
+      checkpoint: kind.resumes === 'checkpoint' ? stored.checkpoint : null,
+    })
+    const result = await kind.run(context)
+    if (!hasFinished()) {
+      // A body that returned because it was told to stop has not done its work.
+      job.abort.signal.throwIfAborted()
+      await completeJob(kernel, job, async () => result)
+    }
+    return 'succeeded'
+  } catch (error) {
+    return settleFailure(kernel, job, error)
+  }
+}
+
+const toScope = (job: RunningJob): Scope => ({ tenant_id: job.tenant_id, actor: `job:${job.job_id}` })
+
+function createJobContext(kernel: Kernel, job: RunningJob, stored: { payload: unknown; checkpoint: unknown }) {
+  const scope = toScope(job)
+  let finished = false
+  const context: JobContext = {
+    ...stored,
+    job_id: job.job_id,
+    tenant_id: job.tenant_id,
+    attempt: job.attempt,
+    signal: job.abort.signal,
+    kernel,
+    log: kernel.log.child({ job_id: job.job_id, tenant_id: job.tenant_id, kind: job.kind }),
+    read: (body) => kernel.transactions.read(scope, body),
+    write: (body) => kernel.transactions.write(scope, body),
+    step: async (body) => {
+      job.abort.signal.throwIfAborted()
+      const { cancel_requested } = await kernel.transactions.write(scope, async (tx) => {
+        const { checkpoint, progress, audit } = await body(tx)
+        if (audit) recordJobEvent(kernel, job, tx, audit)
+        const held = await updateStep(tx, job, {
+          checkpoint,
+          done: progress?.done ?? null,
+          total: progress?.total ?? null,
+          unit: progress?.unit ?? null,
+        })
+        if (!held) throw new LeaseLost()
+        return held
+      })
+      if (cancel_requested) job.abort.abort(new JobCancelled())
+    },
+    finish: async (body) => {
+      job.abort.signal.throwIfAborted()
+      await completeJob(kernel, job, body)
+      finished = true
+    },
+  }
+  return { context, hasFinished: () => finished }
+}
+
+const recordJobEvent = (kernel: Kernel, job: RunningJob, tx: Tx, detail: Record<string, unknown>): void =>
+  recordEvent(tx, kernel.auditKeys, {
+    operation: `job:${job.kind}`,
+    object_type: 'jobs',
+    object_id: job.job_id,
+    request_id: null,
+    detail,
+  })
+
+/** The last effect and the end of the job, together or not at all. */
+const completeJob = (kernel: Kernel, job: RunningJob, body: (tx: Tx) => Promise<Record<string, unknown> | null>) =>
+  kernel.transactions.write(toScope(job), async (tx) => {
+    const result = await body(tx)
+    if ((await updateFinished(tx, job, { state: 'succeeded', result, problem: null })) !== 1) throw new LeaseLost()
+    recordJobEvent(kernel, job, tx, { result })
+  })
+
+async function settleFailure(kernel: Kernel, job: RunningJob, thrown: unknown): Promise<JobOutcome> {
+  // What stopped it counts more than how the body reported that.
+  const reason = job.abort.signal.aborted ? job.abort.signal.reason : thrown
+  if (reason instanceof LeaseLost || thrown instanceof LeaseLost) return 'lost'
+  if (reason instanceof JobCancelled) return endJob(kernel, job, 'cancelled', null)
+  if (reason instanceof Requeue) return requeueJob(kernel, job)
+  const problem = thrown instanceof Problem ? thrown : new Problem('internal')
+  const body = toProblemBody(problem, randomUUID())
+  if (problem.code === 'internal') {
+    const { job_id, tenant_id, kind } = job
+    kernel.raiseAlarm(toAlarmReason(thrown), { err: thrown, ...body, job_id, tenant_id, kind }, 'job attempt failed')
+  }
+  // A problem that names a fault of the input will not go away by itself; anything else may.
+  const isRetryable = !(thrown instanceof Problem) || 'retryable' in problems[problem.code]
+  if (!isRetryable || job.attempt >= job.max_attempts) return endJob(kernel, job, 'failed', body)
+  const pause_s = Math.min(300, 4 ** (job.attempt - 1))
+  return releaseJob(kernel, job, { pause_s, problem: body, attempt_counts: true })
+}
+
+async function endJob(
+  kernel: Kernel,
+  job: RunningJob,
+  state: 'failed' | 'cancelled',
+  problem: unknown,
+): Promise<JobOutcome> {
+  const ended = await kernel.transactions.write(toScope(job), (tx) =>
+    updateFinished(tx, job, { state, result: null, problem }),
+  )
+  return ended === 1 ? state : 'lost'
+}
+
+/** Gives the job back for another worker to go on with. Whatever this one's body still does is refused by the fence. */
+export const requeueJob = (kernel: Kernel, job: RunningJob): Promise<JobOutcome> =>
+  releaseJob(kernel, job, { pause_s: 0, problem: null, attempt_counts: false })
+
+async function releaseJob(
+  kernel: Kernel,
+  job: RunningJob,
+  how: Parameters<typeof updateReleased>[2],
+): Promise<JobOutcome> {
+  const released = await kernel.transactions.write(toScope(job), (tx) => updateReleased(tx, job, how))
+  if (!released) return 'lost'
+  if (released.state === 'cancelled') return 'cancelled'
+  return how.attempt_counts ? 'retried' : 'handed_on'
+}

@@ -1,0 +1,133 @@
+/**
+ * Four eyes. Where the tenant's policy asks for approvers, a governed request is tried inside a savepoint, undone, and kept
+ * as a change request bound to its exact content and to the state it was made against.
+ */
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../canonical-json.ts'
+import type { Tx } from '../database/tx.ts'
+import type { GovernedChange, Route } from '../route.ts'
+import { closed, Id, integer, listOf, nullable, oneOf, Revision, Timestamp, Type, text } from '../schema.ts'
+import { uuidv7 } from '../uuid.ts'
+import { assertEnoughApprovers } from './approvers.ts'
+import {
+  type ApprovalRule,
+  type ChangeRequestRow,
+  dryRunInSavepoint,
+  findApprovalRule,
+  insertChangeRequest,
+} from './queries.ts'
+
+export const ChangeRequestView = closed(
+  {
+    cr_id: Id(),
+    action: text(100),
+    operation: text(100, { description: 'operationId of the request that waits.' }),
+    params: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+    query: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'The stored query, executed as well.',
+    }),
+    body: Type.Unsafe<unknown>({ description: 'The stored request body, exactly what approving will execute.' }),
+    content_hash: text(64),
+    head: nullable(text(200, { description: 'The state it was proposed against; approving fails when it has moved.' })),
+    state: oneOf(['open', 'approved', 'rejected', 'withdrawn']),
+    required_role: text(50),
+    approvers: integer(1, 5),
+    require_impact: Type.Boolean({ description: 'Approving needs an impact run that still holds.' }),
+    impact_run_id: nullable(Id({ description: 'The impact run made for it last.' })),
+    approvals: listOf(closed({ approved_by: text(200), approved_at: Timestamp(), note: nullable(text(2000)) }), 5),
+    created_at: Timestamp(),
+    created_by: text(200),
+    decided_at: nullable(Timestamp()),
+    decided_by: nullable(text(200)),
+    decision_note: nullable(text(2000)),
+    revision: Revision,
+  },
+  { title: 'ChangeRequest' },
+)
+
+interface RequestContent {
+  readonly params: unknown
+  readonly query?: unknown
+  readonly body: unknown
+}
+
+/** A request without a query has the hash it would have where none is taken. */
+export function hashContent(operation: string, { params, query, body }: RequestContent): string {
+  const asked = Object.keys(query ?? {}).length > 0 ? { query } : {}
+  const content = canonicalJson({ operation, params: params ?? {}, ...asked, body: body ?? null })
+  return createHash('sha256').update(content).digest('hex')
+}
+
+/** The rule that asks for approvers of this change, or undefined where it may be made at once. */
+export async function findApplicableRule(
+  tx: Tx,
+  governed: NonNullable<Route['governed']>,
+  change: GovernedChange,
+): Promise<ApprovalRule | undefined> {
+  if (governed.skipApprovalIf?.(change.body)) return undefined
+  const rule = (await findApprovalRule(tx, governed.action)) ?? (await governed.findDefaultRule?.(tx, change))
+  return rule && (await governed.requiresApproval?.(tx, rule, change)) !== false ? rule : undefined
+}
+
+/** The change request that now waits, or undefined when the policy asks for nobody and the change should simply be made. */
+export async function proposeIfGoverned(
+  tx: Tx,
+  route: Route,
+  input: RequestContent,
+  attempt: () => Promise<unknown>,
+): Promise<ChangeRequestRow | undefined> {
+  const governed = route.governed
+  if (!governed) return undefined
+  const rule = await findApplicableRule(tx, governed, input)
+  if (!rule) return undefined
+  await assertEnoughApprovers(tx, { ...rule, action: governed.action })
+  const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
+  // Tried and undone: a request that could not be executed now is refused now, not in front of the approver.
+  await dryRunInSavepoint(tx, attempt)
+  return insertChangeRequest(tx, {
+    cr_id: uuidv7(),
+    action: governed.action,
+    operation: route.id,
+    params: input.params,
+    query: input.query,
+    body: input.body,
+    content_hash: hashContent(route.id, input),
+    head,
+    required_role: rule.role,
+    approvers: rule.approvers,
+    require_impact: rule.require_impact,
+  })
+}
+
+/** Asks for an operation to be done by whoever approves it, whatever the policy says of the one who asks. */
+export async function submitChangeRequest(
+  tx: Tx,
+  route: Route,
+  input: { params: Record<string, string>; body: unknown },
+  attempt: () => Promise<unknown>,
+): Promise<ChangeRequestRow> {
+  const governed = route.governed as NonNullable<Route['governed']>
+  const rule = (await findApprovalRule(tx, governed.action)) ?? {
+    role: route.roles[0] as string,
+    approvers: 1,
+    require_impact: false,
+  }
+  await assertEnoughApprovers(tx, { ...rule, action: governed.action })
+  const head = await governed.head(tx, input.params)
+  await dryRunInSavepoint(tx, attempt)
+  const request = await insertChangeRequest(tx, {
+    cr_id: uuidv7(),
+    action: governed.action,
+    operation: route.id,
+    params: input.params,
+    body: input.body,
+    content_hash: hashContent(route.id, input),
+    head,
+    required_role: rule.role,
+    approvers: rule.approvers,
+    require_impact: rule.require_impact,
+  })
+  return request as ChangeRequestRow
+}

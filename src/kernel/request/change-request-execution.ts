@@ -1,0 +1,37 @@
+/** Executes an approved change request and records the change under the operation and object it is about. */
+import { AuditNotesCollector, getAuditedObject, recordEvent } from '../audit/record.ts'
+import type { Tx } from '../database/tx.ts'
+import type { Kernel } from '../kernel.ts'
+import type { Actor, RequestMetadata, Route } from '../route.ts'
+import type { ChangeRequestRow } from './queries.ts'
+
+export async function executeChangeRequest(
+  kernel: Kernel,
+  tx: Tx,
+  request: ChangeRequestRow,
+  by: { readonly actor: Actor; readonly request: RequestMetadata },
+): Promise<void> {
+  const notes = new AuditNotesCollector(kernel.auditKeys)
+  const made = await kernel.executeOperation(request.operation, {
+    tx,
+    actor: by.actor,
+    audit: notes,
+    params: request.params,
+    query: request.query,
+    body: request.body ?? undefined,
+    // The proposal was bound to its head; preconditions of this HTTP request are about the change request.
+    request: { ...by.request, if_match: undefined, change_request_id: request.cr_id, requested_by: request.created_by },
+  })
+  const route = kernel.routes.find(({ id }) => id === request.operation) as Route
+  recordEvent(tx, kernel.auditKeys, {
+    operation: request.operation,
+    request_id: by.request.id,
+    detail: {
+      ...notes.detail,
+      executed: request.cr_id,
+      proposed_by: request.created_by,
+      approved_by: [...request.approvals.map(({ approved_by }) => approved_by), tx.actor],
+    },
+    ...getAuditedObject(route, request.params, made, tx.tenant_id),
+  })
+}

@@ -1,0 +1,105 @@
+/**
+ * People an external issuer vouches for get a row on first sight; calls by API keys are counted and added up now and then;
+ * who gives roles, or gets them with the secret of a key, does so under the four eyes of the tenant.
+ */
+import type { VerifiedToken } from '../../kernel/auth/token-verifier.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Transactions } from '../../kernel/kernel.ts'
+import { fail } from '../../kernel/problem.ts'
+import { type ApprovalRule, findApprovalRule } from '../../kernel/request/queries.ts'
+import {
+  type ApiKeyRow,
+  addApiKeyUsage,
+  countOthersWithRole,
+  findApiKey,
+  insertUser,
+  isApprovalSetUp,
+  lockApprovalPolicy,
+  type UsageRow,
+  updateSeenUser,
+} from './queries.ts'
+
+/** The action of the approval policy under which roles are given. */
+export const ROLES_ACTION = 'roles'
+
+/**
+ * A tenant begins with nobody who could approve, so until there are enough others its people and keys are made at once. Once
+ * it is set up everything waits, whatever becomes of the people who could approve: too few of them is a refusal, no licence.
+ */
+export async function needsApproval(tx: Tx, rule: ApprovalRule): Promise<boolean> {
+  const isDue = async () => (await isApprovalSetUp(tx)) || (await countOthersWithRole(tx, rule.role)) >= rule.approvers
+  if (await isDue()) return true
+  await lockApprovalPolicy(tx)
+  return isDue()
+}
+
+/** A new secret gives its reader the roles of the key. Under four eyes these were approved for who asked for it, nobody else. */
+export async function assertKeyHolder(tx: Tx, key: ApiKeyRow): Promise<void> {
+  const rule = await findApprovalRule(tx, ROLES_ACTION)
+  if (!rule || tx.actor === key.created_by || tx.actor === `key:${key.key_id}`) return
+  if (!(await needsApproval(tx, rule))) return
+  fail(
+    'transition_not_allowed',
+    'Roles are given with approval here: only who asked for this key, or the key itself, gets a new secret. Ask for another key.',
+  )
+}
+
+/** Who asked for a key, or for the key that asked for it; anybody else is themselves. */
+export async function findRequester(tx: Tx, principal: string): Promise<string> {
+  if (!principal.startsWith('key:')) return principal
+  const key = await findApiKey(tx, principal.slice('key:'.length))
+  return key ? findRequester(tx, key.created_by) : principal
+}
+
+/** An issuer may call people by longer names than we show. */
+const MAX_NAME = 200
+
+/** Called when a process meets a token of an external issuer it has not verified lately. */
+export function createUserProvisioning(transactions: Pick<Transactions, 'write'>) {
+  return async (token: VerifiedToken): Promise<void> => {
+    const user_id = token.principal.slice('user:'.length)
+    const display_name = token.display_name && [...token.display_name].slice(0, MAX_NAME).join('')
+    await transactions.write({ tenant_id: token.tenant_id, actor: token.principal }, async (tx) => {
+      const inserted = await insertUser(
+        tx,
+        {
+          user_id,
+          issuer: token.issuer,
+          subject: token.subject,
+          email: null,
+          name: display_name ?? [...token.subject].slice(0, MAX_NAME).join(''),
+          team: null,
+          locale: null,
+          roles: token.roles,
+          origin: 'external',
+          state: 'active',
+        },
+        'keep',
+      )
+      if (!inserted) await updateSeenUser(tx, user_id, token.roles, display_name)
+    })
+  }
+}
+
+/** Counts in memory, added to the database by `flush`; what a crash loses is a few seconds of a figure for people. */
+export class KeyUsageCounter {
+  readonly #counts = new Map<string, Map<string, UsageRow & { key_id: string; calls: number }>>()
+
+  observe(facts: { tenant_id: string; principal: string; operation: string; status: number }): void {
+    if (!facts.principal.startsWith('key:')) return
+    const key_id = facts.principal.slice('key:'.length)
+    const used_on = new Date().toISOString().slice(0, 10)
+    const tenant = this.#counts.get(facts.tenant_id) ?? new Map()
+    this.#counts.set(facts.tenant_id, tenant)
+    const id = `${key_id} ${used_on} ${facts.operation} ${facts.status}`
+    const calls = (tenant.get(id)?.calls ?? 0) + 1
+    tenant.set(id, { key_id, used_on, operation: facts.operation, status: facts.status, calls })
+  }
+
+  async flush(transactions: Pick<Transactions, 'write'>): Promise<void> {
+    for (const [tenant_id, counts] of this.#counts) {
+      this.#counts.delete(tenant_id)
+      await transactions.write({ tenant_id, actor: 'job:usage' }, (tx) => addApiKeyUsage(tx, [...counts.values()]))
+    }
+  }
+}

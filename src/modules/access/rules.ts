@@ -1,7 +1,0 @@
-/** Pure decisions about roles. */
-import { conflictingRoles, type Role } from '../../kernel/auth/roles.ts'
-
-export const conflictsOf = (held: readonly Role[]): string[] =>
-  conflictingRoles
-    .filter(([one, two]) => held.includes(one) && held.includes(two))
-    .map(([one, two, reason]) => `${one} and ${two}: ${reason}`)

@@ -1,0 +1,110 @@
+/** Walking a tenant's chain: to verify it, and to write it out as a file that verifies without this service. */
+
+import type { AuditEvent, AuditKeys, Checkpoint } from '../../kernel/audit/chain.ts'
+import { type ChainVerification, ChainVerifier } from '../../kernel/audit/chain-verifier.ts'
+import { formatNow } from '../../kernel/audit/chain-writer.ts'
+import { type ChainRow, findHead, listChain, listCheckpoints, listUnlinkedEvents } from '../../kernel/audit/queries.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+
+/** Small enough that hashing one holds up nobody else in this process. */
+const BATCH = 2000
+const MAX_UNLINKED = 100_000
+const REPORT_EVERY = 25 * BATCH
+
+async function listAllCheckpoints(tx: Tx): Promise<Checkpoint[]> {
+  const all: Checkpoint[] = []
+  for (;;) {
+    const some = await listCheckpoints(tx, all.at(-1)?.seq ?? 0, BATCH)
+    all.push(...some)
+    if (some.length < BATCH) return all
+  }
+}
+
+/**
+ * Piece by piece: handing over a million rows one by one would cost as much as reading them. The next piece is being read while
+ * the last one is looked at: the database and this process work at the same time.
+ */
+async function* readChain(tx: Tx, after_seq: number, until_seq: number): AsyncGenerator<readonly ChainRow[]> {
+  let coming = listChain(tx, after_seq, Math.min(BATCH, until_seq - after_seq))
+  for (;;) {
+    const rows = await coming
+    const last = rows.at(-1)
+    if (!last) return
+    const ends = rows.length < BATCH || last.seq >= until_seq
+    if (!ends) {
+      coming = listChain(tx, last.seq, BATCH)
+      // Whoever stops before it has come must not be troubled by its failure.
+      coming.catch(() => {})
+    }
+    yield last.seq <= until_seq ? rows : rows.filter(({ seq }) => seq <= until_seq)
+    if (ends) return
+  }
+}
+
+/** What is hashed, and nothing of how it is kept. */
+const toHashedEvent = (event: AuditEvent): AuditEvent => ({
+  event_id: event.event_id,
+  tenant_id: event.tenant_id,
+  recorded_at: event.recorded_at,
+  actor: event.actor,
+  operation: event.operation,
+  object_type: event.object_type,
+  object_id: event.object_id,
+  request_id: event.request_id,
+  detail: event.detail,
+})
+
+/** On one snapshot, which holds back neither writers nor the sealing of what they write. */
+export async function verifyChain(
+  tx: Tx,
+  keys: AuditKeys,
+  onProgress: (done: number) => Promise<void>,
+): Promise<ChainVerification> {
+  const checkpoints = await listAllCheckpoints(tx)
+  const head = await findHead(tx)
+  const walk = new ChainVerifier(keys, checkpoints)
+  let done = 0
+  for await (const rows of readChain(tx, 0, Number.MAX_SAFE_INTEGER)) {
+    for (const row of rows) walk.checkLink(row)
+    done += rows.length
+    if (done % REPORT_EVERY === 0) await onProgress(done)
+  }
+  for (const event of await listUnlinkedEvents(tx, MAX_UNLINKED)) walk.checkUnlinkedEvent(event, head)
+  walk.head(tx.tenant_id, head)
+  return walk.finish(checkpoints.length)
+}
+
+/**
+ * The lines of an export: a manifest, the links with their events, every checkpoint inside the range, and a freshly signed
+ * end. Whoever holds the public key can verify it without this service, and notices if the file was cut short.
+ */
+export async function* exportChainLines(
+  tx: Tx,
+  keys: AuditKeys,
+  range: { first: number; last: number },
+): AsyncGenerator<Buffer> {
+  const line = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`)
+  const { public_key, key_id, earlier_keys } = keys
+  yield line({
+    line: 'manifest',
+    format: 'probity-audit-export/1',
+    tenant_id: tx.tenant_id,
+    exported_at: formatNow(),
+    public_key,
+    key_id,
+    earlier_keys,
+    first_seq: range.first,
+    last_seq: range.last,
+  })
+  let end = { seq: range.first - 1, hash: '' }
+  for await (const rows of readChain(tx, range.first - 1, range.last)) {
+    for (const { event, ...link } of rows) {
+      yield line({ line: 'link', ...link, event: event && toHashedEvent(event) })
+      end = { seq: link.seq, hash: link.hash }
+    }
+  }
+  for (const checkpoint of await listAllCheckpoints(tx)) {
+    if (checkpoint.seq >= range.first && checkpoint.seq <= range.last) yield line({ line: 'checkpoint', ...checkpoint })
+  }
+  yield line({ line: 'end', ...keys.signCheckpoint(tx.tenant_id, end, formatNow()) })
+}

@@ -1,0 +1,143 @@
+/**
+ * Two batches of the same matrix or rule side by side: whose outcome differs, and which version, or the inputs, make the
+ * difference by themselves. Nothing is stored.
+ */
+import type { Decision, Inputs } from '../../../decision/model.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { isEqualJson } from '../../../registry/content/json-patch.ts'
+import { toOutcomeView } from '../../evaluations/index.ts'
+import { type ContentPointer, getOrigin } from '../../reference-data/index.ts'
+import { decideWith, type Resolution } from '../../risk-matrices/index.ts'
+import { loadPlan } from '../create-batch.ts'
+import { findBatch } from '../queries.ts'
+import { listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'
+
+type PinnedResolution = Resolution<ContentPointer>
+
+interface ChangedVersion {
+  readonly family: ContentPointer['family']
+  readonly key: string
+  readonly from: ContentPointer | undefined
+  readonly to: ContentPointer | undefined
+}
+
+export async function loadSides(kernel: Kernel, tx: Tx, batch_id: string, other_batch_id: string) {
+  const [one, other] = [assertFound(await findBatch(tx, batch_id)), assertFound(await findBatch(tx, other_batch_id))]
+  if (one.family !== other.family || one.definition_key !== other.definition_key)
+    fail('conflict', 'The two batches were decided by different matrices or rules.')
+  const [first, second] = [await loadPlan(kernel, tx, one), await loadPlan(kernel, tx, other)]
+  return { first: first.resolution, second: second.resolution }
+}
+
+/** How many went from which result to which. */
+function countTransitions<T>(tallies: readonly PairTally[], resultsOf: (tally: PairTally) => { from: T; to: T }) {
+  const moves = new Map<string, { from: T; to: T; count: number }>()
+  for (const tally of tallies) {
+    const { from, to } = resultsOf(tally)
+    const id = JSON.stringify([from, to])
+    moves.set(id, { from, to, count: (moves.get(id)?.count ?? 0) + tally.count })
+  }
+  return [...moves].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each)
+}
+
+export async function countTotals(tx: Tx, { first }: Sides, batch_id: string, other_batch_id: string) {
+  const tallies = await tallyPairs(tx, batch_id, other_batch_id)
+  const sum = (fits: (tally: PairTally) => boolean) =>
+    tallies.filter(fits).reduce((total, { count }) => total + count, 0)
+  const isCommon = ({ in_first, in_second }: PairTally) => in_first && in_second
+  const common = tallies.filter(isCommon)
+  const isRule = first.definition.family === 'rule'
+  return {
+    common: sum(isCommon),
+    only_first: sum(({ in_second }) => !in_second),
+    only_second: sum(({ in_first }) => !in_first),
+    same: sum((tally) => isCommon(tally) && !tally.different),
+    different: sum((tally) => isCommon(tally) && tally.different),
+    migration: countTransitions(common, ({ from, to }) => ({ from, to })),
+    hit_migration: isRule ? countTransitions(common, ({ from_hit: from, to_hit: to }) => ({ from, to })) : [],
+  }
+}
+
+export interface Sides {
+  readonly first: PinnedResolution
+  readonly second: PinnedResolution
+}
+
+/** The definition and every list that one side read in another version, or not at all. */
+export function findChangedVersions({ first, second }: Sides): ChangedVersion[] {
+  const keys = [...new Set([...first.lists.keys(), ...second.lists.keys()])].sort()
+  const pairs = [
+    [first.definition, second.definition] as const,
+    ...keys.map((key) => [first.lists.get(key), second.lists.get(key)] as const),
+  ]
+  return pairs.flatMap(([from, to]) => {
+    const { family, list_key: key } = (from ?? to) as ContentPointer
+    return isEqualJson(toIdentity(from), toIdentity(to)) ? [] : [{ family, key, from, to }]
+  })
+}
+
+const toIdentity = (pointer: ContentPointer | undefined) =>
+  pointer && [pointer.dataset_id, pointer.version, pointer.content_hash, pointer.overlay_version, pointer.overlay_hash]
+
+export const toVersionChangeView = ({ family, key, from, to }: ChangedVersion) => ({
+  family,
+  key,
+  from_version: from?.version ?? null,
+  from_origin: from ? getOrigin(from.dataset_tenant_id) : null,
+  to_version: to?.version ?? null,
+  to_origin: to ? getOrigin(to.dataset_tenant_id) : null,
+  from_overlay: from?.overlay_version ?? null,
+  to_overlay: to?.overlay_version ?? null,
+})
+
+/** The first side's versions, with one thing as the second side has it. */
+function switchVersion({ first, second }: Sides, { family, key, to }: ChangedVersion): PinnedResolution {
+  if (family === 'list') return to ? { ...first, lists: new Map(first.lists).set(key, to) } : first
+  const lists = second.compiled.list_keys.flatMap((list_key) => {
+    const chosen = first.lists.get(list_key) ?? second.lists.get(list_key)
+    return chosen ? [[list_key, chosen] as const] : []
+  })
+  return { ...second, lists: new Map(lists) }
+}
+
+const INPUTS = 'inputs'
+
+/** Differing items of one page, with what alone turns the first outcome into the second. */
+export async function listDifferentPairs(
+  kernel: Kernel,
+  tx: Tx,
+  sides: Sides,
+  ids: readonly [batch_id: string, other_batch_id: string],
+  after: string | null,
+  count: number,
+) {
+  const moved = findChangedVersions(sides).map((each) => ({
+    name: `${each.family} ${each.key}`,
+    versions: switchVersion(sides, each),
+  }))
+  const pairs: (Omit<Pair, 'before' | 'after'> & { before: object; after: object; because: string[] })[] = []
+  for (const { before, after: then, ...pair } of await listPairs(tx, ...ids, after, count)) {
+    const leads = async (versions: PinnedResolution, inputs: Inputs) => {
+      const decision = await decideWith(kernel, tx, versions, inputs)
+      return hasOutcome(decision, then)
+    }
+    const because: string[] = []
+    if (before.inputs && then.inputs && then.state === 'done') {
+      const isOther = !isEqualJson(before.inputs, then.inputs)
+      if (isOther && (await leads(sides.first, then.inputs))) because.push(INPUTS)
+      for (const { name, versions } of moved) if (await leads(versions, before.inputs)) because.push(name)
+    }
+    const { inputs: _before, ...shownBefore } = before
+    const { inputs: _after, ...shownAfter } = then
+    pairs.push({ ...pair, before: shownBefore, after: shownAfter, because })
+  }
+  return pairs
+}
+
+function hasOutcome(decision: Decision, wanted: Pair['after']): boolean {
+  if (!decision.ok) return false
+  const { band, score_bps, hit } = toOutcomeView(decision.outcome)
+  return band === wanted.band && score_bps === wanted.score_bps && hit === wanted.hit
+}

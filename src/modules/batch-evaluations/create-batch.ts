@@ -1,0 +1,164 @@
+/**
+ * Ordering a batch and going on with one: the versions of one instant are pinned when it is ordered, and everything that is
+ * decided later, again or for the first time, is decided on them.
+ */
+import { hash } from 'node:crypto'
+import type { DefinitionFamily } from '../../decision/model.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { JobRow } from '../../kernel/job/queries.ts'
+import type { EnqueueRequest } from '../../kernel/job/queue.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { assertFound, fail } from '../../kernel/problem.ts'
+import type { Static } from '../../kernel/schema.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { createReceipt, type PinnedVersion } from '../reference-data/index.ts'
+import { getResolution, type Resolution, restoreResolution, toPointers } from '../risk-matrices/index.ts'
+import { listSubjectsByIds } from '../subjects/index.ts'
+import { claimUpload } from '../system/index.ts'
+import type { BatchRow, ItemSource, NewBatch } from './batch.ts'
+import { type BatchPlan, getBoundDefinition } from './decide/decide-rows.ts'
+import { findBatch, insertBatch, lockBatch, updateBatchJob } from './queries.ts'
+import type { BatchRequest } from './schema.ts'
+import { failSourceInvalid } from './source/read-items.ts'
+
+export type BatchInput = Static<typeof BatchRequest>
+
+const BATCH_JOB_KIND = 'batch-evaluation'
+
+function failRefused(pointer: string, keyword: string, detail: string): never {
+  return fail('inputs_refused', { detail, errors: [{ in: 'body', pointer, detail, keyword }] })
+}
+
+/** Which definition decides, with the lists it reads; all of it in force, and none of it contradicting itself. */
+export async function resolveBatchDefinition(kernel: Kernel, tx: Tx, order: BatchInput): Promise<Resolution> {
+  const { matrix_key, rule_key, valid_at } = order
+  if ((matrix_key === undefined) === (rule_key === undefined))
+    failRefused('#', 'definition_unclear', 'Give either matrix_key or rule_key.')
+  const family: DefinitionFamily = matrix_key === undefined ? 'rule' : 'matrix'
+  const resolution = await getResolution(kernel, tx, { family, key: (matrix_key ?? rule_key) as string, valid_at })
+  if (valid_at !== undefined && Date.parse(valid_at) > Date.parse(resolution.definition.now))
+    failRefused('#/valid_at', 'valid_at_ahead', 'Nothing is rated for later: valid_at lies ahead.')
+  await getBoundDefinition(kernel, tx, resolution)
+  return resolution
+}
+
+type BatchSource = Pick<NewBatch, 'source_kind' | 'source' | 'upload_id' | 'total'>
+
+/** Exactly one source. */
+export function toBatchSource({ upload_id, file, items, filter }: BatchInput): BatchSource {
+  const given = [upload_id, items, filter].filter((source) => source !== undefined)
+  if (given.length !== 1) failRefused('#', 'source_unclear', 'Give exactly one of upload_id, items and filter.')
+  if (file !== undefined && upload_id === undefined)
+    failRefused('#/file', 'source_unclear', 'There is no upload_id to read.')
+  if (items !== undefined) return { source_kind: 'items', source: { items }, upload_id: null, total: items.length }
+  if (filter !== undefined) return { source_kind: 'filter', source: { filter }, upload_id: null, total: null }
+  const { mapping = {}, format = 'csv', ...reading } = file ?? {}
+  const source = { file: { format, mapping, ...reading } }
+  return { source_kind: 'upload', source, upload_id: upload_id as string, total: null }
+}
+
+/** The same with the facts of the upload, which is kept for the batch from now on. */
+async function claimSource(tx: Tx, order: BatchInput): Promise<BatchSource> {
+  const ordered = toBatchSource(order)
+  if (ordered.upload_id === null) return ordered
+  const { file_name, size_bytes } = await claimUpload(tx, ordered.upload_id)
+  if (size_bytes === 0) failSourceInvalid('The file is empty.', { code: 'empty_source' })
+  return { ...ordered, source: { ...ordered.source, file_name } as ItemSource }
+}
+
+/** Subjects are never removed: who is there now will be there when the item is decided. */
+export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = []): Promise<void> {
+  const wanted = new Set(items.flatMap(({ subject_id }) => subject_id ?? []))
+  const known = await listSubjectsByIds(tx, { subject_ids: [...wanted], external_ids: [] })
+  for (const { subject_id } of known) wanted.delete(subject_id)
+  const [missing] = wanted
+  if (missing !== undefined) fail('not_found', { detail: 'One of the items names a subject that is not there.' })
+}
+
+export const startBatch = async (kernel: Kernel, tx: Tx, order: BatchInput): Promise<JobRow> =>
+  (await createBatch(kernel, tx, order)).job
+
+/** What refuses an order does so before anything is written. */
+export async function createBatch(
+  kernel: Kernel,
+  tx: Tx,
+  order: BatchInput,
+  how: Pick<EnqueueRequest, 'unlimited'> = {},
+): Promise<{ batch_id: string; job: JobRow }> {
+  const resolution = await resolveBatchDefinition(kernel, tx, order)
+  await assertSubjectsExist(tx, order.items)
+  const source = await claimSource(tx, order)
+  const batch_id = uuidv7()
+  const clocks = { valid_at: order.valid_at }
+  const receipt = await createReceipt(tx, `batch ${batch_id}`, toPointers(resolution), clocks)
+  const job = await enqueue(kernel, tx, batch_id, source.total, how)
+  await insertBatch(tx, {
+    ...source,
+    batch_id,
+    job_id: job.job_id,
+    family: resolution.definition.family as DefinitionFamily,
+    definition_key: resolution.definition.list_key,
+    definition_version: resolution.definition.version,
+    engine: resolution.engine,
+    receipt_id: receipt.receipt_id,
+    receipt_hash: receipt.manifest_hash,
+    asked_at: order.valid_at ?? null,
+    valid_at: receipt.valid_at,
+    known_at: receipt.known_at,
+    note: order.note ?? null,
+  })
+  return { batch_id, job }
+}
+
+const enqueue = (
+  kernel: Kernel,
+  tx: Tx,
+  batch_id: string,
+  total: number | null,
+  how: Pick<EnqueueRequest, 'unlimited'> = {},
+): Promise<JobRow> =>
+  kernel.jobs.enqueue(tx, {
+    ...how,
+    kind: BATCH_JOB_KIND,
+    payload: { batch_id },
+    resource: `/api/batch-evaluations/${batch_id}`,
+    unit: 'items',
+    ...(total !== null && { total }),
+  })
+
+async function lockAndFindBatch(tx: Tx, batch_id: string): Promise<BatchRow> {
+  assertFound(await lockBatch(tx, batch_id))
+  return assertFound(await findBatch(tx, batch_id))
+}
+
+/** Goes on where it stopped, on the receipt it has. */
+export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
+  const batch = await lockAndFindBatch(tx, batch_id)
+  if (batch.state !== 'failed' && batch.state !== 'cancelled')
+    fail('transition_not_allowed', `The batch is ${batch.state}; only one that failed or was cancelled is resumed.`)
+  const job = await enqueue(kernel, tx, batch_id, batch.total)
+  await updateBatchJob(tx, batch_id, job.job_id, batch.stage, batch.after_seq)
+  return job
+}
+
+/** Tries the failed items again, on the same receipt, with what is known of their subjects now. */
+export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
+  const batch = await lockAndFindBatch(tx, batch_id)
+  if (batch.state !== 'succeeded')
+    fail('transition_not_allowed', `The batch is ${batch.state}; let it come to its end.`)
+  const job = await enqueue(kernel, tx, batch_id, batch.failed)
+  await updateBatchJob(tx, batch_id, job.job_id, 'again', 0)
+  return job
+}
+
+/** What a stored batch is decided with. A receipt that is not the one it was ordered on is never used. */
+export async function loadPlan(
+  kernel: Kernel,
+  tx: Tx,
+  batch: Pick<BatchRow, 'manifest' | 'receipt_hash' | 'engine' | 'asked_at' | 'known_at'>,
+): Promise<BatchPlan> {
+  const { manifest, receipt_hash, engine, asked_at, known_at } = batch
+  if (hash('sha256', manifest, 'hex') !== receipt_hash) fail('content_corrupt')
+  const resolution = await restoreResolution(kernel, tx, JSON.parse(manifest) as PinnedVersion[], engine)
+  return { resolution, asked_at, known_at }
+}

@@ -1,0 +1,145 @@
+/**
+ * Deciding a portion of a batch: what the items need is read together, then they are decided one after the other with no
+ * transaction open and without holding the process up. Nothing is stored here.
+ */
+import type { BoundDefinition, BoundList, BoundLists, ListEntry } from '../../../decision/model.ts'
+import { createSalt } from '../../../decision/salt.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { buildDocument, mergeInputs, toProblemErrors } from '../../evaluations/index.ts'
+import { type ContentPointer, lookUpHashedEntries } from '../../reference-data/index.ts'
+import { bindDefinition, isFindings, type Resolution } from '../../risk-matrices/index.ts'
+import { listSubjectsByIds, type SubjectRow } from '../../subjects/index.ts'
+import { forceCustomPlans, listPreviousBands } from '../queries.ts'
+import type { InputRow } from '../source/input-rows.ts'
+import { createEventLoopYield, type RunInTx } from '../source/read-items.ts'
+import { type ItemRow, type PreparedItem, rankBands, toDoneItem, toFailedItem, toItemFindings } from './item-results.ts'
+
+/** What all items of a batch are decided with. */
+export interface BatchPlan {
+  readonly resolution: Resolution<ContentPointer>
+  /** As asked for; part of every document. */
+  readonly asked_at: string | null
+  /** Ratings after this instant are not previous ones. */
+  readonly known_at: string
+}
+
+export async function decideRows(
+  kernel: Kernel,
+  read: RunInTx,
+  plan: BatchPlan,
+  rows: readonly InputRow[],
+): Promise<ItemRow[]> {
+  const { bound, lists, fetched, asked } = await read((tx) => loadDecisionData(kernel, tx, plan, rows))
+  const { definition } = plan.resolution.compiled
+  const rank = definition.family === 'matrix' ? rankBands(definition, lists) : new Map<string, number>()
+  const items: ItemRow[] = []
+  const turn = createEventLoopYield()
+  for (const each of asked) {
+    items.push(decideRow(plan, bound, fetched, rank, each))
+    await turn()
+  }
+  return items
+}
+
+function decideRow(
+  { resolution, asked_at }: BatchPlan,
+  bound: BoundDefinition,
+  fetched: BoundLists | undefined,
+  rank: ReadonlyMap<string, number>,
+  asked: PreparedItem,
+): ItemRow {
+  const { inputs, row } = asked
+  if (inputs === null) return toFailedItem(asked, row.findings)
+  const decision = bound.decide(inputs, fetched)
+  if (!decision.ok) return toFailedItem(asked, toItemFindings(decision.findings))
+  const document_salt = createSalt()
+  const { document_hash } = buildDocument(resolution, inputs, asked_at, decision, document_salt)
+  return toDoneItem(asked, decision, { document_hash, document_salt }, rank)
+}
+
+/** Everything the items ask of the database, in a few statements for all of them. */
+async function loadDecisionData(
+  kernel: Kernel,
+  tx: Tx,
+  { resolution, known_at }: BatchPlan,
+  rows: readonly InputRow[],
+) {
+  const { definition } = resolution.compiled
+  await forceCustomPlans(tx)
+  const subjects = await findRowSubjects(tx, rows)
+  const known = [...new Set(subjects.values())].map(({ subject_id }) => subject_id)
+  const ratings =
+    definition.family === 'matrix' && known.length > 0
+      ? await listPreviousBands(tx, known, resolution.definition.list_key, known_at)
+      : []
+  const previous = new Map(ratings.map(({ subject_id, band }) => [subject_id, band]))
+  const asked = rows.map((row): PreparedItem => {
+    const subject = subjects.get(row.seq) ?? null
+    const previous_band = (subject && previous.get(subject.subject_id)) ?? null
+    const inputs = row.inputs && mergeInputs(definition.inputs, subject?.attributes ?? {}, row.inputs)
+    return { row, subject, inputs, previous_band }
+  })
+  const { bound, lists } = await getBoundDefinition(kernel, tx, resolution)
+  return { bound, lists, asked, fetched: await fetchLargeLists(kernel, tx, resolution, lists, asked) }
+}
+
+/** By the number of the item. An external id that nobody has is no fault: the item is decided on its inputs alone. */
+async function findRowSubjects(tx: Tx, rows: readonly InputRow[]): Promise<Map<number, SubjectRow>> {
+  const given = rows.filter(({ subject }) => subject === undefined)
+  const found = await listSubjectsByIds(tx, {
+    subject_ids: given.flatMap(({ subject_id }) => subject_id ?? []),
+    external_ids: given.flatMap(({ subject_id, external_id }) => (subject_id === null ? (external_id ?? []) : [])),
+  })
+  const byId = new Map(found.map((subject) => [subject.subject_id, subject]))
+  const byName = new Map(found.map((subject) => [subject.external_id, subject]))
+  return new Map(
+    rows.flatMap(({ seq, subject_id, external_id, subject: known }) => {
+      const named = external_id === null ? undefined : byName.get(external_id)
+      const subject = known ?? (subject_id === null ? named : byId.get(subject_id))
+      return subject ? [[seq, subject] as const] : []
+    }),
+  )
+}
+
+/** Lists that contradict themselves give no decision at all, so no batch is run on them. */
+export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Resolution<ContentPointer>) {
+  const { bound, lists } = await bindDefinition(kernel, tx, resolution)
+  if (!isFindings(bound)) return { bound, lists }
+  const errors = toProblemErrors(bound)
+  return fail('inputs_refused', { detail: `Nothing was decided. ${errors[0]?.detail ?? ''}`, errors })
+}
+
+/** Of lists too large to be held, the keys that any of the items asks for are fetched at once; undefined where none is. */
+async function fetchLargeLists(
+  kernel: Kernel,
+  tx: Tx,
+  { compiled, lists: pointers }: Resolution<ContentPointer>,
+  lists: BoundLists,
+  asked: readonly PreparedItem[],
+): Promise<BoundLists | undefined> {
+  const large = [...lists.values()].filter(({ all }) => all === null)
+  if (large.length === 0) return undefined
+  const decidable = asked.flatMap(({ inputs }) => (inputs ? [inputs] : []))
+  const needs = decidable.filter((inputs) => compiled.checkInputs(inputs).every(isWarning)).map(compiled.needs)
+  const fetched = new Map(lists)
+  for (const list of large) {
+    const keys = needs.flatMap((need) => {
+      const wanted = need.get(list.list_key) ?? []
+      return wanted === 'all' ? [] : [...wanted]
+    })
+    const pointer = pointers.get(list.list_key) as ContentPointer
+    fetched.set(list.list_key, extendList(list, await lookUpHashedEntries(kernel, tx, pointer, [...new Set(keys)])))
+  }
+  return fetched
+}
+const isWarning = ({ severity }: { severity: string }): boolean => severity !== 'error'
+
+function extendList(list: BoundList, found: ReadonlyMap<string, Omit<ListEntry, 'key'>>): BoundList {
+  const entryOf = (key: string): ListEntry | undefined => {
+    const entry = found.get(key)
+    return entry ? { key, ...entry } : list.get(key)
+  }
+  return { ...list, get: entryOf }
+}

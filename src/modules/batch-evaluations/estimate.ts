@@ -1,0 +1,69 @@
+/** What a batch would be, before it is started: how many items, how long, and what its first items would meet. Nothing is stored. */
+import type { Kernel } from '../../kernel/kernel.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { getOrigin } from '../reference-data/index.ts'
+import { countSubjects } from '../subjects/index.ts'
+import { assertSubjectsExist, type BatchInput, resolveBatchDefinition, toBatchSource } from './create-batch.ts'
+import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
+import type { ItemRow } from './decide/item-results.ts'
+import { activeOnly, type BatchProgress, type RunInTx, readRemainingRows } from './source/read-items.ts'
+
+/** As measured end to end by the bench on two cores, rounded down. */
+const ITEMS_PER_S = 2000
+const TRIED_ITEMS = 100
+const MAX_COUNTED = 1_000_000
+/** A file is counted no longer than this. */
+const MAX_COUNTING_MS = 2000
+
+export async function estimateBatch(kernel: Kernel, read: RunInTx, order: BatchInput) {
+  const resolution = await read(async (tx) => {
+    await assertSubjectsExist(tx, order.items)
+    return resolveBatchDefinition(kernel, tx, order)
+  })
+  const ordered = toBatchSource(order)
+  const progress: BatchProgress = { ...ordered, batch_id: uuidv7(), done: 0, failed: 0, after_subject: null }
+  const plan: BatchPlan = { resolution, asked_at: order.valid_at ?? null, known_at: resolution.definition.now }
+  const { items, is_exact, tried } = await tryFirstItems(kernel, read, progress, plan)
+  return {
+    items,
+    is_exact,
+    seconds: Math.ceil(items / ITEMS_PER_S),
+    provider_calls: 0,
+    missing_credentials: [],
+    definition_version: resolution.definition.version,
+    definition_origin: getOrigin(resolution.definition.dataset_tenant_id),
+    tried: tallyFailures(tried),
+  }
+}
+
+async function tryFirstItems(kernel: Kernel, read: RunInTx, standing: BatchProgress, plan: BatchPlan) {
+  const { source } = standing
+  const until_ms = performance.now() + MAX_COUNTING_MS
+  let tried: ItemRow[] | undefined
+  let items = 0
+  let is_exact = true
+  for await (const rows of readRemainingRows(read, standing, plan.resolution.compiled.definition.inputs, TRIED_ITEMS)) {
+    tried ??= await decideRows(kernel, read, plan, rows.slice(0, TRIED_ITEMS))
+    items += rows.length
+    if ('filter' in source) {
+      items = await read((tx) => countSubjects(tx, activeOnly(source.filter), MAX_COUNTED))
+      is_exact = items < MAX_COUNTED
+      break
+    }
+    is_exact = performance.now() < until_ms
+    if (!is_exact) break
+  }
+  return { items, is_exact, tried: tried ?? [] }
+}
+
+function tallyFailures(tried: readonly ItemRow[]) {
+  const failures = new Map<string, { code: string; count: number; message: string }>()
+  for (const { failure_code, findings } of tried) {
+    if (failure_code === null) continue
+    const known = failures.get(failure_code)
+    const count = (known?.count ?? 0) + 1
+    failures.set(failure_code, { code: failure_code, count, message: known?.message ?? findings[0]?.message ?? '' })
+  }
+  const failed = tried.filter(({ state }) => state === 'failed').length
+  return { items: tried.length, failed, failures: [...failures.values()].sort((a, b) => b.count - a.count) }
+}

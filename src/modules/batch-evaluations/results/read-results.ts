@@ -1,0 +1,56 @@
+/** Reading what a batch decided: all of it as a file, and one item with its explanation, checked against what was kept. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { writeEntries } from '../../../registry/export.ts'
+import { buildDocument, toOutcomeView } from '../../evaluations/index.ts'
+import { decideWith } from '../../risk-matrices/index.ts'
+import { loadPlan } from '../create-batch.ts'
+import type { ItemRow } from '../decide/item-results.ts'
+import { findBatch, findItem, listItems } from '../queries.ts'
+import { BatchItem } from '../schema.ts'
+import type { RunInTx } from '../source/read-items.ts'
+import { toItemView } from './batch-views.ts'
+
+/** Decided once more on what the batch pinned; anything but the very same document is not given out as an explanation. */
+export async function explainItem(kernel: Kernel, tx: Tx, batch_id: string, seq: number) {
+  const batch = assertFound(await findBatch(tx, batch_id))
+  const item = assertFound(await findItem(tx, batch_id, seq))
+  const { inputs, document_hash, document_salt } = item
+  if (inputs === null || document_hash === null)
+    return fail('transition_not_allowed', `Item ${seq} failed: nothing was decided that could be explained.`)
+  const { resolution, asked_at } = await loadPlan(kernel, tx, batch)
+  const decision = await decideWith(kernel, tx, resolution, inputs)
+  if (!decision.ok) return fail('content_corrupt')
+  const made = buildDocument(resolution, inputs, asked_at, decision, document_salt)
+  if (made.document_hash !== document_hash || !matchesOutcome(item, made.content.outcome))
+    return fail('content_corrupt')
+  return { batch_id, seq, document_hash, outcome: toOutcomeView(decision.outcome), explanation: decision.explanation }
+}
+
+/** Columns beside the hash are for finding the item; they must say what the document says. */
+function matchesOutcome(item: ItemRow, outcome: Parameters<typeof toOutcomeView>[0]): boolean {
+  const { band, score_bps, hit } = toOutcomeView(outcome)
+  return item.band === band && item.score_bps === score_bps && item.hit === hit
+}
+
+const PAGE_ITEMS = 1000
+
+/** In order, page by page: memory stays flat however many there are. */
+export function exportItems(
+  read: RunInTx,
+  batch_id: string,
+  format: 'csv' | 'ndjson',
+  formula_guard: boolean,
+): AsyncIterable<Buffer> {
+  const texts = async function* () {
+    let after_seq = 0
+    for (;;) {
+      const items = await read((tx) => listItems(tx, batch_id, {}, after_seq, PAGE_ITEMS))
+      if (items.length > 0) yield items.map((item) => JSON.stringify(toItemView(item))).join('\n')
+      if (items.length < PAGE_ITEMS) return
+      after_seq = (items.at(-1) as ItemRow).seq
+    }
+  }
+  return writeEntries(texts(), { schema: BatchItem as unknown as Record<string, unknown> }, format, formula_guard)
+}

@@ -1,0 +1,268 @@
+/** Batches that are stopped, crash, are resumed and tried again: no item twice, none lost, always on the one receipt. */
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { runBatch, startBatch, uploadText } from '../../../test/support/batch-fixtures.ts'
+import { countries, ensurePolicy, type Policy, publishList } from '../../../test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { waitUntil } from '../../../test/support/job-test-app.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import type { JobRunner } from '../../kernel/job/runner.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+
+let w: TestApp
+let t: ExampleTenant
+let token: string
+let policy: Policy
+let superuser: pg.Client
+const runners: JobRunner[] = []
+
+const GATE = 4711
+const ROWS = 2500
+
+beforeAll(async () => {
+  w = await startTestApp()
+  t = await ExampleTenant.create(w)
+  token = await t.token()
+  policy = await ensurePolicy(t)
+  superuser = new pg.Client(w.clone.postgres)
+  await superuser.connect()
+  // The second step of a large batch waits here while the test holds the gate.
+  await superuser.query(`create function public.wait_at_gate() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock_shared(${GATE}); return new; end $$;
+    create trigger zz_gate before insert on app.batch_item for each row when (new.seq = 1500) execute function public.wait_at_gate()`)
+})
+afterEach(async () => {
+  await superuser.query('select pg_advisory_unlock_all()')
+  await Promise.all(runners.splice(0).map((runner) => runner.stop(0)))
+})
+afterAll(async () => {
+  await superuser.end()
+  await w.close()
+})
+
+const get = async (path: string) => (await w.call(`GET ${path}`, { token })).json
+const post = (path: string) => w.call(`POST ${path}`, { token })
+const orderOf = async () => {
+  const lines = Array.from({ length: ROWS }, (_, n) => `row-${n},${n % 5 === 0 ? 'IR' : 'DE'}`)
+  const upload_id = await uploadText(t, `external_id,country\n${lines.join('\n')}\n`)
+  return { matrix_key: policy.matrix_key, upload_id }
+}
+const startRunner = () => {
+  const runner = w.runtime.createRunner(1)
+  runners.push(runner)
+  runner.start()
+  return runner
+}
+/** Started, with its first step committed and its second one at the gate. */
+async function halfWay() {
+  await superuser.query(`select pg_advisory_lock(${GATE})`)
+  const started = await startBatch(t, await orderOf())
+  startRunner()
+  await waitUntil('the second step is at the gate', async () => {
+    const { rows } = await superuser.query(`select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE}
+      and not granted and database = (select oid from pg_database where datname = current_database())`)
+    return rows.length > 0
+  })
+  return started
+}
+const openGate = () => superuser.query(`select pg_advisory_unlock(${GATE})`)
+const numbersOf = async (batch_id: string): Promise<number[]> => {
+  const text = 'select seq from app.batch_item where batch_id = $1 order by seq'
+  return (await t.write((tx) => tx.query<{ seq: number }>(text, [batch_id]))).map(({ seq }) => seq)
+}
+const upTo = (last: number) => Array.from({ length: last }, (_, n) => n + 1)
+const ended = (job_id: string) =>
+  waitUntil('the job has ended', async () => {
+    const { state } = await get(`/jobs/${job_id}`)
+    return state !== 'queued' && state !== 'running' && state
+  })
+
+describe('a batch of several steps', () => {
+  test('that is cancelled keeps what it has, and goes on from there on the same receipt', async () => {
+    const { batch_id, job } = await halfWay()
+    expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: ROWS, done: 1000, failed: 0 })
+    expect((await post(`/batch-evaluations/${batch_id}/cancel`)).status).toBe(200)
+    await openGate()
+    expect(await ended(job.job_id)).toBe('cancelled')
+    expect(await numbersOf(batch_id)).toEqual(upTo(2000))
+    expect((await post(`/batch-evaluations/${batch_id}/retry-failed`)).json.code).toBe('transition_not_allowed')
+
+    await publishList(t, policy.country_list, [
+      { code: 'CH', score_bps: 1000 },
+      { code: 'DE', score_bps: 9000 },
+      { code: 'IR', score_bps: 9000 },
+    ])
+    const { receipt_id } = await get(`/batch-evaluations/${batch_id}`)
+    const resumed = await post(`/batch-evaluations/${batch_id}/resume`)
+    expect([resumed.status, await ended(resumed.json.job_id)]).toEqual([202, 'succeeded'])
+    expect(await numbersOf(batch_id)).toEqual(upTo(ROWS))
+    const batch = await get(`/batch-evaluations/${batch_id}`)
+    expect(batch).toMatchObject({ state: 'succeeded', receipt_id, counts: { total: ROWS, done: ROWS, failed: 0 } })
+    const { bands } = await get(`/batch-evaluations/${batch_id}/summary`)
+    expect(bands).toEqual([
+      { band: 'low', count: 2000 },
+      { band: 'high', count: 500 },
+    ])
+    await publishList(t, policy.country_list, countries)
+
+    // The job that was cancelled may be started again by hand, but the batch is no longer its own.
+    await post(`/jobs/${job.job_id}/retry`)
+    expect(await ended(job.job_id)).toBe('failed')
+    expect((await get(`/jobs/${job.job_id}`)).problem.code).toBe('conflict')
+    expect(await numbersOf(batch_id)).toHaveLength(ROWS)
+  })
+
+  test('whose worker loses its lease in the middle of a step is finished by another, nothing twice', async () => {
+    const { batch_id, job } = await halfWay()
+    // As the upkeep does for a worker that died.
+    await t.write((tx) =>
+      tx.run(
+        `update app.job set state = 'queued', lease_token = null, lease_until = null, run_at = now() where job_id = $1`,
+        [job.job_id],
+      ),
+    )
+    startRunner()
+    await openGate()
+    expect(await ended(job.job_id)).toBe('succeeded')
+    expect(await numbersOf(batch_id)).toEqual(upTo(ROWS))
+    expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: ROWS, done: ROWS, failed: 0 })
+    const events = (await get(`/audit/objects/jobs/${job.job_id}`)).items as { detail: Record<string, number> }[]
+    const steps = events.map(({ detail }) => detail).filter(({ last_seq }) => last_seq !== undefined)
+    expect(steps.map(({ first_seq, last_seq, items }) => [first_seq, last_seq, items]).sort()).toEqual([
+      [1, 1000, 1000],
+      [1001, 2000, 1000],
+      [2001, 2500, 500],
+    ])
+  })
+})
+
+test('what runs, waits or has succeeded is not resumed, and what has ended is not cancelled', async () => {
+  const items = [{ inputs: { country: 'DE' } }]
+  const { batch_id, job } = await startBatch(t, { matrix_key: policy.matrix_key, items })
+  const codeOf = async (action: string) => (await post(`/batch-evaluations/${batch_id}/${action}`)).json.code
+  expect([await codeOf('resume'), await codeOf('retry-failed')]).toEqual([
+    'transition_not_allowed',
+    'transition_not_allowed',
+  ])
+  await t.runToEnd(job)
+  expect([await codeOf('resume'), await codeOf('cancel')]).toEqual(['transition_not_allowed', 'transition_not_allowed'])
+})
+
+test('failed items are tried again on the same receipt, with what is known by then', async () => {
+  const subject = { subject_type: 'person', name: 'Ada', external_id: `later-${uuidv7().slice(-8)}`, attributes: {} }
+  const { subject_id } = await t.make('POST /subjects', { body: subject })
+  const items = [{ external_id: subject.external_id }, { inputs: { country: 'XX' } }, { inputs: { country: 'DE' } }]
+  const batch_id = await runBatch(t, { matrix_key: policy.matrix_key, items })
+  const before = await get(`/batch-evaluations/${batch_id}/items`)
+  expect(before.items.map(({ state }: { state: string }) => state)).toEqual(['failed', 'failed', 'done'])
+  expect((await get(`/subjects/${subject_id}/risk`)).source).toBe('none')
+
+  await t.make(`PATCH /subjects/${subject_id}`, { body: { attributes: { country: 'CH' } } })
+  await publishList(t, policy.country_list, [
+    { code: 'CH', score_bps: 9000 },
+    { code: 'DE', score_bps: 9000 },
+  ])
+  const again = await post(`/batch-evaluations/${batch_id}/retry-failed`)
+  await t.runToEnd(again.json)
+  const after = await get(`/batch-evaluations/${batch_id}/items`)
+  expect(after.items.map(({ state, band }: Record<string, never>) => [state, band])).toEqual([
+    ['done', 'low'],
+    ['failed', null],
+    ['done', 'low'],
+  ])
+  expect(after.items[2]).toEqual(before.items[2])
+  expect(await get(`/batch-evaluations/${batch_id}`)).toMatchObject({
+    state: 'succeeded',
+    is_retry: true,
+    counts: { total: 3, done: 2, failed: 1 },
+  })
+  expect((await get(`/subjects/${subject_id}/risk`)).rating).toMatchObject({ batch_id, band: 'low', score_bps: 1500 })
+  await publishList(t, policy.country_list, countries)
+})
+
+test('two batches are compared, and each difference has its cause', async () => {
+  const one = { matrix_key: policy.matrix_key, items: ['a CH', 'b DE', 'c DE', 'd IR'].map(itemOf) }
+  const first = await runBatch(t, one)
+  await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 8000 }))
+  const second = await runBatch(t, { ...one, items: ['a CH', 'b IR', 'c DE', 'e DE'].map(itemOf) })
+  const compared = await get(`/batch-evaluations/${first}/compare/${second}`)
+  expect(compared).toMatchObject({ common: 3, only_first: 1, only_second: 1, same: 1, different: 2 })
+  expect(compared.migration).toEqual([
+    { from: 'low', to: 'high', count: 2 },
+    { from: 'low', to: 'low', count: 1 },
+  ])
+  expect(compared.hit_migration).toEqual([])
+  expect(compared.versions).toMatchObject([{ family: 'list', key: policy.country_list }])
+  expect(compared.items.map(({ external_id, because }: Record<string, never>) => [external_id, because])).toEqual([
+    ['a', [`list ${policy.country_list}`]],
+    ['b', ['inputs']],
+  ])
+  await publishList(t, policy.country_list, countries)
+})
+const itemOf = (text: string) => {
+  const [external_id, country] = text.split(' ')
+  return { external_id, inputs: { country } }
+}
+
+/** A rule of one threshold for each version. */
+const hitsAt = (amount: number) => ({
+  inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],
+  table: {
+    hit_policy: 'first',
+    columns: ['amount'],
+    outputs: [],
+    rows: [{ key: 'large', when: [`>= ${amount}`], then: [] }],
+  },
+  reason_code: 'LARGE',
+  reason: 'The amount is large.',
+})
+
+test('two batches of a rule are compared by hit and no hit', async () => {
+  const rule_key = `compared-${uuidv7().slice(-8)}`
+  const path = `/rules/${rule_key}`
+  const inForce = async (version: number) => {
+    await t.make(`POST ${path}/versions/draft/publish`, { body: {} })
+    await t.make(`POST ${path}/activations`, { body: { version, reason: 'test' } })
+  }
+  const amounts = [50, 150, 250, 260, 'none']
+  const order = { rule_key, items: amounts.map((amount, n) => ({ external_id: `x-${n}`, inputs: { amount } })) }
+  await t.make('POST /rules', { body: { rule_key, title: 'Compared', definition: hitsAt(100) } })
+  await inForce(1)
+  const first = await runBatch(t, order)
+  await t.make(`POST ${path}/versions`, { body: { definition: hitsAt(200) } })
+  await inForce(2)
+  const items = order.items.with(3, { external_id: 'x-3', inputs: { amount: 'none' } })
+  const second = await runBatch(t, { ...order, items })
+  const compared = await get(`/batch-evaluations/${first}/compare/${second}`)
+  expect(compared).toMatchObject({ common: 5, same: 3, different: 2 })
+  expect(compared.hit_migration).toEqual([
+    { from: false, to: false, count: 1 },
+    { from: null, to: null, count: 1 },
+    { from: true, to: false, count: 1 },
+    { from: true, to: null, count: 1 },
+    { from: true, to: true, count: 1 },
+  ])
+  expect(compared.migration).toEqual([{ from: null, to: null, count: 5 }])
+})
+
+test('a decided item never changes, and one that was altered is not explained', async () => {
+  const items = [{ inputs: { country: 'DE' } }]
+  const batch_id = await runBatch(t, { matrix_key: policy.matrix_key, items })
+  const path = `/batch-evaluations/${batch_id}/items/1/explanation`
+  expect((await get(path)).outcome.band).toBe('low')
+  for (const text of [
+    `update app.batch_item set band = 'high'`,
+    'delete from app.batch_item',
+    'update app.batch_evaluation set engine = 2',
+    'update app.batch_evaluation set done = 0',
+  ]) {
+    await expect(t.write((tx) => tx.run(`${text} where batch_id = $1`, [batch_id]))).rejects.toThrow()
+  }
+  const behind = (change: string) =>
+    superuser.query(`set session_replication_role = replica; update app.batch_item set ${change} where batch_id = '${batch_id}';
+      set session_replication_role = origin`)
+  for (const change of [`band = 'high'`, `band = 'low', inputs = '{"country":"DE","channel":"online"}'`]) {
+    await behind(change)
+    expect((await get(path)).code).toBe('content_corrupt')
+  }
+})

@@ -1,0 +1,16 @@
+/** A due time as a job: the batch, the run and the end of the job are one transaction, so that it happens once or not at all. */
+import { defineJob } from '../../../kernel/job/kind.ts'
+import { closed, Id } from '../../../kernel/schema.ts'
+import { runIfDue, SCHEDULED_BATCH } from './schedules.ts'
+
+export const scheduledBatchJob = defineJob({
+  kind: SCHEDULED_BATCH,
+  summary: 'Orders the batch of a schedule that is due.',
+  payload: closed({ schedule_id: Id() }),
+  resumes: 'restart',
+  run: async ({ finish, kernel, payload }) => {
+    await finish((tx) => runIfDue(kernel, tx, payload.schedule_id))
+    kernel.jobs.wakeWorker()
+    return null
+  },
+})

@@ -1,0 +1,61 @@
+/**
+ * What is asked about a decision and may take seconds is computed in a thread of its own, while no transaction is open. It is
+ * not the one that proofs are made in: no publication waits for somebody's curiosity.
+ */
+import type { ListSnapshot } from '../../decision/analysis/analysis-request.ts'
+import {
+  type AnalysisRunner,
+  type AttributionRequest,
+  type AttributionResult,
+  createAnalysisRunner,
+} from '../../decision/analysis/analysis-runner.ts'
+import type { MinimalChanges } from '../../decision/analysis/minimal-changes.ts'
+import { failThreadUnavailable } from '../../kernel/bounded-thread.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { type ContentPointer, loadList, lookUpHashedEntries } from '../reference-data/index.ts'
+
+/** Opens a transaction for what is read of the tenant. */
+export type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
+
+export type SearchArguments = Parameters<AnalysisRunner['search']>
+
+const analysts = new WeakMap<Kernel, AnalysisRunner>()
+function getAnalyst(kernel: Kernel): AnalysisRunner {
+  let analyst = analysts.get(kernel)
+  if (!analyst) {
+    const made = createAnalysisRunner({ script: kernel.scriptPath('analysis-worker'), admission: kernel.threads })
+    analysts.set(kernel, made)
+    kernel.onClose(() => made.close())
+    analyst = made
+  }
+  return analyst
+}
+
+export const searchInThread = (kernel: Kernel, order: SearchArguments): Promise<MinimalChanges> =>
+  getAnalyst(kernel)
+    .search(...order)
+    .catch(failNotComputed)
+
+export const attributeInThread = (
+  kernel: Kernel,
+  order: AttributionRequest,
+  caller: string,
+): Promise<AttributionResult> => getAnalyst(kernel).attribute(order, caller).catch(failNotComputed)
+
+const failNotComputed = (error: unknown): never =>
+  failThreadUnavailable(error, 'This could not be computed at this moment; repeat the request.')
+
+/** A list as it can be handed to another thread: all of it, or where it is too large the keys that are named. */
+export async function toPlainList(
+  kernel: Kernel,
+  tx: Tx,
+  pointer: ContentPointer,
+  keys: (list_key: string) => Iterable<string>,
+): Promise<ListSnapshot> {
+  const { list_key, version, content_hash, overlay_hash } = pointer
+  const whole = await loadList(kernel, tx, pointer)
+  const found = whole?.entries ?? (await lookUpHashedEntries(kernel, tx, pointer, [...keys(list_key)]))
+  const entries = [...found].map(([key, { entry, hash }]) => ({ key, entry, hash }))
+  return { list_key, version, content_hash, overlay_hash, entries, whole: whole !== null }
+}

@@ -1,0 +1,18 @@
+/** The signed record of a decision, from what is stored and nothing else: asked for twice, it is the same. */
+import { type Certificate, issueCertificate } from '../../decision/certificate.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { IntactEvaluation } from './records/read-record.ts'
+
+export const createCertificate = (kernel: Kernel, tx: Tx, { row }: Pick<IntactEvaluation, 'row'>): Certificate =>
+  issueCertificate(kernel.auditKeys, {
+    tenant_id: tx.tenant_id,
+    evaluation_id: row.evaluation_id,
+    subject_id: row.subject_id,
+    decided_at: row.decided_at,
+    decided_by: row.created_by,
+    receipt_id: row.receipt_id,
+    receipt_hash: row.receipt_hash,
+    document: JSON.parse(row.document) as Record<string, unknown>,
+    document_hash: row.document_hash,
+  })

@@ -1,0 +1,158 @@
+/**
+ * One decision: versions of one instant, the subject's attributes and the request's inputs, an outcome, and the document that
+ * says all of it. Nothing is decided on missing data, and deciding alone stores nothing.
+ */
+import { buildDecisionDocument, type DecisionContent } from '../../../decision/document.ts'
+import { CURRENT_ENGINE } from '../../../decision/engines.ts'
+import type { Decision, DefinitionFamily, Inputs } from '../../../decision/model.ts'
+import { createSalt } from '../../../decision/salt.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import { type ContentPointer, createCurrentReceipt, createReceipt } from '../../reference-data/index.ts'
+import {
+  decideWith,
+  getResolution,
+  getResolutionManifest,
+  type Resolution,
+  toPointers,
+} from '../../risk-matrices/index.ts'
+import { deferRating, findSubject } from '../../subjects/index.ts'
+import { insertEvaluation } from '../records/read-record.ts'
+import { type EvaluationRow, toColumns } from '../records/record.ts'
+import { mergeInputs, toProblemErrors } from './inputs.ts'
+
+export interface DecisionRequest {
+  readonly matrix_key?: string
+  readonly rule_key?: string
+  readonly subject_id?: string
+  readonly inputs?: Readonly<Record<string, unknown>>
+  readonly valid_at?: string
+}
+
+/** A decision as bytes, and what the bytes say. */
+export interface DecisionDocument {
+  readonly content: DecisionContent
+  readonly document: string
+  readonly document_hash: string
+}
+export type DecisionResult = DecisionDocument & { readonly resolution: Resolution }
+type SuccessfulDecision = Extract<Decision, { ok: true }>
+type RefusedDecision = Extract<Decision, { ok: false }>
+
+export async function decide(
+  kernel: Kernel,
+  tx: Tx,
+  order: DecisionRequest,
+  engine = CURRENT_ENGINE,
+): Promise<DecisionResult> {
+  const wanted = getRequestedDefinition(order)
+  const subject = order.subject_id === undefined ? null : assertFound(await findSubject(tx, order.subject_id))
+  const resolution = await getResolution(kernel, tx, { ...wanted, valid_at: order.valid_at }, engine)
+  const { inputs: declared } = resolution.compiled.definition
+  const inputs = mergeInputs(declared, subject?.attributes ?? {}, order.inputs ?? {})
+  const decision = await decideWith(kernel, tx, resolution, inputs)
+  if (!decision.ok) return failRefused(decision)
+  return { resolution, ...buildDocument(resolution, inputs, order.valid_at ?? null, decision, createSalt()) }
+}
+
+function getRequestedDefinition({ matrix_key, rule_key }: DecisionRequest): { family: DefinitionFamily; key: string } {
+  if (matrix_key !== undefined && rule_key === undefined) return { family: 'matrix', key: matrix_key }
+  if (rule_key !== undefined && matrix_key === undefined) return { family: 'rule', key: rule_key }
+  const detail = 'Give either matrix_key or rule_key.'
+  return fail('inputs_refused', {
+    detail,
+    errors: [{ in: 'body', pointer: '#', detail, keyword: 'definition_unclear' }],
+  })
+}
+
+function failRefused({ findings }: RefusedDecision): never {
+  const errors = toProblemErrors(findings)
+  const detail = errors.length === 1 ? (errors[0]?.detail as string) : `There are ${errors.length} faults.`
+  return fail('inputs_refused', { detail: `Nothing was decided. ${detail}`, errors })
+}
+
+/** The same resolution, inputs, decision and salt always give the same bytes. */
+export function buildDocument(
+  { definition, lists, engine }: Resolution<ContentPointer>,
+  inputs: Inputs,
+  valid_at: string | null,
+  { outcome, explanation, used }: SuccessfulDecision,
+  salt: string | null,
+): DecisionDocument {
+  const facts = {
+    family: definition.family as DefinitionFamily,
+    key: definition.list_key,
+    version: definition.version,
+    content_hash: definition.content_hash,
+    inputs,
+    valid_at,
+    lists: getListArray(lists),
+    used,
+    engine,
+    outcome,
+    explanation,
+  }
+  const { text, hash, content } = buildDecisionDocument(facts, salt)
+  return { content, document: text, document_hash: hash }
+}
+
+/** One array for one map of lists, which many decisions share: what the document says of them is written once. */
+const arrays = new WeakMap<object, readonly ContentPointer[]>()
+function getListArray(lists: ReadonlyMap<string, ContentPointer>): readonly ContentPointer[] {
+  let array = arrays.get(lists)
+  if (!array) {
+    array = [...lists.values()]
+    arrays.set(lists, array)
+  }
+  return array
+}
+
+/** What governs later is not known yet; a decision for then would be in force before its time. */
+function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition }: Resolution): void {
+  if (subject_id === undefined || valid_at === undefined || Date.parse(valid_at) <= Date.parse(definition.now)) return
+  const detail = 'A subject is not rated for later: valid_at lies ahead.'
+  fail('inputs_refused', {
+    detail,
+    errors: [{ in: 'body', pointer: '#/valid_at', detail, keyword: 'valid_at_ahead' }],
+  })
+}
+
+/** Keeps the receipt, the decision and, where it is about a subject, the rating; all in the caller's transaction. */
+export async function storeDecision(kernel: Kernel, tx: Tx, order: DecisionRequest, decided: DecisionResult) {
+  const { resolution, content, document, document_hash } = decided
+  assertNotFuture(order, resolution)
+  const evaluation_id = uuidv7()
+  const consumer = `evaluation ${evaluation_id}`
+  const receipt =
+    order.valid_at === undefined
+      ? createCurrentReceipt(tx, consumer, getResolutionManifest(resolution), resolution.definition.now)
+      : await createReceipt(tx, consumer, toPointers(resolution), { valid_at: order.valid_at })
+  const row: Omit<EvaluationRow, 'mac'> = {
+    evaluation_id,
+    subject_id: order.subject_id ?? null,
+    valid_at: receipt.valid_at,
+    receipt_id: receipt.receipt_id,
+    receipt_hash: receipt.manifest_hash,
+    document_hash,
+    decided_at: receipt.known_at,
+    created_by: tx.actor,
+    ...toColumns(content),
+  }
+  insertEvaluation(kernel, tx, { document, ...row })
+  if (row.subject_id !== null && row.band !== null && row.score_bps !== null) {
+    deferRating(tx, {
+      rating_id: uuidv7(),
+      subject_id: row.subject_id,
+      matrix_key: row.definition_key,
+      matrix_version: row.definition_version,
+      band: row.band,
+      score_bps: row.score_bps,
+      evaluation_id,
+      cause: 'evaluation',
+      valid_at: row.valid_at,
+    })
+  }
+  return row
+}

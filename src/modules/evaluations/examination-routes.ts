@@ -1,0 +1,160 @@
+/** Examining a decision: replay, today's answer, what-if, comparison, certificate, the examiner's pack, and the override. */
+import { toComparableContent } from '../../decision/document.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { fail } from '../../kernel/problem.ts'
+import { streamReply, tenantRoute } from '../../kernel/route.ts'
+import { isEqualJson, listFieldChanges } from '../../registry/content/json-patch.ts'
+import { getRiskHead, Override, Rating, type RatingRow } from '../subjects/index.ts'
+import { createCertificate } from './certificate.ts'
+import { createPack } from './pack/create-pack.ts'
+import { findEvaluation } from './queries.ts'
+import { getIntactEvaluation } from './records/read-record.ts'
+import { toEvaluationView, toPinnedLists } from './records/record.ts'
+import { redactWhatIf } from './redaction.ts'
+import { reevaluate } from './reevaluate.ts'
+import { replay } from './replay.ts'
+import {
+  Certificate,
+  Comparison,
+  ComparisonRequest,
+  EvaluationParams,
+  Reevaluation,
+  Replay,
+  WhatIf,
+  WhatIfRequest,
+} from './schema.ts'
+import { whatIf } from './what-if.ts'
+
+/** A proposal is bound to how the subject of the decision stands. */
+const getSubjectHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const row = await findEvaluation(tx, params['evaluation_id'] as string)
+  return row?.subject_id ? getRiskHead(tx, { subject_id: row.subject_id }) : null
+}
+
+export const examinationRoutes = [
+  tenantRoute('POST /evaluations/:evaluation_id/replay', {
+    id: 'replayEvaluation',
+    summary: 'Decide again on exactly what was pinned: identical, or the differences',
+    description:
+      'Recomputes the decision document from the receipt and compares it byte by byte. A record, receipt or list that was ' +
+      'altered is named: the answer is a verdict, not an error.',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    params: EvaluationParams,
+    reply: [200, Replay],
+    stores_nothing: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, kernel }) => replay(kernel, tx, params.evaluation_id)),
+
+  tenantRoute('POST /evaluations/:evaluation_id/reevaluate', {
+    id: 'reevaluateEvaluation',
+    summary: 'Decide again with what is in force today, and say which version made which difference',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'self',
+    params: EvaluationParams,
+    reply: [200, Reevaluation],
+    stores_nothing: true,
+    problems: ['not_found', 'nothing_in_force', 'conflict', 'content_corrupt'],
+  }).handle(async ({ params, kernel, read }) => (await reevaluate(kernel, read, params.evaluation_id)) as never),
+
+  tenantRoute('POST /evaluations/:evaluation_id/what-if', {
+    id: 'exploreEvaluation',
+    summary: 'Change inputs or versions; also the smallest change that would alter the band',
+    roles: ['analyst', 'policy_editor', 'compliance_officer'],
+    tx: 'self',
+    params: EvaluationParams,
+    body: WhatIfRequest,
+    reply: [200, WhatIf],
+    redact: redactWhatIf,
+    stores_nothing: true,
+    limit: 'heavy',
+    problems: ['not_found', 'conflict', 'nothing_in_force', 'content_corrupt'],
+  }).handle(
+    async ({ params, body, kernel, read }) => (await whatIf(kernel, read, params.evaluation_id, body)) as never,
+  ),
+
+  tenantRoute('POST /evaluations/compare', {
+    id: 'compareEvaluations',
+    summary: 'Compare two evaluations field by field',
+    roles: ['analyst', 'compliance_officer', 'auditor'],
+    tx: 'read',
+    body: ComparisonRequest,
+    reply: [200, Comparison],
+    stores_nothing: true,
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, body, kernel }) => {
+    const [one, two] = body.evaluation_ids as [string, string]
+    const before = await getIntactEvaluation(kernel, tx, one)
+    const after = await getIntactEvaluation(kernel, tx, two)
+    const versionsOf = ({ content, manifest }: typeof before) => [content.content_hash, toPinnedLists(manifest)]
+    return {
+      before: toEvaluationView(before.row, before.content, before.manifest),
+      after: toEvaluationView(after.row, after.content, after.manifest),
+      same_outcome: isEqualJson(before.content.outcome, after.content.outcome),
+      same_inputs: isEqualJson(before.content.inputs, after.content.inputs),
+      same_versions: isEqualJson(versionsOf(before), versionsOf(after)),
+      changes: listFieldChanges(toComparableContent(before.content), toComparableContent(after.content)).map(
+        (change) => ({
+          ...change,
+        }),
+      ),
+    }
+  }),
+
+  tenantRoute('GET /evaluations/:evaluation_id/certificate', {
+    id: 'getCertificate',
+    summary: 'Signed record of the decision that verifies offline',
+    description: 'Verify it with: npx probity verify certificate FILE. Asked for again, it is the same.',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    params: EvaluationParams,
+    reply: [200, Certificate],
+    audited: true,
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(
+    async ({ tx, params, kernel }) =>
+      createCertificate(kernel, tx, await getIntactEvaluation(kernel, tx, params.evaluation_id)) as never,
+  ),
+
+  tenantRoute('GET /evaluations/:evaluation_id/pack', {
+    id: 'getEvaluationPack',
+    summary: 'Everything the decision rests on, in one archive for an examiner',
+    description:
+      'Document, explanation, receipt, definition, the entries that were read with their proofs, approvals, certificate and ' +
+      'audit events, with a manifest; it says itself how each part is verified offline.',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    params: EvaluationParams,
+    reply: [200, streamReply('application/zip', 'A zip archive.')],
+    headers: () => ({ 'content-disposition': 'attachment; filename="evaluation-pack.zip"' }),
+    audited: true,
+    limit: 'heavy',
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => {
+    const bytes = await createPack(kernel, tx, await getIntactEvaluation(kernel, tx, params.evaluation_id))
+    return (async function* () {
+      yield bytes
+    })()
+  }),
+
+  tenantRoute('POST /evaluations/:evaluation_id/override', {
+    id: 'overrideEvaluation',
+    summary: 'Put a rating of your own in place of the outcome, with a reason and an end',
+    description:
+      'The decision itself stays as it is: what changes is the rating of its subject, until the override ends.',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    params: EvaluationParams,
+    body: Override,
+    reply: [201, Rating],
+    governed: { action: 'risk-override', head: getSubjectHead },
+    location: ({ subject_id }) => `/subjects/${subject_id}/risk`,
+    problems: ['not_found', 'conflict', 'transition_not_allowed', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
+    const { row } = await getIntactEvaluation(kernel, tx, params.evaluation_id)
+    if (row.subject_id === null)
+      fail('transition_not_allowed', 'The decision is about no subject: nobody has its rating.')
+    const order = { params: { subject_id: row.subject_id }, body }
+    return (await kernel.executeOperation('createRiskOverride', { tx, actor, request, audit, ...order })) as RatingRow
+  }),
+]

@@ -1,0 +1,216 @@
+/**
+ * The examiner's pack: everything one decision rests on in one archive that explains itself and is verified without this
+ * service. It holds the entries that were read and their proofs, never whole lists.
+ */
+import { hash } from 'node:crypto'
+import yazl from 'yazl'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { assertFound } from '../../../kernel/problem.ts'
+import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
+import { buildOverlayTree } from '../../../registry/overlay.ts'
+import { exportChainLines, listEvents } from '../../audit/index.ts'
+import { findChangeRequest } from '../../change-requests/index.ts'
+import {
+  createProver,
+  findVersion,
+  listActivations,
+  listEntriesByKey,
+  loadList,
+  type PinnedVersion,
+  parseEntry,
+  readOverlay,
+  toVersionView,
+} from '../../reference-data/index.ts'
+import { restoreResolution } from '../../risk-matrices/index.ts'
+import { createCertificate } from '../certificate.ts'
+import type { IntactEvaluation } from '../records/read-record.ts'
+import { renderHtml, renderText } from './render-explanation.ts'
+
+const FORMAT = 'probity-evaluation-pack/1'
+const MTIME = new Date(1980, 0, 1)
+const MAX_EVENTS = 200
+const MAX_ACTIVATIONS = 1000
+
+interface PackFile {
+  readonly name: string
+  readonly bytes: Buffer
+}
+const jsonFile = (name: string, value: unknown): PackFile => textFile(name, `${JSON.stringify(value, null, 2)}\n`)
+const textFile = (name: string, content: string): PackFile => ({ name, bytes: Buffer.from(content) })
+
+export async function createPack(kernel: Kernel, tx: Tx, intact: IntactEvaluation): Promise<Buffer> {
+  const { row, content, manifest } = intact
+  const files: PackFile[] = [
+    textFile('README.txt', README),
+    // Exactly the bytes that were hashed: no line end.
+    textFile('document.json', row.document),
+    textFile('explanation.txt', renderText(row, content)),
+    textFile('explanation.html', renderHtml(row, content)),
+    jsonFile('receipt.json', { receipt_id: row.receipt_id, manifest_hash: row.receipt_hash, manifest }),
+    jsonFile('certificate.json', createCertificate(kernel, tx, intact)),
+    jsonFile('approvals.json', await listApprovals(tx, manifest, row.decided_at)),
+  ]
+  files.push(...(await buildDefinitionFiles(kernel, tx, intact)))
+  for (const pin of manifest.filter(({ family }) => family === undefined)) {
+    const read = content.used.filter(({ list_key }) => list_key === pin.list_key)
+    files.push(...(await buildProofFiles(tx, `lists/${pin.list_key}`, pin, [...new Set(read.map(({ key }) => key))])))
+  }
+  files.push(...(await buildAuditFiles(kernel, tx, row.evaluation_id)))
+  const contents = files.map(({ name, bytes }) => ({
+    name,
+    size_bytes: bytes.length,
+    sha256: hash('sha256', bytes, 'hex'),
+  }))
+  const stated = { format: FORMAT, evaluation_id: row.evaluation_id, document_hash: row.document_hash, files: contents }
+  return zipFiles([...files, jsonFile('manifest.json', stated)])
+}
+
+/** As it is written, and part by part with proofs: the number of parts is proved too, so none can be left out. */
+async function buildDefinitionFiles(
+  kernel: Kernel,
+  tx: Tx,
+  { content, manifest }: IntactEvaluation,
+): Promise<PackFile[]> {
+  const { definition, compiled } = await restoreResolution(kernel, tx, manifest, content.engine)
+  const parts = await loadList(kernel, tx, definition)
+  const pin = assertFound(manifest.find(({ family }) => family !== undefined))
+  return [
+    jsonFile('definition.json', compiled.definition),
+    ...(await buildProofFiles(tx, 'definition', pin, [...(parts?.entries.keys() ?? [])])),
+  ]
+}
+
+/** Who put each pinned version in force, as known when it was decided, and the change requests they were made by. */
+async function listApprovals(tx: Tx, manifest: readonly PinnedVersion[], decided_at: string) {
+  const approvals = []
+  for (const pin of manifest) {
+    const family = pin.family ?? 'list'
+    const base = await listPinActivations(tx, pin.via === 'shared' ? SYSTEM_TENANT : tx.tenant_id, pin, 'base')
+    const overlay = pin.overlay_version === null ? [] : await listPinActivations(tx, tx.tenant_id, pin, 'overlay')
+    const activations = []
+    for (const activation of [...base, ...overlay]) {
+      if (activation.recorded_at > decided_at) continue
+      const { dataset_tenant_id: _t, dataset_id: _d, ...said } = activation
+      const request = said.cr_id === null ? null : ((await findChangeRequest(tx, said.cr_id)) ?? null)
+      activations.push({ ...said, change_request: request })
+    }
+    approvals.push({
+      family,
+      key: pin.list_key,
+      version: pin.version,
+      overlay_version: pin.overlay_version,
+      activations,
+    })
+  }
+  return approvals
+}
+
+async function listPinActivations(tx: Tx, tenant_id: string, pin: PinnedVersion, layer: 'base' | 'overlay') {
+  const of = { tenant_id, family: pin.family ?? ('list' as const), list_key: pin.list_key }
+  const version = layer === 'base' ? pin.version : pin.overlay_version
+  const dataset_id = layer === 'base' ? pin.dataset_id : pin.overlay_dataset_id
+  const all = await listActivations(tx, of, null, MAX_ACTIVATIONS)
+  return all.filter((one) => one.layer === layer && one.version === version && one.dataset_id === dataset_id)
+}
+
+/** The version that was read, each entry that was read with its proof, and what the tenant's overlay made of it. */
+async function buildProofFiles(
+  tx: Tx,
+  folder: string,
+  pin: PinnedVersion,
+  keys: readonly string[],
+): Promise<PackFile[]> {
+  const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
+  const version = assertFound(await findVersion(tx, of, pin.version))
+  const files = [jsonFile(`${folder}/version.json`, toVersionView(pin.list_key, version))]
+  const prove = createProver((body) => body(tx), version)
+  const rows = await listEntriesByKey(tx, version, keys)
+  const entries = new Map(rows.map((row) => [row.key, parseEntry(row)]))
+  for (const [index, key] of keys.entries()) {
+    const entry = entries.get(key) ?? null
+    const said = { list_key: pin.list_key, version: pin.version, key, present: entry !== null, entry }
+    files.push(jsonFile(`${folder}/proof-${index + 1}.json`, { ...said, proof: await prove(key) }))
+  }
+  if (pin.overlay_version !== null) files.push(...(await buildOverlayFiles(tx, folder, pin, keys)))
+  return files
+}
+
+/** What the overlay says of each entry that was read, with its proof: also that it says nothing. */
+async function buildOverlayFiles(
+  tx: Tx,
+  folder: string,
+  pin: PinnedVersion,
+  keys: readonly string[],
+): Promise<PackFile[]> {
+  const { list_key } = pin
+  const version = pin.overlay_version as number
+  const content_hash = pin.overlay_hash as string
+  const changes = await readOverlay(tx, { dataset_id: pin.overlay_dataset_id as string, version, content_hash })
+  const tree = buildOverlayTree(changes)
+  const read = changes.filter(({ key }) => keys.includes(key))
+  return [
+    jsonFile(`${folder}/overlay.json`, { version, content_hash, changes: read }),
+    ...keys.map((key, index) => {
+      const { key: _, ...change } = read.find((one) => one.key === key) ?? { key }
+      const present = 'op' in change
+      const said = { list_key, version, key, present, change: present ? change : null }
+      return jsonFile(`${folder}/overlay-proof-${index + 1}.json`, { ...said, proof: tree.prove(key) })
+    }),
+  ]
+}
+
+/** Each event as a file of its own that `verify audit` takes; what is not sealed yet is only listed. */
+async function buildAuditFiles(kernel: Kernel, tx: Tx, evaluation_id: string): Promise<PackFile[]> {
+  const about = { object_type: 'evaluations', object_id: evaluation_id }
+  const filter = { actor: null, operation: null, from_at: null, until_at: null, ...about }
+  const events = await listEvents(tx, filter, null, MAX_EVENTS)
+  const files = [jsonFile('audit/events.json', events)]
+  for (const { seal } of events) {
+    if (!seal) continue
+    const lines: Buffer[] = []
+    for await (const line of exportChainLines(tx, kernel.auditKeys, { first: seal.seq, last: seal.seq }))
+      lines.push(line)
+    files.push({ name: `audit/event-${seal.seq}.ndjson`, bytes: Buffer.concat(lines) })
+  }
+  return files
+}
+
+async function zipFiles(files: readonly PackFile[]): Promise<Buffer> {
+  const zip = new yazl.ZipFile()
+  for (const { name, bytes } of files)
+    zip.addBuffer(bytes, name, { mtime: MTIME, forceDosTimestamp: true, mode: 0o100644 })
+  zip.end()
+  const pieces: Buffer[] = []
+  for await (const piece of zip.outputStream) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces)
+}
+
+const README = `What this archive holds
+
+explanation.html       the decision, for reading; explanation.txt is the same as plain text
+document.json          the decision document, exactly the bytes that were hashed
+certificate.json       the document again, with its hash, signed
+receipt.json           the versions of the lists and of the definition it was decided with
+definition.json        the matrix or rule as it was written
+definition/            the same version part by part, each with its proof
+approvals.json         who put each of those versions in force, when, why, and who approved it
+lists/KEY/version.json where each list version came from, and its content hash
+lists/KEY/proof-N.json each entry that was read, with the proof that it stood in that version
+lists/KEY/overlay.json what the tenant's own overlay said of those entries, where there is one
+lists/KEY/overlay-proof-N.json
+                       the same entry by entry, with the proof that the overlay says this of it, or nothing
+audit/                 what was recorded about this decision, each event with its place in the chain
+manifest.json          every file here with its size and sha256
+
+How to verify it, on any machine, without the service
+
+  npx probity verify certificate certificate.json --key PUBLIC_KEY
+  npx probity verify proof lists/KEY/proof-1.json --hash CONTENT_HASH
+  npx probity verify proof lists/KEY/overlay-proof-1.json --hash OVERLAY_HASH
+  npx probity verify proof definition/proof-1.json --hash CONTENT_HASH
+  npx probity verify audit audit/event-N.ndjson --key PUBLIC_KEY
+
+PUBLIC_KEY is the one you hold from elsewhere; GET /api/audit/checkpoints shows it. CONTENT_HASH stands in the certificate:
+under document for the definition, under document and lists for a list; OVERLAY_HASH stands beside the latter.
+`

@@ -1,0 +1,89 @@
+/** Keeping a decision and reading it back: nothing that was altered behind the service's back is given out as a decision. */
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
+import type { DecisionContent } from '../../../decision/document.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import type { PinnedVersion } from '../../reference-data/index.ts'
+import { deferEvaluation, type EvaluationWithReceipt, findEvaluation } from '../queries.ts'
+import { type EvaluationRow, listMismatchedColumns, toMacInput } from './record.ts'
+
+/** Of each kernel, the current one first, prepared once. */
+const macKeys = new WeakMap<Kernel, readonly KeyObject[]>()
+function getMacKeys(kernel: Kernel): readonly KeyObject[] {
+  let derived = macKeys.get(kernel)
+  if (!derived) {
+    derived = kernel.integrity.all('evaluation-record').map((bytes) => createSecretKey(bytes))
+    macKeys.set(kernel, derived)
+  }
+  return derived
+}
+const computeMac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('hex')
+
+export function insertEvaluation(
+  kernel: Kernel,
+  tx: Tx,
+  row: Omit<EvaluationRow, 'mac'> & { readonly document: string },
+): void {
+  const mac = computeMac(getMacKeys(kernel)[0] as KeyObject, toMacInput(tx.tenant_id, row))
+  deferEvaluation(tx, { mac, ...row })
+}
+
+/** Tells whether a row is as this service wrote it, with whichever of its keys. */
+export function createRecordCheck(kernel: Kernel, tenant_id: string): (row: EvaluationRow) => boolean {
+  return (row) => {
+    const text = toMacInput(tenant_id, row)
+    return getMacKeys(kernel).some((key) => computeMac(key, text) === row.mac)
+  }
+}
+
+/** A decision as it is stored, and every way in which it is no longer what was decided. */
+export interface StoredEvaluation {
+  readonly row: EvaluationWithReceipt
+  /** Null where the document cannot be read at all. */
+  readonly content: DecisionContent | null
+  readonly manifest: readonly PinnedVersion[]
+  readonly faults: readonly string[]
+}
+
+export async function readEvaluation(kernel: Kernel, tx: Tx, evaluation_id: string): Promise<StoredEvaluation> {
+  const row = assertFound(await findEvaluation(tx, evaluation_id))
+  const faults: string[] = []
+  const content = parseJson<DecisionContent>(row.document)
+  if (hash('sha256', row.document, 'hex') !== row.document_hash) faults.push('The document no longer has its hash.')
+  const wrong = content ? findContradictions(row, content) : []
+  if (wrong.length > 0) faults.push(`Not as the document says: ${wrong.join(', ')}.`)
+  if (!createRecordCheck(kernel, tx.tenant_id)(row)) faults.push('The record is not as this service wrote it.')
+  const manifest = parseJson<PinnedVersion[]>(row.manifest ?? '')
+  if (row.manifest === null || manifest === null) faults.push('The receipt is gone.')
+  else if (hash('sha256', row.manifest, 'hex') !== row.receipt_hash || row.manifest_hash !== row.receipt_hash)
+    faults.push('The receipt is not the one the decision was made on.')
+  if (row.receipt_valid_at !== row.valid_at || row.receipt_known_at !== row.decided_at)
+    faults.push('The receipt speaks of another time.')
+  return { row, content, manifest: manifest ?? [], faults }
+}
+
+/** A document that was replaced may have any shape. */
+function findContradictions(row: EvaluationWithReceipt, content: DecisionContent): string[] {
+  try {
+    return listMismatchedColumns(row, content)
+  } catch {
+    return ['everything']
+  }
+}
+
+/** For whoever shows or uses a decision. */
+export async function getIntactEvaluation(kernel: Kernel, tx: Tx, evaluation_id: string) {
+  const { row, content, manifest, faults } = await readEvaluation(kernel, tx, evaluation_id)
+  if (faults.length > 0 || content === null) return fail('content_corrupt')
+  return { row, content, manifest }
+}
+export type IntactEvaluation = Awaited<ReturnType<typeof getIntactEvaluation>>
+
+function parseJson<T>(text: string): T | null {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    return null
+  }
+}

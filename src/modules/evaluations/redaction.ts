@@ -1,0 +1,60 @@
+/** Decisions as the roles of a caller are told them: required actions by their audience, everything else as it is. */
+import type { RedactionContext } from '../../kernel/route.ts'
+import { listFieldChanges } from '../../registry/content/json-patch.ts'
+import { collectActions, filterActions, filterExplanation, getActionFilter } from '../risk-matrices/index.ts'
+
+interface WithActions {
+  readonly required_actions: string[]
+}
+interface WithTriggers {
+  readonly triggers: readonly WithActions[]
+}
+
+/** One decision with whatever of it is shown. */
+interface DecisionView {
+  readonly required_actions?: string[]
+  readonly outcome: WithActions
+  readonly explanation?: WithTriggers | undefined
+}
+
+export async function redactDecision<T extends DecisionView>(shown: T, reader: RedactionContext): Promise<T> {
+  const filter = await getActionFilter(reader, collectActions(shown.outcome, shown.explanation))
+  if (!filter) return shown
+  const { required_actions, outcome, explanation } = shown
+  return {
+    ...shown,
+    ...(required_actions && { required_actions: filter(required_actions) }),
+    outcome: filterActions(outcome, filter),
+    ...(explanation && { explanation: filterExplanation(explanation, filter) }),
+  }
+}
+
+export async function redactPage<I extends WithActions, P extends { items: I[] }>(
+  page: P & { items: I[] },
+  reader: RedactionContext,
+): Promise<P> {
+  const filter = await getActionFilter(reader, collectActions(...page.items))
+  return filter ? { ...page, items: page.items.map((item) => filterActions(item, filter)) } : page
+}
+
+interface WhatIfView {
+  readonly before: WithActions
+  readonly after: { readonly outcome: WithActions | null }
+  readonly explanation: WithTriggers | null
+  readonly changes: unknown
+}
+
+/** The changes are those between what is shown, so that they name no other action either. */
+export async function redactWhatIf<T extends WhatIfView>(shown: T, reader: RedactionContext): Promise<T> {
+  const { before, after, explanation } = shown
+  const filter = await getActionFilter(reader, collectActions(before, after.outcome, explanation))
+  if (!filter) return shown
+  const outcomes = [filterActions(before, filter), after.outcome && filterActions(after.outcome, filter)] as const
+  return {
+    ...shown,
+    before: outcomes[0],
+    after: { ...after, outcome: outcomes[1] },
+    explanation: filterExplanation(explanation, filter),
+    changes: listFieldChanges(outcomes[0], outcomes[1] ?? {}).map((change) => ({ ...change })),
+  }
+}

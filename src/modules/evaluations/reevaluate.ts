@@ -1,0 +1,178 @@
+/**
+ * Deciding again with what is in force today, and saying which change of version makes which difference. Nothing is stored.
+ */
+import type { AnalysisRequest, ListSnapshot } from '../../decision/analysis/analysis-request.ts'
+import type { AttributionRequest, AttributionResult } from '../../decision/analysis/analysis-runner.ts'
+import { DEFINITION, ENGINE, toListName } from '../../decision/analysis/analysis-task.ts'
+import { CURRENT_ENGINE, engines } from '../../decision/engines.ts'
+import type { CompiledDefinition, Decision, Finding, Inputs, ListNeeds } from '../../decision/model.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { isEqualJson, listFieldChanges } from '../../registry/content/json-patch.ts'
+import { type ContentPointer, getOrigin, type Origin } from '../reference-data/index.ts'
+import { decideWith, getResolution, type Resolution, restoreResolution } from '../risk-matrices/index.ts'
+import { attributeInThread, type RunInTx, toPlainList } from './analysis-thread.ts'
+import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
+import { toOutcomeView } from './records/record.ts'
+
+type PinnedResolution = Resolution<ContentPointer>
+
+/** An outcome, or why there is none. */
+export const toAttempt = (decision: Decision) =>
+  decision.ok
+    ? { outcome: toOutcomeView(decision.outcome), findings: [] }
+    : { outcome: null, findings: decision.findings.map(toFindingView) }
+
+const toFindingView = ({ code, pointer, message }: Finding) => ({ code, pointer, message })
+
+/** The versions of then and of today, as one engine understands them. */
+interface ResolutionPair {
+  readonly pinned: PinnedResolution
+  readonly today: PinnedResolution
+}
+
+export async function reevaluate(kernel: Kernel, read: RunInTx, evaluation_id: string) {
+  const { moved, order, caller, ...answer } = await read(async (tx) =>
+    decideToday(kernel, tx, await getIntactEvaluation(kernel, tx, evaluation_id)),
+  )
+  const tried = order ? await attributeInThread(kernel, order, caller) : NOTHING_TRIED
+  return { ...answer, switches: moved.map((each) => toVersionSwitch(each, tried, answer.before)) }
+}
+const NOTHING_TRIED: AttributionResult = { alone: [], joint: [], untried: [] }
+
+/** Today's answer, and what is to be found out about how it came to be another. */
+async function decideToday(kernel: Kernel, tx: Tx, { row, content, manifest }: IntactEvaluation) {
+  const sidesWith = async (engine: number): Promise<ResolutionPair> => ({
+    pinned: await restoreResolution(kernel, tx, manifest, engine),
+    today: await getResolution(kernel, tx, { family: row.family, key: row.definition_key }, engine),
+  })
+  const current = await sidesWith(CURRENT_ENGINE)
+  const isOld = content.engine !== CURRENT_ENGINE && engines.has(content.engine)
+  const former = isOld ? await sidesWith(content.engine) : current
+  const moved = [...findChangedVersions(current), ...(isOld ? [toEngineChange(content.engine)] : [])]
+  const decision = await decideWith(kernel, tx, current.today, content.inputs)
+  const before = toOutcomeView(content.outcome)
+  const after = toAttempt(decision)
+  return {
+    evaluation_id: row.evaluation_id,
+    same_outcome: isEqualJson(before, after.outcome),
+    before,
+    after,
+    explanation: decision.ok ? decision.explanation : null,
+    changes: listFieldChanges(before, after.outcome ?? {}),
+    moved,
+    order:
+      moved.length > 0
+        ? await buildAttribution(kernel, tx, moved.map(nameOf), [former, current], content.inputs)
+        : null,
+    caller: tx.tenant_id,
+  }
+}
+
+function toVersionSwitch(
+  { name, ...shown }: ChangedVersion,
+  { alone, joint, untried }: AttributionResult,
+  before: object,
+) {
+  const single = alone.find((each) => each.name === name)
+  const whole = single?.whole ? ('whole' as const) : ('part' as const)
+  const without = joint.includes(name) ? ('joint' as const) : ('none' as const)
+  const outcome = single?.outcome.outcome ? toOutcomeView(single.outcome.outcome) : null
+  return {
+    ...shown,
+    effect: untried.includes(name) ? ('unknown' as const) : single ? whole : without,
+    alone: single ? { outcome, findings: single.outcome.findings } : null,
+    changes: single ? listFieldChanges(before, outcome ?? {}) : [],
+  }
+}
+
+/** Everything that a decision on a mixture of old and new versions may read. */
+async function buildAttribution(
+  kernel: Kernel,
+  tx: Tx,
+  names: readonly string[],
+  [former, current]: readonly [ResolutionPair, ResolutionPair],
+  inputs: Inputs,
+): Promise<AttributionRequest> {
+  const all = [...new Set([former.pinned, former.today, current.pinned, current.today])]
+  const asked = all.map(({ compiled }) => ({ compiled, needs: compiled.needs(inputs) }))
+  const keysOf = (list_key: string) => new Set(asked.flatMap((each) => listReadKeys(each, list_key)))
+  const plain = async (
+    { engine, compiled }: PinnedResolution,
+    pointers: readonly ContentPointer[],
+  ): Promise<AnalysisRequest> => {
+    const lists: ListSnapshot[] = []
+    for (const pointer of pointers) lists.push(await toPlainList(kernel, tx, pointer, keysOf))
+    return { engine, definition: compiled.definition, lists }
+  }
+  const then = new Map([...former.pinned.lists, ...current.pinned.lists])
+  const today = [...new Map([...former.today.lists, ...current.today.lists]).values()]
+  const others = today.filter(({ list_key }) => names.includes(toListName(list_key)) || !then.has(list_key))
+  return {
+    names,
+    old: await plain(former.pinned, [...then.values()]),
+    young: await plain(current.today, others),
+    inputs,
+  }
+}
+
+/** Of a list that is not held whole: what the definition names and what the inputs lead to. */
+function listReadKeys(
+  { compiled, needs }: { compiled: CompiledDefinition; needs: ListNeeds },
+  list_key: string,
+): string[] {
+  const named = compiled.references.flatMap((each) => (each.list_key === list_key && each.key !== null ? each.key : []))
+  const needed = needs.get(list_key) ?? []
+  return needed === 'all' ? named : [...named, ...needed]
+}
+
+/** One thing that has another version today: the definition, a list that was read then or is read now, or the engine. */
+interface ChangedVersion {
+  readonly name: string
+  readonly family: ContentPointer['family'] | 'engine'
+  readonly key: string
+  readonly from_version: number | null
+  readonly from_origin: Origin | null
+  readonly to_version: number | null
+  readonly to_origin: Origin | null
+  readonly from_overlay: number | null
+  readonly to_overlay: number | null
+}
+const nameOf = ({ name }: ChangedVersion): string => name
+
+const toEngineChange = (from_version: number): ChangedVersion => ({
+  name: ENGINE,
+  family: 'engine',
+  key: 'engine',
+  from_version,
+  from_origin: null,
+  to_version: CURRENT_ENGINE,
+  to_origin: null,
+  from_overlay: null,
+  to_overlay: null,
+})
+
+function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[] {
+  const moved = (name: string, from: ContentPointer | undefined, to: ContentPointer | undefined): ChangedVersion[] => {
+    const { family, list_key: key } = (from ?? to) as ContentPointer
+    if (isEqualJson(toIdentity(from), toIdentity(to))) return []
+    const versions = {
+      from_version: from?.version ?? null,
+      from_origin: from ? getOrigin(from.dataset_tenant_id) : null,
+      to_version: to?.version ?? null,
+      to_origin: to ? getOrigin(to.dataset_tenant_id) : null,
+    }
+    const overlays = { from_overlay: from?.overlay_version ?? null, to_overlay: to?.overlay_version ?? null }
+    return [{ name, family, key, ...versions, ...overlays }]
+  }
+  const keys = [...new Set([...pinned.lists.keys(), ...today.lists.keys()])].sort()
+  return [
+    ...moved(DEFINITION, pinned.definition, today.definition),
+    ...keys.flatMap((key) => moved(toListName(key), pinned.lists.get(key), today.lists.get(key))),
+  ]
+}
+
+const toIdentity = (pointer: ContentPointer | undefined) =>
+  pointer === undefined
+    ? null
+    : [pointer.dataset_id, pointer.version, pointer.content_hash, pointer.overlay_version, pointer.overlay_hash]

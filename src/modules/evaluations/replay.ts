@@ -1,0 +1,86 @@
+/**
+ * Replaying a decision on what it pinned: the same bytes, or what differs, or what was altered. It believes no column and no
+ * cache, and stores nothing.
+ */
+import { type DecisionContent, findFormatFault, getSalt } from '../../decision/document.ts'
+import { engines } from '../../decision/engines.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { assertFound, Problem } from '../../kernel/problem.ts'
+import { type FieldChange, listFieldChanges } from '../../registry/content/json-patch.ts'
+import { buildTree, findVersion, loadList, type PinnedVersion, resolvePins } from '../reference-data/index.ts'
+import { decideWith, restoreResolution } from '../risk-matrices/index.ts'
+import { buildDocument } from './decide/decide.ts'
+import { readEvaluation } from './records/read-record.ts'
+
+const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
+
+/** A kernel with nothing remembered: what is examined is what is stored, not what a process still has in mind. */
+const withoutCaches = (kernel: Kernel): Kernel => Object.create(kernel) as Kernel
+
+export async function replay(kernel: Kernel, tx: Tx, evaluation_id: string) {
+  const { row, content, manifest, faults } = await readEvaluation(kernel, tx, evaluation_id)
+  const { engine, document_hash } = row
+  const toResult = (verdict: 'identical' | 'different' | 'tampered', more: Partial<Details> = {}) => ({
+    evaluation_id,
+    verdict,
+    engine,
+    document_hash,
+    ...NO_DETAILS,
+    ...more,
+  })
+  if (content === null || faults.length > 0) return toResult('tampered', { faults: [...faults] })
+  if (!engines.has(engine)) return toResult('different', { faults: [`This release has no engine ${engine}.`] })
+  const unknown = findFormatFault(content)
+  if (unknown !== null) return toResult('different', { faults: [unknown] })
+  const fresh = withoutCaches(kernel)
+  const again = await recompute(fresh, tx, manifest, content)
+  if (typeof again === 'object' && 'document' in again && again.document === row.document) {
+    return toResult('identical', { recomputed_hash: again.document_hash })
+  }
+  const damage = await findCorruptPins(fresh, tx, manifest)
+  if (again === 'corrupt' || damage.length > 0)
+    return toResult('tampered', { faults: damage.length > 0 ? damage : [PINNED_CONTENT_CHANGED] })
+  if ('findings' in again) return toResult('different', { faults: again.findings.map(({ message }) => message) })
+  const differences = listFieldChanges(content, again.content).map((change) => ({ ...change }))
+  return toResult('different', { differences, recomputed_hash: again.document_hash })
+}
+
+interface Details {
+  readonly faults: string[]
+  readonly differences: FieldChange[]
+  readonly recomputed_hash: string | null
+}
+const NO_DETAILS: Details = { faults: [], differences: [], recomputed_hash: null }
+const PINNED_CONTENT_CHANGED = 'What the decision was made on is no longer what was pinned.'
+
+/** The document again, or why nothing is decided now, or that what was pinned cannot be read. */
+async function recompute(kernel: Kernel, tx: Tx, manifest: readonly PinnedVersion[], content: DecisionContent) {
+  try {
+    const resolution = await restoreResolution(kernel, tx, manifest, content.engine)
+    const decision = await decideWith(kernel, tx, resolution, content.inputs)
+    if (!decision.ok) return decision
+    return buildDocument(resolution, content.inputs, content.valid_at, decision, getSalt(content))
+  } catch (error) {
+    if (isCorrupt(error)) return 'corrupt'
+    throw error
+  }
+}
+
+/** Which of the pinned things are no longer what they were; a list that is too large to be held is told by its hashes. */
+async function findCorruptPins(kernel: Kernel, tx: Tx, manifest: readonly PinnedVersion[]): Promise<string[]> {
+  const faults: string[] = []
+  for (const pin of manifest) {
+    try {
+      const [pointer] = await resolvePins(tx, [pin])
+      const whole = pointer && (await loadList(kernel, tx, pointer))
+      if (!whole) await buildTree((body) => body(tx), assertFound(await findVersion(tx, toDatasetId(pin), pin.version)))
+    } catch (error) {
+      if (!isCorrupt(error)) throw error
+      faults.push(`Version ${pin.version} of ${pin.family ?? 'list'} ${pin.list_key} is no longer what was pinned.`)
+    }
+  }
+  return faults
+}
+
+const toDatasetId = ({ dataset_tenant_id, dataset_id }: PinnedVersion) => ({ tenant_id: dataset_tenant_id, dataset_id })

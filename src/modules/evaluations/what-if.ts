@@ -1,0 +1,128 @@
+/** What the same decision would have been with other inputs or other versions, and how little would have changed its band. */
+import { buildAnalysisRequest } from '../../decision/analysis/analysis-request.ts'
+import type { Inputs } from '../../decision/model.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { assertReferenced, fail } from '../../kernel/problem.ts'
+import { listFieldChanges } from '../../registry/content/json-patch.ts'
+import {
+  type ContentPointer,
+  findDataset,
+  findVersion,
+  getOrigin,
+  type Origin,
+  type PinnedVersion,
+  resolveVersions,
+  toPins,
+} from '../reference-data/index.ts'
+import {
+  bindDefinition,
+  decideWith,
+  isFindings,
+  type Resolution,
+  restoreResolution,
+  toContentPointer,
+} from '../risk-matrices/index.ts'
+import { type RunInTx, type SearchArguments, searchInThread } from './analysis-thread.ts'
+import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
+import { toOutcomeView } from './records/record.ts'
+import { toAttempt } from './reevaluate.ts'
+
+export interface WhatIfChanges {
+  readonly inputs?: Readonly<Record<string, unknown>>
+  readonly definition_version?: number
+  /** Whose version it is; of the owner that was pinned when absent. */
+  readonly definition_origin?: Origin
+  readonly lists?: readonly { readonly list_key: string; readonly version: number; readonly origin?: Origin }[]
+  readonly search?: boolean
+  readonly band?: string
+}
+
+export async function whatIf(kernel: Kernel, read: RunInTx, evaluation_id: string, supposed: WhatIfChanges) {
+  const { order, ...answer } = await read(async (tx) =>
+    decideWhatIf(kernel, tx, await getIntactEvaluation(kernel, tx, evaluation_id), supposed),
+  )
+  return { ...answer, search: order ? await searchInThread(kernel, order) : null }
+}
+
+async function decideWhatIf(
+  kernel: Kernel,
+  tx: Tx,
+  { row, content, manifest }: IntactEvaluation,
+  supposed: WhatIfChanges,
+) {
+  const resolution = await getChangedResolution(kernel, tx, manifest, supposed)
+  const inputs = withChanges(content.inputs, supposed.inputs ?? {})
+  const decision = await decideWith(kernel, tx, resolution, inputs)
+  const before = toOutcomeView(content.outcome)
+  const after = toAttempt(decision)
+  return {
+    evaluation_id: row.evaluation_id,
+    before,
+    after,
+    explanation: decision.ok ? decision.explanation : null,
+    changes: listFieldChanges(before, after.outcome ?? {}),
+    order: supposed.search ? await buildSearch(kernel, tx, resolution, inputs, supposed.band) : null,
+  }
+}
+
+/** From the inputs as supposed: what else would have to be different for another band. */
+async function buildSearch(
+  kernel: Kernel,
+  tx: Tx,
+  resolution: Resolution<ContentPointer>,
+  inputs: Inputs,
+  band: string | undefined,
+): Promise<SearchArguments | null> {
+  const { bound, lists } = await bindDefinition(kernel, tx, resolution)
+  if (isFindings(bound)) return null
+  return [buildAnalysisRequest(resolution.compiled, lists, resolution.engine), inputs, band, tx.tenant_id]
+}
+
+/** Null takes an input away: then its declared default holds, or its absence is a fault. */
+function withChanges(inputs: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries({ ...inputs, ...changes }).filter(([, value]) => value !== null))
+}
+
+/** As pinned, but for the versions that are named; what another version of the definition reads besides is read as of today. */
+async function getChangedResolution(
+  kernel: Kernel,
+  tx: Tx,
+  manifest: readonly PinnedVersion[],
+  { definition_version, definition_origin, lists = [] }: WhatIfChanges,
+): Promise<Resolution<ContentPointer>> {
+  if (definition_origin !== undefined && definition_version === undefined)
+    fail('conflict', 'Name the version of the definition as well.')
+  const wanted = new Map(lists.map(({ list_key, version, origin }) => [list_key, { version, origin }]))
+  const definition = definition_version && { version: definition_version, origin: definition_origin }
+  const pins: PinnedVersion[] = []
+  for (const pin of manifest) {
+    const other = pin.family ? definition : wanted.get(pin.list_key)
+    pins.push(other ? await pinOtherVersion(tx, pin, other.version, other.origin) : pin)
+    if (!pin.family) wanted.delete(pin.list_key)
+  }
+  // A list that the decision did not read has no version that could be another.
+  for (const [list_key] of wanted) fail('conflict', `The decision did not read ${list_key}.`)
+  const resolution = await restoreResolution(kernel, tx, pins)
+  const missing = resolution.compiled.list_keys.filter((list_key) => !resolution.lists.has(list_key))
+  if (missing.length === 0) return resolution
+  const further = await resolveVersions(tx, missing, {})
+  return {
+    ...resolution,
+    lists: new Map([...resolution.lists, ...further.map((pointer) => [pointer.list_key, pointer] as const)]),
+  }
+}
+
+/** Of the owner that was pinned, unless the other one is named. An overlay lies over the shared list only. */
+async function pinOtherVersion(tx: Tx, pin: PinnedVersion, version: number, origin?: Origin): Promise<PinnedVersion> {
+  const name = `version ${version} of ${pin.list_key}`
+  if (origin === undefined || origin === getOrigin(pin.dataset_tenant_id)) {
+    const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
+    const { content_hash } = assertReferenced(await findVersion(tx, of, version), name)
+    return { ...pin, version, content_hash }
+  }
+  const dataset = assertReferenced(await findDataset(tx, pin.list_key, pin.family ?? 'list', origin), name)
+  const found = assertReferenced(await findVersion(tx, dataset, version), name)
+  const [other] = toPins([toContentPointer(dataset, found)]) as [PinnedVersion]
+  return other
+}

@@ -1,0 +1,233 @@
+/** Impact before approval: what a waiting change would put in force is measured, and may have to be, before it is approved. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bands, countries, newPolicy, type Policy, publishList } from '../../../test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { runImpact } from '../../../test/support/impact-fixtures.ts'
+import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { roles } from '../../kernel/auth/roles.ts'
+
+const SHARED_LIST = 'jurisdiction-risk'
+let w: TestApp
+let t: ExampleTenant
+let policy: Policy
+
+beforeAll(async () => {
+  w = await startTestApp()
+  t = await ExampleTenant.create(w)
+  policy = await newPolicy(t)
+  for (const country of ['CH', 'DE', 'IR']) await decide(t, policy, country)
+})
+afterAll(() => w.close())
+
+async function decide(of: ExampleTenant, { matrix_key }: Policy, country: string): Promise<void> {
+  const body = { subject_type: 'person', name: 'Ada', attributes: { country } }
+  const { subject_id } = await of.make('POST /subjects', { body })
+  await of.make('POST /evaluations', { body: { matrix_key, subject_id } })
+}
+const tighter = countries.map((entry) => (entry.code === 'DE' ? { ...entry, score_bps: 5000 } : entry))
+const publish = async (list_key: string, data: readonly object[] = tighter): Promise<number> =>
+  (await t.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data } })).version
+
+/** The author asks under this policy; afterwards nothing is governed. */
+async function propose(at: string, body: object, rule: object, of = t): Promise<string> {
+  await of.setApprovalRules([{ approvers: 1, role: 'compliance_officer', ...rule }])
+  const token = await of.token(roles, of.author)
+  const { cr_id } = await of.make(at, { token, body })
+  await of.setApprovalRules([])
+  return cr_id
+}
+const proposeActivation = async (list_key: string, version: number, rule: object = {}) =>
+  propose(
+    `POST /reference-data/datasets/${list_key}/activations`,
+    { version, reason: 'reviewed' },
+    {
+      action: 'activation',
+      ...rule,
+    },
+  )
+const approve = async (cr_id: string, of = t) =>
+  w.call(`POST /change-requests/${cr_id}/approve`, { token: await of.token(), body: {} })
+const measure = (cr_id: string, of = t) => runImpact(of, `POST /change-requests/${cr_id}/impact`)
+const impactOf = (cr_id: string, of = t) => of.make(`GET /change-requests/${cr_id}/impact`)
+
+describe('a change request', () => {
+  test('shows the run made for it: what approving would put in force', async () => {
+    const version = await publish(policy.country_list)
+    const cr_id = await proposeActivation(policy.country_list, version)
+    const before = await t.make(`GET /change-requests/${cr_id}`)
+    expect(before).toMatchObject({ require_impact: false, impact_run_id: null })
+    expect((await w.call(`GET /change-requests/${cr_id}/impact`, { token: await t.token() })).status).toBe(404)
+    const run_id = await measure(cr_id)
+    expect(await impactOf(cr_id)).toMatchObject({
+      run_id,
+      cr_id,
+      version,
+      stale: false,
+      result: { decisions: 3, flips: 1 },
+    })
+    expect(await t.make(`GET /change-requests/${cr_id}`)).toMatchObject({ impact_run_id: run_id, revision: 2 })
+    // Carrying it out was undone: what is in force is what was.
+    const { in_force } = await t.make(`GET /reference-data/datasets/${policy.country_list}/activations`)
+    expect(in_force.map((span: { version: number }) => span.version)).toEqual([1])
+  })
+
+  test('for an overlay is measured by what the overlay would make of the shared list', async () => {
+    const of = await ExampleTenant.create(w)
+    const own = await newPolicy(of, SHARED_LIST)
+    for (const country of ['DE', 'DE', 'CH']) await decide(of, own, country)
+    // Another tenant that decides with the same shared list is not looked at.
+    await decide(t, await newPolicy(t, SHARED_LIST), 'DE')
+    const entries = [{ key: 'DE', op: 'merge', value: { rating: 'high', score_bps: 9000 } }]
+    const at = `PUT /reference-data/datasets/${SHARED_LIST}/overlay`
+    const cr_id = await propose(at, { entries, reason: 'house view' }, { action: 'overlay' }, of)
+    await measure(cr_id, of)
+    const run = await impactOf(cr_id, of)
+    expect(run).toMatchObject({ family: 'list', key: SHARED_LIST, stale: false })
+    expect(run.overlay_hash).toBe(run.content_hash)
+    expect(run.result).toMatchObject({ decisions: 3, flips: 2, segments: [{ segment: null, decisions: 3, flips: 2 }] })
+    expect(run.result.samples[0].factors).toMatchObject([{ factor: 'country', after_bps: 9000 }])
+    // Approved, it does exactly that.
+    expect((await approve(cr_id, of)).status).toBe(200)
+    const { overlay } = await of.make(`GET /reference-data/datasets/${SHARED_LIST}/overlay`)
+    expect(overlay.content_hash).toBe(run.overlay_hash)
+    // And its removal brings them back.
+    const removal = await propose(
+      `DELETE /reference-data/datasets/${SHARED_LIST}/overlay`,
+      undefined as never,
+      {
+        action: 'overlay',
+      },
+      of,
+    )
+    await measure(removal, of)
+    expect((await impactOf(removal, of)).result).toMatchObject({
+      decisions: 3,
+      flips: 2,
+      transitions: [
+        { from: 'high', to: 'low', decisions: 2 },
+        { from: 'low', to: 'low', decisions: 1 },
+      ],
+    })
+  })
+
+  test('for a matrix is measured with the matrix it would put in force', async () => {
+    const path = `/risk-matrices/${policy.matrix_key}`
+    const { definition } = await t.make(`GET ${path}/versions/1`)
+    const [country, channel] = definition.factors
+    const heavier = {
+      ...definition,
+      factors: [
+        { ...country, weight_bps: 10000 },
+        { ...channel, weight_bps: 0 },
+      ],
+    }
+    await t.make(`POST ${path}/versions`, { body: { definition: heavier } })
+    const { version } = await t.make(`POST ${path}/versions/draft/publish`, { body: {} })
+    const cr_id = await propose(`POST ${path}/activations`, { version, reason: 'reviewed' }, { action: 'activation' })
+    await measure(cr_id)
+    // CH 1000, DE 2000, IR 9000 now count alone: every score moves but that of DE, and no band.
+    expect((await impactOf(cr_id)).result).toMatchObject({ decisions: 3, flips: 0, score_moves: 2, factors: [] })
+  })
+
+  test('that takes effect later, or goes back, is measured as it will be then', async () => {
+    const own = await newPolicy(t)
+    for (const country of ['CH', 'DE']) await decide(t, own, country)
+    const path = `/reference-data/datasets/${own.country_list}`
+    const version = await publish(own.country_list)
+    const later = { version, reason: 'from then on', effective_from: '2090-01-01T00:00:00Z' }
+    const scheduled = await propose(`POST ${path}/activations`, later, { action: 'activation' })
+    await measure(scheduled)
+    expect(await impactOf(scheduled)).toMatchObject({ version, result: { decisions: 2, flips: 1 } })
+    await publishList(t, own.country_list, tighter)
+    expect(await impactOf(scheduled)).toMatchObject({ stale: true })
+    const back = await propose(`POST ${path}/rollback`, { reason: 'too strict' }, { action: 'rollback' })
+    await measure(back)
+    const { version: earlier, result } = await impactOf(back)
+    expect([earlier, result.decisions, result.flips]).toEqual([1, 2, 1])
+    expect(result.transitions).toContainEqual(expect.objectContaining({ from: 'high', to: 'low', decisions: 1 }))
+  })
+
+  test('that has gone stale, or was decided, is not measured any more', async () => {
+    const own = await newPolicy(t)
+    const version = await publish(own.country_list)
+    const cr_id = await proposeActivation(own.country_list, version)
+    await publishList(t, own.country_list, countries)
+    const start = async () => w.call(`POST /change-requests/${cr_id}/impact`, { token: await t.token(), body: {} })
+    expect((await start()).json.code).toBe('approval_void')
+    await t.make(`POST /change-requests/${cr_id}/reject`, { body: { reason: 'no' } })
+    expect((await start()).json.code).toBe('transition_not_allowed')
+  })
+
+  test('that puts nothing in force has no impact to measure', async () => {
+    const cr_id = await t.changeRequest()
+    const reply = await w.call(`POST /change-requests/${cr_id}/impact`, { token: await t.token(), body: {} })
+    expect([reply.status, reply.json.code]).toEqual([409, 'transition_not_allowed'])
+  })
+})
+
+describe('where the policy requires it', () => {
+  const why = ({ status, json }: Awaited<ReturnType<typeof approve>>) => [
+    status,
+    json.code,
+    json.gates?.map(({ gate, facts }: { gate: string; facts: { why: string } }) => `${gate} ${facts.why}`),
+  ]
+
+  test('nothing is approved before a run has measured it, nor while one is under way', async () => {
+    const own = await newPolicy(t)
+    const cr_id = await proposeActivation(own.country_list, await publish(own.country_list), { require_impact: true })
+    expect(await t.make(`GET /change-requests/${cr_id}`)).toMatchObject({ require_impact: true })
+    expect(why(await approve(cr_id))).toEqual([409, 'gates_closed', ['impact missing']])
+    const job = await t.make(`POST /change-requests/${cr_id}/impact`, { body: {} })
+    expect(why(await approve(cr_id))).toEqual([409, 'gates_closed', ['impact unfinished']])
+    await t.runToEnd(job)
+    // Nobody was ever decided on with it: looking at nothing is an answer.
+    expect((await impactOf(cr_id)).result).toMatchObject({ decisions: 0 })
+    expect((await approve(cr_id)).json).toMatchObject({ state: 'approved' })
+  })
+
+  test('a run that no longer holds is not enough; made anew it is', async () => {
+    const own = await newPolicy(t)
+    const cr_id = await proposeActivation(own.country_list, await publish(own.country_list), { require_impact: true })
+    await measure(cr_id)
+    await publishList(t, own.band_list, [
+      { ...bands[0], to_bps: 3999 },
+      { ...bands[1], from_bps: 4000 },
+    ] as object[])
+    expect(await impactOf(cr_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
+    expect(why(await approve(cr_id))).toEqual([409, 'gates_closed', ['impact stale']])
+    await measure(cr_id)
+    expect((await approve(cr_id)).status).toBe(200)
+  })
+
+  test('it is required only of what can be measured, by somebody who is shown it, and never of going back', async () => {
+    const token = await t.token()
+    const put = (rule: object) =>
+      w.call('PUT /tenant/approval-policy', {
+        token,
+        body: { rules: [{ approvers: 1, role: 'compliance_officer', require_impact: true, ...rule }] },
+      })
+    for (const rule of [{ action: 'roles' }, { action: 'rollback' }, { action: 'activation', approvers: 0 }]) {
+      const { status, json } = await put(rule)
+      expect([rule.action, status, json.code]).toEqual([rule.action, 409, 'conflict'])
+    }
+    for (let n = 0; n < 2; n++) await w.person(t.tenant_id, ['compliance_officer'])
+    const { json } = await put({ action: 'overlay' })
+    expect(json.rules).toEqual([{ action: 'overlay', approvers: 1, role: 'compliance_officer', require_impact: true }])
+    await t.setApprovalRules([])
+  })
+})
+
+test('what was only tried is never decided with, however much is put in force afterwards', async () => {
+  const own = await newPolicy(t)
+  const other = await newPolicy(t)
+  const decided = async () =>
+    (
+      await t.make('POST /evaluations/preview', { body: { matrix_key: own.matrix_key, inputs: { country: 'DE' } } })
+    ).lists.find(({ list_key }: { list_key: string }) => list_key === own.country_list).version
+  expect(await decided()).toBe(1)
+  const cr_id = await proposeActivation(own.country_list, await publish(own.country_list))
+  await measure(cr_id)
+  // Nothing is asked in between, so whatever the attempts left behind in the process is still there.
+  await publishList(t, other.country_list, tighter)
+  expect(await decided()).toBe(1)
+})

@@ -1,0 +1,197 @@
+/**
+ * What a candidate is compared with: the matrices and rules in force that would decide with it, and everything they read, of
+ * one instant. From a receipt the same ground is laid again, however often a run is taken up.
+ */
+import { createHash } from 'node:crypto'
+import { CURRENT_ENGINE, getEngine } from '../../decision/engines.ts'
+import type {
+  BoundList,
+  CompiledDefinition,
+  Decision,
+  Definition,
+  DefinitionFamily,
+  Finding,
+  Inputs,
+  ListEntry,
+} from '../../decision/model.ts'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { fail, Problem } from '../../kernel/problem.ts'
+import type { Entry } from '../../registry/adapter.ts'
+import { entryHash } from '../../registry/content/hashes.ts'
+import { type BaseType, evaluateOverlay, type OverlayEntry } from '../../registry/overlay.ts'
+import {
+  type Clocks,
+  type ContentPointer,
+  findPointersInForce,
+  loadBaseType,
+  type PinnedVersion,
+  resolvePins,
+  toPins,
+  type VersionPointer,
+} from '../reference-data/index.ts'
+import {
+  type Bindable,
+  decideWith,
+  type FoundResolution,
+  findResolution,
+  getCompiled,
+  listReferencingDefinitions,
+  toPointers,
+} from '../risk-matrices/index.ts'
+import type { Candidate, CandidateOverlay, Target } from './candidates.ts'
+
+/** Everything in force that the comparison rests on, each once; what would change is among it where it is in force. */
+export async function collectBaseline(
+  kernel: Kernel,
+  tx: Tx,
+  candidate: Candidate,
+  clocks: Clocks,
+): Promise<VersionPointer[]> {
+  const ground = new Map<string, VersionPointer>()
+  const add = (pointers: Iterable<VersionPointer>) => {
+    for (const pointer of pointers) ground.set(`${pointer.family} ${pointer.list_key}`, pointer)
+  }
+  if (candidate.family === 'list') {
+    add((await findPointersInForce(tx, [candidate.key], clocks)).values())
+    for (const reader of await listReferencingDefinitions(tx, candidate.key)) {
+      const found = await ignoreNotInForce(() => findResolution(kernel, tx, { ...reader, ...clocks }))
+      if (found?.compiled.list_keys.includes(candidate.key)) add(toPointers(found))
+    }
+  } else {
+    const { family, key } = candidate as Target & { family: DefinitionFamily }
+    const found = await ignoreNotInForce(() => findResolution(kernel, tx, { family, key, ...clocks }))
+    if (found) add(toPointers(found))
+    const { compiled } = await loadCandidateDefinition(kernel, tx, candidate)
+    add((await findPointersInForce(tx, compiled.list_keys, clocks)).values())
+  }
+  return [...ground.values()]
+}
+
+async function ignoreNotInForce(find: () => Promise<FoundResolution>): Promise<FoundResolution | null> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof Problem && (error.code === 'nothing_in_force' || error.code === 'not_found')) return null
+    throw error
+  }
+}
+
+export const hashPins = (manifest: readonly PinnedVersion[]): string =>
+  createHash('sha256').update(canonicalJson(manifest)).digest('hex')
+
+/** Of what is in force now; differs from that of a run as soon as anything it rests on has moved. */
+export const hashBaseline = async (kernel: Kernel, tx: Tx, candidate: Candidate): Promise<string> =>
+  hashPins(toPins(await collectBaseline(kernel, tx, candidate, {})))
+
+async function loadCandidateDefinition(
+  kernel: Kernel,
+  tx: Tx,
+  candidate: Candidate,
+): Promise<{ compiled: CompiledDefinition; identity: string }> {
+  if (candidate.pin) {
+    const [pointer] = await resolvePins(tx, [candidate.pin])
+    return getCompiled(kernel, tx, pointer as ContentPointer, CURRENT_ENGINE)
+  }
+  const text = { ...candidate.definition, family: candidate.family } as unknown as Definition
+  const identity = `draft:${tx.tenant_id}:${candidate.family}:${candidate.content_hash}:${CURRENT_ENGINE}`
+  return { compiled: getEngine(CURRENT_ENGINE).compile(text), identity }
+}
+
+/** One definition in force, and the same with the candidate switched in. */
+export interface Comparison {
+  readonly family: DefinitionFamily
+  readonly key: string
+  readonly version: number
+  /** Lists it reads that are not in force: it decides nothing today. */
+  readonly missing: readonly string[]
+  readonly before: Bindable
+  readonly after: Bindable
+}
+
+export async function buildComparisons(
+  kernel: Kernel,
+  tx: Tx,
+  candidate: Candidate,
+  manifest: readonly PinnedVersion[],
+): Promise<Comparison[]> {
+  const ground = await resolvePins(tx, manifest)
+  const lists = new Map(ground.filter(({ family }) => family === 'list').map((list) => [list.list_key, list]))
+  const comparisons: Comparison[] = []
+  for (const definition of ground.filter(({ family }) => family !== 'list')) {
+    const { compiled, identity } = await getCompiled(kernel, tx, definition, CURRENT_ENGINE)
+    const before = { identity, compiled, lists: pickReadLists(compiled, lists) }
+    const after =
+      candidate.family === 'list'
+        ? await switchList(tx, candidate, before)
+        : await loadCandidateDefinition(kernel, tx, candidate).then((made) => ({
+            ...made,
+            lists: pickReadLists(made.compiled, lists),
+          }))
+    comparisons.push({
+      family: definition.family as DefinitionFamily,
+      key: definition.list_key,
+      version: definition.version,
+      missing: findMissingLists(before),
+      before,
+      after,
+    })
+  }
+  return comparisons
+}
+
+const pickReadLists = (
+  compiled: CompiledDefinition,
+  lists: ReadonlyMap<string, ContentPointer>,
+): Map<string, ContentPointer> =>
+  new Map(compiled.list_keys.flatMap((key) => (lists.has(key) ? [[key, lists.get(key) as ContentPointer]] : [])))
+
+const findMissingLists = ({ compiled, lists }: Bindable): string[] =>
+  compiled.list_keys.filter((key) => !lists.has(key))
+
+async function switchList(tx: Tx, { key, pin, overlay }: Candidate, before: Bindable): Promise<Bindable> {
+  const [pointer = fail('internal')] = await resolvePins(tx, pin ? [pin] : [])
+  const after = { ...before, lists: new Map([...before.lists, [key, pointer]]) }
+  if (!overlay || (overlay.base_version !== null && overlay.base_version !== pointer.version)) return after
+  const lay = createCandidateOverlay(overlay, pointer, await loadBaseType(tx, pointer))
+  const over = (list: BoundList) => (list.list_key === key ? lay(list) : list)
+  return { ...after, identity: `${before.identity}:${overlay.hash}`, over }
+}
+
+/** Lays an overlay that is not stored over a list, by the same rules as one that is. */
+function createCandidateOverlay(
+  { entries, hash }: CandidateOverlay,
+  { overlay_policy }: ContentPointer,
+  type: BaseType,
+) {
+  const changes = new Map(entries.map((change) => [change.key, change]))
+  const laid = (under: ListEntry | undefined, change: OverlayEntry): ListEntry | undefined => {
+    const { effective, refusal } = evaluateOverlay(under?.entry as Entry | undefined, change, overlay_policy, type)
+    if (refusal) return under
+    return effective && { key: change.key, entry: effective, hash: entryHash(canonicalJson(effective)) }
+  }
+  return (list: BoundList): BoundList => {
+    const get = (key: string): ListEntry | undefined => {
+      const change = changes.get(key)
+      return change ? laid(list.get(key), change) : list.get(key)
+    }
+    const keys = new Set([...(list.all ?? []).map(({ key }) => key), ...changes.keys()])
+    const all = list.all === null ? null : [...keys].sort().flatMap((key) => get(key) ?? [])
+    return { ...list, overlay_hash: hash, get, all }
+  }
+}
+
+/** Nothing is decided where a list is missing. */
+export async function decideOrRefuse(kernel: Kernel, tx: Tx, of: Bindable, inputs: Inputs): Promise<Decision> {
+  const missing = findMissingLists(of)
+  if (missing.length > 0) return { ok: false, findings: missing.map(toNotInForceFinding) }
+  return decideWith(kernel, tx, of, inputs)
+}
+
+const toNotInForceFinding = (list_key: string): Finding => ({
+  code: 'list_not_in_force',
+  pointer: '',
+  message: `No version of the list ${list_key} is in force.`,
+  severity: 'error',
+})

@@ -1,0 +1,170 @@
+/**
+ * What is tried: a version of a list, matrix or rule, a draft, or whatever a waiting change request would put in force. It is
+ * kept by content, so that a run means the same however long it takes; nothing here changes what is in force.
+ */
+import { createHash } from 'node:crypto'
+import type { DefinitionFamily } from '../../decision/model.ts'
+import { AuditNotesCollector } from '../../kernel/audit/record.ts'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { fail } from '../../kernel/problem.ts'
+import { type ChangeRequestRow, dryRunInSavepoint } from '../../kernel/request/queries.ts'
+import type { Actor, RequestMetadata } from '../../kernel/route.ts'
+import type { OverlayEntry } from '../../registry/overlay.ts'
+import {
+  type ContentPointer,
+  type DatasetFamily,
+  type DatasetRow,
+  findPointersInForce,
+  type PinnedVersion,
+  readOverlay,
+  toPins,
+  type VersionPointer,
+  type VersionRow,
+} from '../reference-data/index.ts'
+import { assertNoErrors, checkDefinition, toContentPointer, type VersionOrDraft } from '../risk-matrices/index.ts'
+
+export interface Target {
+  readonly family: DatasetFamily
+  readonly key: string
+}
+
+export interface Candidate extends Target {
+  /** The stored version, as a receipt would pin it; null for a draft. */
+  readonly pin: PinnedVersion | null
+  /** A draft, as it was when the run began. */
+  readonly definition: Readonly<Record<string, unknown>> | null
+  /** What would lie over a shared list; null where the pin says which overlay does. */
+  readonly overlay: CandidateOverlay | null
+  readonly content_hash: string
+}
+export interface CandidateOverlay {
+  readonly entries: readonly OverlayEntry[]
+  /** It holds for this base version only; null: for every one. */
+  readonly base_version: number | null
+  readonly hash: string
+}
+
+const toPin = (pointer: ContentPointer): PinnedVersion => toPins([pointer])[0] as PinnedVersion
+
+const toStoredCandidate = (target: Target, pointer: ContentPointer): Candidate => ({
+  ...target,
+  pin: toPin(pointer),
+  definition: null,
+  overlay: null,
+  content_hash: pointer.content_hash,
+})
+
+/** As it would be seen by the tenant: over a version of a shared list lies the overlay that is in force. */
+export async function createListCandidate(tx: Tx, dataset: DatasetRow, version: VersionRow): Promise<Candidate> {
+  const target = { family: 'list' as const, key: dataset.list_key }
+  const own = toContentPointer(dataset, version)
+  if (dataset.tenant_id === tx.tenant_id) return toStoredCandidate(target, own)
+  const now = (await findPointersInForce(tx, [dataset.list_key], {})).get(dataset.list_key)
+  if (!now) return toStoredCandidate(target, { ...own, via: 'tenant-pin' })
+  const { overlay_dataset_id, overlay_version, overlay_hash, overlay_count, overlay_base_version } = now
+  const over = { overlay_dataset_id, overlay_version, overlay_hash, overlay_count, overlay_base_version }
+  return toStoredCandidate(target, { ...own, via: 'tenant-pin', ...over })
+}
+
+/** A draft must be readable; whether it is complete is not asked before it is published. */
+export async function createDefinitionCandidate(
+  tx: Tx,
+  { dataset, text, version }: VersionOrDraft,
+): Promise<Candidate> {
+  const target = { family: dataset.family, key: dataset.list_key }
+  if (version) return toStoredCandidate(target, toContentPointer(dataset, version))
+  const { of, findings } = await checkDefinition(tx, dataset.family as DefinitionFamily, text)
+  if (!of) assertNoErrors(findings)
+  return { ...target, pin: null, definition: text, overlay: null, content_hash: hashText(text) }
+}
+
+export const hashText = (text: Readonly<Record<string, unknown>>): string =>
+  createHash('sha256').update(canonicalJson(text)).digest('hex')
+
+/** Actions whose effect is another version in force; of these, a policy may ask for a run before they are approved. */
+const ACTIVATING_ACTIONS: readonly string[] = ['activation', 'overlay', 'rollback']
+/** Going back must never wait for figures. */
+export const MEASURED_ACTIONS: readonly string[] = ACTIVATING_ACTIONS.filter((action) => action !== 'rollback')
+
+const PARAMS: readonly [name: string, family: DatasetFamily][] = [
+  ['list_key', 'list'],
+  ['matrix_key', 'matrix'],
+  ['rule_key', 'rule'],
+]
+
+/** Executes the stored request, looks at what is in force then, and undoes it: whatever the request is, this is what it does. */
+export async function createRequestCandidate(
+  kernel: Kernel,
+  tx: Tx,
+  request: ChangeRequestRow,
+  by: { readonly actor: Actor; readonly request: RequestMetadata },
+): Promise<Candidate> {
+  const governed = kernel.routes.find(({ id }) => id === request.operation)?.governed
+  const target = findTarget(request)
+  if (!governed || !target || !ACTIVATING_ACTIONS.includes(request.action)) {
+    return fail('transition_not_allowed', 'It puts no other version in force, so there is no impact to measure.')
+  }
+  if ((await governed.head(tx, { ...request.params })) !== request.head) fail('approval_void')
+  const [before] = await findPointers(tx, target, undefined)
+  let made: Candidate | undefined
+  await dryRunInSavepoint(tx, async () => {
+    await kernel.executeOperation(request.operation, {
+      tx,
+      actor: by.actor,
+      audit: new AuditNotesCollector(kernel.auditKeys),
+      params: request.params,
+      query: request.query,
+      body: request.body ?? undefined,
+      request: { ...by.request, if_match: undefined, change_request_id: request.cr_id },
+    })
+    const [after] = await findPointers(tx, target, getScheduledInstant(request.body))
+    made = after && (await toCandidate(tx, target, before, after))
+  })
+  return made ?? fail('nothing_in_force')
+}
+
+function findTarget({ params }: ChangeRequestRow): Target | undefined {
+  const found = PARAMS.find(([name]) => params[name] !== undefined)
+  return found && { family: found[1], key: params[found[0]] as string }
+}
+
+const findPointers = async (
+  tx: Tx,
+  { family, key }: Target,
+  valid_at: string | undefined,
+): Promise<VersionPointer[]> => [...(await findPointersInForce(tx, [key], { valid_at }, family)).values()]
+
+/** What is scheduled is looked at as it will be then. */
+function getScheduledInstant(body: unknown): string | undefined {
+  const { effective_from } = (body ?? {}) as { effective_from?: string }
+  return effective_from !== undefined && Date.parse(effective_from) > Date.now() ? effective_from : undefined
+}
+
+/** An overlay that exists only inside the attempt is kept by its entries: its version number may soon mean something else. */
+async function toCandidate(
+  tx: Tx,
+  target: Target,
+  before: VersionPointer | undefined,
+  after: VersionPointer,
+): Promise<Candidate> {
+  const { overlay_version: version, overlay_dataset_id: dataset_id, overlay_hash: hash } = after
+  const isKnown = before?.overlay_dataset_id === dataset_id && before?.overlay_version === version
+  if (version === null || dataset_id === null || hash === null || isKnown) return toStoredCandidate(target, after)
+  const entries = await readOverlay(tx, { dataset_id, version, content_hash: hash })
+  return {
+    ...toStoredCandidate(target, withoutOverlay(after)),
+    overlay: { entries, base_version: after.overlay_base_version, hash },
+    content_hash: hash,
+  }
+}
+
+const withoutOverlay = <P extends ContentPointer>(pointer: P): P => ({
+  ...pointer,
+  overlay_dataset_id: null,
+  overlay_version: null,
+  overlay_hash: null,
+  overlay_count: null,
+  overlay_base_version: null,
+})

@@ -1,0 +1,67 @@
+/** Reads the past decisions of one version, a portion at a time, and counts which of its parts they used. */
+import { hash } from 'node:crypto'
+import type { DecisionContent } from '../../../decision/document.ts'
+import type { Definition } from '../../../decision/model.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { findPointersInForce, getOrigin, type Origin } from '../../reference-data/index.ts'
+import { type DefinitionKind, getDefinition, getDefinitionKey, getVersionOrDraft } from '../../risk-matrices/index.ts'
+import { listDocuments } from '../queries.ts'
+import { Coverage } from './coverage-counter.ts'
+import { MAX_DECISIONS } from './schema.ts'
+
+const PORTION = 500
+
+interface CoverageOptions {
+  readonly version?: number
+  readonly origin?: Origin
+  readonly from_at?: string
+  readonly until_at?: string
+}
+
+export async function measureCoverage(
+  kernel: Kernel,
+  tx: Tx,
+  kind: DefinitionKind,
+  params: object,
+  order: CoverageOptions,
+) {
+  const { family } = kind
+  const key = getDefinitionKey(kind, params)
+  const { dataset_id, tenant_id } = await getDefinition(tx, family, key, order.origin)
+  const inForce = (await findPointersInForce(tx, [key], {}, family)).get(key)
+  const version = order.version ?? (inForce?.dataset_id === dataset_id ? inForce.version : undefined)
+  const written = { ...params, version: String(version ?? fail('nothing_in_force')) }
+  const { text, dataset } = await getVersionOrDraft(kernel, tx, kind, written, getOrigin(tenant_id))
+  const coverage = new Coverage({ ...text, family } as unknown as Definition)
+  const of = { family, key, dataset_id, version: version as number, from_at: order.from_at, until_at: order.until_at }
+  let seen = 0
+  let unusable = 0
+  let complete = false
+  for (let after: readonly [string, string] | null = null; seen < MAX_DECISIONS && !complete; ) {
+    const rows: Awaited<ReturnType<typeof listDocuments>> = await listDocuments(tx, of, after, PORTION)
+    for (const { document, document_hash } of rows) {
+      if (hash('sha256', document, 'hex') !== document_hash) unusable++
+      else coverage.add((JSON.parse(document) as DecisionContent).explanation)
+    }
+    seen += rows.length
+    complete = rows.length < PORTION
+    const last = rows.at(-1)
+    after = last ? [last.decided_at, last.evaluation_id] : null
+  }
+  const { parts, defaults, decisions } = coverage
+  const idle = parts.filter(({ fired }) => fired === 0).length
+  const origin = getOrigin(tenant_id)
+  return {
+    key: dataset.list_key,
+    origin,
+    version: version as number,
+    decisions,
+    complete,
+    unusable,
+    idle,
+    parts,
+    defaults,
+  }
+}

@@ -1,0 +1,89 @@
+/** Starting a run, and saying of one whether it still tells what would happen. */
+import { randomInt } from 'node:crypto'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { JobRow } from '../../kernel/job/queries.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { createReceipt, toPins } from '../reference-data/index.ts'
+import { getVersionOrDraft, matrixKind } from '../risk-matrices/index.ts'
+import { ruleKind } from '../rules/index.ts'
+import { collectBaseline, hashBaseline, hashPins } from './baseline.ts'
+import { type Candidate, hashText } from './candidates.ts'
+import { MAX_SUBJECTS } from './impact-tally.ts'
+import { findNow, insertRun, type RunWithResult } from './queries.ts'
+
+export const IMPACT_RUN = 'impact-run'
+const MAX_SEED = 2_147_483_648
+
+interface RunOptions {
+  readonly max_subjects?: number
+  readonly seed?: number
+}
+
+/**
+ * What is in force is pinned once, here: with both clocks set to one instant, activations under way are waited for and later
+ * ones are not seen, so that no two statements contribute to different states.
+ */
+export async function startRun(
+  kernel: Kernel,
+  tx: Tx,
+  candidate: Candidate,
+  { max_subjects = MAX_SUBJECTS, seed = randomInt(MAX_SEED) }: RunOptions,
+  where: { readonly path: (run_id: string) => string; readonly cr_id?: string },
+): Promise<{ run_id: string; job: JobRow }> {
+  const now = await findNow(tx)
+  const clocks = { valid_at: now, known_at: now }
+  const ground = await collectBaseline(kernel, tx, candidate, clocks)
+  const [run_id, job_id] = [uuidv7(), uuidv7()]
+  const receipt = ground.length > 0 ? await createReceipt(tx, `impact run ${run_id}`, ground, clocks) : null
+  const job = await kernel.jobs.enqueue(tx, {
+    job_id,
+    kind: IMPACT_RUN,
+    payload: { run_id },
+    resource: `/api${where.path(run_id)}`,
+    unit: 'subjects',
+  })
+  await insertRun(tx, {
+    run_id,
+    job_id,
+    candidate,
+    cr_id: where.cr_id ?? null,
+    receipt_id: receipt?.receipt_id ?? null,
+    manifest_hash: hashPins(toPins(ground)),
+    until_at: now,
+    max_subjects,
+    seed,
+  })
+  return { run_id, job }
+}
+
+/** Stored versions never change; a draft may, and so may everything that is in force. */
+export async function findStaleReason(
+  kernel: Kernel,
+  tx: Tx,
+  run: RunWithResult,
+): Promise<'candidate' | 'in_force' | null> {
+  if (run.candidate.definition && !(await isDraftUnchanged(kernel, tx, run.candidate))) return 'candidate'
+  return (await hashBaseline(kernel, tx, run.candidate)) === run.manifest_hash ? null : 'in_force'
+}
+
+async function isDraftUnchanged(kernel: Kernel, tx: Tx, { family, key, content_hash }: Candidate): Promise<boolean> {
+  const kind = family === 'rule' ? ruleKind : matrixKind
+  try {
+    const { text } = await getVersionOrDraft(kernel, tx, kind, { [kind.param]: key, version: 'draft' } as never)
+    return hashText(text) === content_hash
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') return false
+    throw error
+  }
+}
+
+/** As whoever has to decide sees it. */
+export async function toRunView(kernel: Kernel, tx: Tx, run: RunWithResult) {
+  const stale_because = await findStaleReason(kernel, tx, run)
+  const { candidate: _candidate, max_subjects: _most, seed: _seed, ...row } = run
+  // A result is never written again: older ones lack what is measured since.
+  const result = row.result && { known_outcomes: null, ...row.result }
+  return { ...row, result: result as never, stale: stale_because !== null, stale_because }
+}

@@ -1,0 +1,48 @@
+/** Impact runs as the roles of a caller are told them: what they say of required actions, by the audience of each. */
+import type { RedactionContext } from '../../kernel/route.ts'
+import { type ActionFilter, filterActions, getActionFilter } from '../risk-matrices/index.ts'
+
+interface Side {
+  readonly required_actions: string[]
+}
+interface Sample {
+  readonly before: Side
+  readonly after: Side
+}
+interface Count {
+  readonly action: string
+  readonly added: number
+  readonly removed: number
+}
+interface RunView {
+  readonly result: { readonly required_actions: Count[]; readonly samples: Sample[] } | null
+}
+
+export async function redactRun<R extends RunView>(run: R, reader: RedactionContext): Promise<R> {
+  if (run.result === null) return run
+  const { required_actions, samples } = run.result
+  const named = samples.flatMap(({ before, after }) => [...before.required_actions, ...after.required_actions])
+  const filter = await getActionFilter(reader, [...required_actions.map(({ action }) => action), ...named])
+  if (!filter) return run
+  const filtered = samples.map((sample) => ({
+    ...sample,
+    before: filterActions(sample.before, filter),
+    after: filterActions(sample.after, filter),
+  }))
+  return {
+    ...run,
+    result: { ...run.result, required_actions: mergeCounts(required_actions, filter), samples: filtered },
+  }
+}
+
+/** Actions that the caller is told under one code are counted together. */
+function mergeCounts(counts: readonly Count[], filter: ActionFilter): Count[] {
+  const sums = new Map<string, Count>()
+  for (const { action, added, removed } of counts) {
+    for (const code of filter([action])) {
+      const sum = sums.get(code)
+      sums.set(code, { action: code, added: added + (sum?.added ?? 0), removed: removed + (sum?.removed ?? 0) })
+    }
+  }
+  return [...sums.values()].sort((one, two) => (one.action < two.action ? -1 : 1))
+}

@@ -1,0 +1,24 @@
+/** Counting the fields that differ between two versions, as long work. */
+import { defineJob } from '../../../kernel/job/kind.ts'
+import { closed, Id } from '../../../kernel/schema.ts'
+import { VersionNumber } from '../schema.ts'
+import { sumDifferences } from './queries.ts'
+import { storeSummary } from './summary.ts'
+
+export const differenceSummaryJob = defineJob({
+  kind: 'difference-summary',
+  summary: 'Counts what differs between two versions of a list, by kind and by field.',
+  payload: closed({ tenant_id: Id(), dataset_id: Id(), from: VersionNumber, to: VersionNumber }),
+  resumes: 'restart',
+  run: async ({ payload, read, write, step, signal }) => {
+    const range = { from: payload.from, to: payload.to }
+    const total = await read((tx) => sumDifferences(tx, payload, range))
+    let done = 0
+    const { added, removed, changed } = await storeSummary(read, write, payload, range, async (keys) => {
+      signal.throwIfAborted()
+      done += keys
+      await step(async () => ({ progress: { done, total, unit: 'keys' } }))
+    })
+    return { added, removed, changed }
+  },
+})

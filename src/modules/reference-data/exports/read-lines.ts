@@ -1,0 +1,80 @@
+/** One version, or several lists as of an instant, written out for use elsewhere. */
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
+import type { Entry } from '../../../registry/adapter.ts'
+import { type ExportFormat, writeEntries } from '../../../registry/export.ts'
+import { createOverlayLayer, type VersionPointer } from '../resolve/resolver.ts'
+import type { TypeRow } from '../types/queries.ts'
+import { getVerifiedText, parseEntry } from '../versions/entries.ts'
+import { readEntries } from '../versions/publish.ts'
+import { findTextBatch, type VersionRow } from '../versions/queries.ts'
+
+type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
+type VersionId = Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>
+
+export const exportVersion = (
+  read: RunInTx,
+  version: VersionId,
+  type: TypeRow,
+  format: ExportFormat,
+  formula_guard: boolean,
+): AsyncIterable<Buffer> => writeEntries(readVersionLines(read, version), type.definition, format, formula_guard)
+
+const BATCH = 10_000
+
+/** Batches of canonical texts, a line each; the next batch is read while the consumer works on the one before it. */
+async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenerator<string> {
+  const readAfter = (key: string | null) => {
+    const batch = read((tx) => findTextBatch(tx, version, key, BATCH))
+    // The consumer may leave before it asks for this batch.
+    batch.catch(() => {})
+    return batch
+  }
+  let next = readAfter(null)
+  for (;;) {
+    const batch = await next
+    if (!batch?.lines) return
+    if (batch.intact !== true) fail('content_corrupt')
+    const is_last = batch.count < BATCH
+    if (!is_last) next = readAfter(batch.last_key)
+    yield batch.lines
+    if (is_last) return
+  }
+}
+
+/** What the tenant sees of a list: its entries in key order, with the overlay laid as they pass, whatever their number. */
+export async function* readLinesInForce(
+  kernel: Kernel,
+  read: RunInTx,
+  pointer: VersionPointer,
+): AsyncGenerator<string> {
+  const version = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
+  if (pointer.overlay_version === null) return yield* readVersionLines(read, version)
+  const overlay = await read((tx) => createOverlayLayer(kernel, tx, pointer))
+  const keys = overlay.keys.map((key) => ({ key, bytes: Buffer.from(key) }))
+  keys.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+  const changed = (key: string, base: Entry | undefined): string[] => {
+    const entry = overlay.laid(key, base)
+    return entry === undefined ? [] : [canonicalJson(entry)]
+  }
+  let next = 0
+  for await (const rows of readEntries(read, version)) {
+    const texts: string[] = []
+    for (const row of rows) {
+      let order = -1
+      for (; next < keys.length; next++) {
+        const { key, bytes } = keys[next] as (typeof keys)[number]
+        order = Buffer.compare(bytes, Buffer.from(row.key))
+        if (order >= 0) break
+        texts.push(...changed(key, undefined))
+      }
+      if (order === 0) next++
+      texts.push(...(order === 0 ? changed(row.key, parseEntry(row)) : [getVerifiedText(row)]))
+    }
+    if (texts.length > 0) yield texts.join('\n')
+  }
+  const rest = keys.slice(next).flatMap(({ key }) => changed(key, undefined))
+  if (rest.length > 0) yield rest.join('\n')
+}

@@ -1,0 +1,320 @@
+/** Laying a tenant's changes over a shared list: checked against its policy and type, and rebased when the base moves. */
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { assertFound, fail, type ProblemError } from '../../../kernel/problem.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { Entry } from '../../../registry/adapter.ts'
+import { entryHash } from '../../../registry/content/hashes.ts'
+import type { StagedRow } from '../../../registry/import/copy-rows.ts'
+import {
+  applyOverlayEntry,
+  type ConflictKind,
+  evaluateOverlay,
+  findConflict,
+  findPolicyFault,
+  type OverlayEntry,
+} from '../../../registry/overlay.ts'
+import { normaliseKey } from '../../../registry/types/text-rules.ts'
+import type { TypeCall } from '../../../registry/types/type-runner.ts'
+import { type ActivationRow, insertActivation } from '../activations/queries.ts'
+import { findDataset, findOverlay, insertDataset } from '../datasets/queries.ts'
+import { assertInForce, lookUpEntries, readOverlay, type VersionPointer } from '../resolve/resolver.ts'
+import { failUnusable, getBaseType, getTypeRunner, toTypeDefinition } from '../types/dataset-type.ts'
+import { type ContentWriter, type Publication, publishStaged, summarizeRows } from '../versions/publish.ts'
+import { findVersion, type VersionRow } from '../versions/queries.ts'
+import {
+  type BaseTypeRow,
+  exchangeEntries,
+  findOverlayBase,
+  listOpenEntries,
+  type OpenEntryRow,
+  type OverlayBaseRow,
+  type SharedList,
+} from './queries.ts'
+
+export interface OverlayOperation {
+  readonly key: string
+  readonly op: 'put' | 'merge' | 'remove'
+  readonly value?: Entry | undefined
+}
+
+/** What an overlay lies on: the shared list, the version in force of it without any overlay, and the type of that. */
+export interface OverlayBase {
+  readonly shared: SharedList
+  readonly base: VersionPointer
+  readonly type: BaseTypeRow
+  /** Where this tenant's overlays of it are kept; null where it has had none. */
+  readonly overlay: OverlayBaseRow['overlay']
+  /** The one in force. */
+  readonly overlay_version: number | null
+}
+
+export async function getOverlayBase(tx: Tx, list_key: string): Promise<OverlayBase> {
+  const { pointer, overlay, ...row } = assertFound(await findOverlayBase(tx, list_key))
+  if (!row.shared && (await findDataset(tx, list_key))) {
+    fail('transition_not_allowed', `${list_key} is this tenant's own list: publish a version of it instead.`)
+  }
+  const shared = assertFound(row.shared ?? undefined)
+  const [in_force] = assertInForce([pointer], [list_key]) as [VersionPointer]
+  const base = { ...in_force, overlay_version: null, overlay_hash: null, overlay_dataset_id: null }
+  if (base.via === 'tenant-own') fail('transition_not_allowed', `This tenant has its own list ${list_key}.`)
+  const { overlay_version } = in_force
+  return { shared, base, type: assertFound(row.type ?? undefined), overlay, overlay_version }
+}
+
+const hashOf = (entry: Entry | undefined): string | null =>
+  entry === undefined ? null : entryHash(canonicalJson(entry))
+
+interface AppliedChange {
+  readonly change: OverlayEntry
+  readonly base: Entry | undefined
+  readonly effective: Entry | undefined
+}
+
+export async function applyChanges(
+  kernel: Kernel,
+  tx: Tx,
+  base: VersionPointer,
+  operations: readonly OverlayOperation[],
+): Promise<AppliedChange[]> {
+  const keys = operations.map(({ key }) => normaliseKey(key))
+  const entries = await lookUpEntries(kernel, tx, base, keys)
+  return operations.map(({ op, value }, index) => {
+    const key = keys[index] as string
+    const under = entries.get(key)
+    const written = op === 'remove' ? null : (JSON.parse(canonicalJson(value ?? {})) as Entry)
+    const change: OverlayEntry = { key, op, base_hash: hashOf(under), value: written }
+    return { change, base: under, effective: applyOverlayEntry(under, change) }
+  })
+}
+
+/** 422 with every operation that is malformed, against the policy, or gives an entry the type refuses. */
+export async function assertValidChanges(
+  kernel: Kernel,
+  laid: readonly AppliedChange[],
+  operations: readonly OverlayOperation[],
+  { shared, type }: OverlayBase,
+  call: TypeCall,
+): Promise<void> {
+  const faults: ProblemError[] = []
+  const add = (index: number, pointer: string, detail: string) =>
+    faults.push({ in: 'body', pointer: `#/entries/${index}${pointer}`, detail })
+  const seen = new Set<string>()
+  laid.forEach(({ change, base, effective }, index) => {
+    const { op, value } = operations[index] as OverlayOperation
+    if ((op === 'remove') === (value !== undefined))
+      add(index, '/value', op === 'remove' ? 'is not taken by remove' : 'is required')
+    if (seen.has(change.key)) add(index, '/key', 'stands more than once')
+    seen.add(change.key)
+    if (op === 'merge' && base === undefined) {
+      add(index, '/key', 'names no entry of the shared list to merge into')
+      return
+    }
+    const fault = findPolicyFault(shared.overlay_policy, type.definition, base, effective)
+    if (fault) add(index, '', fault)
+  })
+  if (faults.length === 0) {
+    const effective = laid.flatMap(({ effective: entry }, index) => (entry === undefined ? [] : [{ index, entry }]))
+    const checked = await getTypeRunner(kernel)
+      .validate(
+        toTypeDefinition(type),
+        effective.map(({ entry }) => entry),
+        call,
+      )
+      .catch(failUnusable)
+    for (const { index, faults: found_faults } of checked.faults) {
+      for (const { pointer, message } of found_faults) add(effective[index]?.index ?? 0, `/value${pointer}`, message)
+    }
+    checked.keys.forEach((key, index) => {
+      const at = effective[index]?.index ?? 0
+      if (key !== null && key !== laid[at]?.change.key)
+        add(at, '/key', `does not agree with the entry, whose key is ${JSON.stringify(key)}`)
+    })
+  }
+  if (faults.length > 0) {
+    fail('type_violation', {
+      detail:
+        faults.length === 1
+          ? `The overlay has a fault: ${faults[0]?.detail}`
+          : `${faults.length} faults in the overlay.`,
+      errors: faults.slice(0, 50),
+    })
+  }
+}
+
+/** The base may have moved between the check and the transaction; nothing is published that it would not take. */
+export function assertStillValid(laid: readonly AppliedChange[], { shared, type }: OverlayBase): void {
+  laid.forEach(({ change, base }, index) => {
+    const { refusal } = evaluateOverlay(base, change, shared.overlay_policy, getBaseType(type))
+    if (!refusal) return
+    fail('type_violation', {
+      detail: 'The shared list has moved meanwhile.',
+      errors: [{ in: 'body', pointer: `#/entries/${index}`, detail: refusal.detail }],
+    })
+  })
+}
+
+/** Publishes the overlay and puts it in force, in one transaction that holds the lock of the list. */
+export async function publishOverlay(
+  tx: Tx,
+  list_key: string,
+  changes: readonly OverlayEntry[],
+  { shared, base, type, overlay: known }: OverlayBase,
+  how: { mode: 'follow' | 'pinned'; origin: 'overlay' | 'rebase'; reason: string; cr_id?: string | undefined },
+): Promise<{ version: VersionRow; activation: ActivationRow }> {
+  const overlay = known ?? (await findOverlay(tx, list_key)) ?? (await createOverlay(tx, list_key, shared))
+  const rows = changes.map(({ key, op, base_hash, value }, index): StagedRow => {
+    const text = value === null ? null : canonicalJson(value)
+    return { key, op, base_hash, text, hash: entryHash(text ?? ''), row: index + 1 }
+  })
+  const publication: Publication = {
+    dataset: overlay,
+    type: { tenant_id: type.tenant_id, type_key: type.type_key, type_version: type.type_version },
+    content: summarizeRows(rows),
+    origin: how.origin,
+    provenance: { base_version: base.version, base_hash: base.content_hash, mode: how.mode },
+    base_version: how.mode === 'pinned' ? base.version : null,
+    note: how.reason,
+    guards: null,
+  }
+  const version = (await publishStaged(tx, publication, createDirectWriter(tx, rows))) as VersionRow
+  const activation = assertFound(
+    await insertActivation(tx, {
+      activation_id: uuidv7(),
+      family: 'list',
+      list_key,
+      layer: 'overlay',
+      kind: 'overlay',
+      dataset_tenant_id: tx.tenant_id,
+      dataset_id: overlay.dataset_id,
+      version: version.version,
+      effective_from: null,
+      expires_at: null,
+      reason: how.reason,
+      cr_id: how.cr_id ?? null,
+    }),
+  )
+  return { version, activation }
+}
+
+const createOverlay = async (tx: Tx, list_key: string, shared: SharedList) =>
+  assertFound(
+    await insertDataset(tx, {
+      dataset_id: uuidv7(),
+      family: 'list',
+      list_key,
+      role: 'overlay',
+      base_tenant_id: shared.tenant_id,
+      base_dataset_id: shared.dataset_id,
+      type_tenant_id: shared.type_tenant_id,
+      type_key: shared.type_key,
+      title: `Overlay on ${shared.title}`.slice(0, 200),
+    }),
+  )
+
+/** An overlay is small: it is compared here, and exchanged without a stage. */
+function createDirectWriter(tx: Tx, rows: readonly StagedRow[]): ContentWriter {
+  let [ended, began]: [string[], readonly StagedRow[]] = [[], rows]
+  return {
+    async compare(dataset_id, has_head) {
+      const head = new Map((has_head ? await listOpenEntries(tx, dataset_id) : []).map((entry) => [entry.key, entry]))
+      const kept = new Set(rows.map(({ key }) => key))
+      began = rows.filter((row) => !isSame(row, head.get(row.key)))
+      const changed = began.filter(({ key }) => head.has(key)).map(({ key }) => key)
+      const removed = [...head.keys()].filter((key) => !kept.has(key))
+      ended = [...changed, ...removed]
+      return { added: began.length - changed.length, removed: removed.length, changed: changed.length }
+    },
+    apply: (dataset_id, version) => exchangeEntries(tx, { dataset_id, version }, ended, began),
+  }
+}
+
+const isSame = (row: StagedRow, open: OpenEntryRow | undefined): boolean =>
+  open !== undefined &&
+  open.op === row.op &&
+  open.hash.toString('hex') === row.hash &&
+  (open.base_hash?.toString('hex') ?? null) === row.base_hash
+
+export interface OverlayConflict {
+  readonly key: string
+  readonly kind: ConflictKind
+  readonly detail: string
+  readonly base: Entry | null
+  readonly ours: Entry | null
+  readonly theirs: Entry | null
+}
+
+export interface OverlayComparison extends OverlayBase {
+  /** Null where no overlay is in force. */
+  readonly version: VersionRow | null
+  readonly laid: readonly AppliedChange[]
+  readonly conflicts: OverlayConflict[]
+}
+
+/** The overlay in force against the base in force: what it makes of each entry, and where the two disagree by now. */
+export async function compareOverlay(kernel: Kernel, tx: Tx, list_key: string): Promise<OverlayComparison> {
+  const ground = await getOverlayBase(tx, list_key)
+  const { base, overlay, overlay_version } = ground
+  if (overlay_version === null) return { ...ground, version: null, laid: [], conflicts: [] }
+  const version = assertFound(await findVersion(tx, assertFound(overlay ?? undefined), overlay_version))
+  const changes = await readOverlay(tx, version)
+  const keys = changes.map(({ key }) => key)
+  const now = await lookUpEntries(kernel, tx, base, keys)
+  return compareWithBase(ground, version, changes, now, await loadOriginalEntries(kernel, tx, base, version, keys))
+}
+
+/** The same of one that has just been put in force, as it was laid. */
+export function compareNewOverlay(
+  ground: OverlayBase,
+  version: VersionRow,
+  laid: readonly AppliedChange[],
+): OverlayComparison {
+  const inOrder = [...laid].sort((a, b) => Buffer.compare(Buffer.from(a.change.key), Buffer.from(b.change.key)))
+  const entries = new Map(inOrder.flatMap(({ change, base }) => (base ? [[change.key, base] as const] : [])))
+  const changes = inOrder.map(({ change }) => change)
+  return compareWithBase({ ...ground, overlay_version: version.version }, version, changes, entries, entries)
+}
+
+function compareWithBase(
+  ground: OverlayBase,
+  version: VersionRow,
+  changes: readonly OverlayEntry[],
+  now: ReadonlyMap<string, Entry>,
+  then: ReadonlyMap<string, Entry>,
+): OverlayComparison {
+  const { shared, type } = ground
+  const lies = version.base_version === null || version.base_version === ground.base.version
+  const laid = changes.map((change) => {
+    const theirs = now.get(change.key)
+    const made = evaluateOverlay(theirs, change, shared.overlay_policy, getBaseType(type))
+    // As the resolver has it: a change that is not taken leaves the shared entry in force.
+    return { change, base: theirs, made, effective: lies && !made.refusal ? made.effective : theirs }
+  })
+  const conflicts = laid.flatMap(({ change, base: theirs, made }): OverlayConflict[] => {
+    const conflict = findConflict(change, { base: theirs, base_hash: hashOf(theirs) }, made)
+    if (!conflict) return []
+    return [{ ...conflict, base: then.get(change.key) ?? null, ours: made.effective ?? null, theirs: theirs ?? null }]
+  })
+  return { ...ground, version, laid, conflicts }
+}
+
+/** The shared entries the overlay was written against. */
+async function loadOriginalEntries(
+  kernel: Kernel,
+  tx: Tx,
+  base: VersionPointer,
+  version: VersionRow,
+  keys: readonly string[],
+) {
+  const written = (version.provenance as { base_version?: number }).base_version
+  if (written === undefined || written === base.version) return lookUpEntries(kernel, tx, base, keys)
+  const old = await findVersion(tx, { tenant_id: base.dataset_tenant_id, dataset_id: base.dataset_id }, written)
+  if (!old) return new Map<string, Entry>()
+  return lookUpEntries(
+    kernel,
+    tx,
+    { ...base, ...old, dataset_tenant_id: base.dataset_tenant_id } as VersionPointer,
+    keys,
+  )
+}

@@ -1,0 +1,51 @@
+/** After a long version was published: its search index and the count of what it changed, as long work. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { defineJob } from '../../../kernel/job/kind.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { Problem } from '../../../kernel/problem.ts'
+import { closed, Id } from '../../../kernel/schema.ts'
+import { VersionNumber } from '../schema.ts'
+import { findVersion, type VersionRow } from '../versions/queries.ts'
+import { indexVersion, needsIndex } from './index-version.ts'
+
+const REPORT_EVERY_MS = 500
+
+export const datasetIndexJob = defineJob({
+  kind: 'dataset-index',
+  summary: 'Indexes the entries of a new version for search and counts the fields it changed.',
+  payload: closed({ dataset_id: Id(), version: VersionNumber }),
+  // Each part is committed when it is built, and found again.
+  resumes: 'restart',
+  run: async ({ payload, tenant_id, read, write, step, signal }) => {
+    const list = { tenant_id, dataset_id: payload.dataset_id }
+    const version = await read((tx) => findVersion(tx, list, payload.version))
+    if (!version) throw new Problem('not_found')
+    let done = 0
+    let reported_ms = 0
+    const onBatch = async (entries: number) => {
+      signal.throwIfAborted()
+      done += entries
+      if (Date.now() - reported_ms < REPORT_EVERY_MS) return
+      reported_ms = Date.now()
+      await step(async () => ({ progress: { done, total: Math.max(done, version.entry_count), unit: 'entries' } }))
+    }
+    await indexVersion({ read, write, onBatch }, version)
+    return { indexed_entries: done }
+  },
+})
+
+/** In the transaction that publishes the version. A short list is searched and compared without an index. */
+export async function enqueueIndex(
+  kernel: Kernel,
+  tx: Tx,
+  version: Pick<VersionRow, 'dataset_id' | 'version' | 'entry_count'>,
+  list_key: string,
+): Promise<void> {
+  if (!needsIndex(version)) return
+  await kernel.jobs.enqueue(tx, {
+    kind: 'dataset-index',
+    payload: { dataset_id: version.dataset_id, version: version.version },
+    resource: `/api/reference-data/datasets/${list_key}/versions/${version.version}`,
+    unit: 'entries',
+  })
+}

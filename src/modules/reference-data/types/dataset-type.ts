@@ -1,0 +1,137 @@
+/** Dataset types are checked, compiled and tried in a bounded thread: a tenant may define them, and none may harm the process. */
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail, type ProblemError } from '../../../kernel/problem.ts'
+import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
+import type { BaseType } from '../../../registry/overlay.ts'
+import { compareTypes } from '../../../registry/types/compatibility.ts'
+import { compileType } from '../../../registry/types/compile-type.ts'
+import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
+import { createTypeRunner, type TypeCall, type TypeRunner, TypeUnusable } from '../../../registry/types/type-runner.ts'
+import { parseEntry } from '../versions/entries.ts'
+import { readEntries } from '../versions/publish.ts'
+import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
+
+/**
+ * A stored type as the registry uses it. One that does not say which texts are trimmed was published when all of them were, and
+ * stays so: its lists keep their hashes.
+ */
+export const toTypeDefinition = (type: Pick<TypeRow, 'type_key' | 'type_version' | 'definition'>): TypeDefinition =>
+  ({ type_key: type.type_key, type_version: type.type_version, trim: true, ...type.definition }) as TypeDefinition
+
+const runners = new WeakMap<Kernel, TypeRunner>()
+
+export function getTypeRunner(kernel: Kernel): TypeRunner {
+  let runner = runners.get(kernel)
+  if (!runner) {
+    runner = createTypeRunner({ script: kernel.scriptPath('type-worker'), admission: kernel.threads })
+    runners.set(kernel, runner)
+    const own = runner
+    kernel.onClose(() => own.close())
+  }
+  return runner
+}
+
+const baseTypes = new LRUCache<string, BaseType>({ max: 100 })
+
+/** The type of a shared list, compiled here: overlays are laid by it at every resolve. A tenant's own never is. */
+export function getBaseType(type: Omit<TypeRow, 'compatibility' | 'created_at' | 'created_by'>): BaseType {
+  if (type.tenant_id !== SYSTEM_TENANT) throw new Error('only a type of the operator is compiled in the process')
+  const id = `${type.type_key} ${type.type_version} ${type.definition_hash}`
+  const known = baseTypes.get(id)
+  if (known) return known
+  const definition = toTypeDefinition(type)
+  const made: BaseType = { definition, compiled: compileType(definition) }
+  baseTypes.set(id, made)
+  return made
+}
+
+export type TypeContent = Omit<TypeRow['definition'], never>
+
+export const toTypeContent = (
+  body: Partial<TypeContent> & Pick<TypeContent, 'title' | 'description' | 'schema' | 'key_pointers' | 'examples'>,
+): TypeContent => ({
+  title: body.title,
+  description: body.description,
+  schema: body.schema,
+  key_pointers: body.key_pointers,
+  // Always said: what does not say it is older than the rule.
+  trim: body.trim ?? [],
+  list_rules: body.list_rules ?? {},
+  fields: body.fields ?? {},
+  examples: body.examples,
+})
+
+export const hashTypeContent = (content: TypeContent): string =>
+  createHash('sha256')
+    .update(canonicalJson(JSON.parse(JSON.stringify(content))))
+    .digest('hex')
+
+/** 422 with every fault of the definition, each with its place. */
+export async function assertUsableType(kernel: Kernel, definition: TypeDefinition, call: TypeCall): Promise<void> {
+  const faults = await getTypeRunner(kernel).check(definition, call)
+  if (faults.length === 0) return
+  const errors: ProblemError[] = faults.slice(0, 50).map(({ pointer, message, code }) => ({
+    in: 'body',
+    pointer: `#${pointer}`,
+    detail: message,
+    keyword: code,
+  }))
+  fail('definition_invalid', {
+    detail: `The type has ${faults.length} fault${faults.length === 1 ? '' : 's'}.`,
+    errors,
+  })
+}
+
+export interface TypeBreak {
+  readonly list_key: string | null
+  readonly version: number | null
+  readonly pointer: string
+  readonly what: string
+  readonly detail: string
+}
+
+const MAX_BREAKS = 200
+
+/** What a new version of a type would break: the key, and every version in force whose entries no longer fit. */
+export async function findTypeBreaks(
+  kernel: Kernel,
+  scope: { tenant_id: string; actor: string },
+  type_key: string,
+  next: TypeDefinition,
+  signal: AbortSignal,
+): Promise<TypeBreak[]> {
+  const read: <T>(body: Parameters<typeof kernel.transactions.read<T>>[1]) => Promise<T> = (body) =>
+    kernel.transactions.read(scope, body)
+  const current = (await read((tx) => findType(tx, type_key))) ?? fail('not_found')
+  const old = toTypeDefinition(current)
+  const comparison = compareTypes(old, next)
+  if (comparison.verdict === 'incompatible') {
+    return comparison.changes
+      .filter(({ what }) => what === 'key_changed')
+      .map(({ pointer, what, detail }) => ({ list_key: null, version: null, pointer, what, detail }))
+  }
+  if (comparison.verdict !== 'check_entries') return []
+  const breaks: TypeBreak[] = []
+  for (const { list_key, dataset_id, version } of await read((tx) => listVersionsInForceOfType(tx, type_key))) {
+    for await (const rows of readEntries(read, { tenant_id: scope.tenant_id, dataset_id, version })) {
+      const entries = rows.map(parseEntry)
+      const validated = await getTypeRunner(kernel).validate(next, entries, { caller: scope.tenant_id, signal })
+      for (const { index, faults } of validated.faults) {
+        for (const { pointer, code, message } of faults) {
+          breaks.push({ list_key, version, pointer, what: code, detail: `${rows[index]?.key}: ${message}` })
+          if (breaks.length === MAX_BREAKS) return breaks
+        }
+      }
+    }
+  }
+  return breaks
+}
+
+/** A type that cannot be run within its limits is a fault of the type, not of the server. */
+export function failUnusable(error: unknown): never {
+  if (error instanceof TypeUnusable) fail('definition_invalid', { detail: error.message })
+  throw error
+}

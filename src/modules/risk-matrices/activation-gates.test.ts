@@ -1,0 +1,215 @@
+/** What holds back a change that would leave a definition in force which no longer holds. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { buildPointsMatrix, PolicyFixture, pointsEntries } from '../../../test/support/policy-fixture.ts'
+import { activateVersion } from '../reference-data/index.ts'
+
+let g: PolicyFixture
+beforeAll(async () => {
+  g = await PolicyFixture.create()
+})
+afterAll(() => g.w.close())
+
+function signal() {
+  let give = () => {}
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  return { give, given }
+}
+
+describe('a list that a definition in force reads', () => {
+  test('is not replaced by one that lacks what is read', async () => {
+    const list_key = await g.newList()
+    const matrix_key = await g.newMatrix(buildPointsMatrix(list_key))
+    await g.addVersion(list_key, [{ code: 'a', points: 1000 }])
+    const { status, json } = await g.activateList(list_key, 2)
+    expect([status, json.code]).toEqual([409, 'gates_closed'])
+    expect(json.gates).toEqual([
+      expect.objectContaining({
+        gate: 'referenced-by',
+        overridable: false,
+        facts: {
+          list_key,
+          definitions: [
+            expect.objectContaining({
+              family: 'matrix',
+              key: matrix_key,
+              version: 1,
+              findings: [expect.objectContaining({ code: 'list_key_missing', example: { code: 'b' } })],
+            }),
+          ],
+        },
+      }),
+    ])
+    const resolved = await g.call(`GET /reference-data/resolve/${list_key}`)
+    expect(resolved.json.version).toBe(1)
+  })
+
+  test('is replaced by one that gives other scores, and not by one that gives no score', async () => {
+    const list_key = await g.newList()
+    await g.newMatrix(buildPointsMatrix(list_key))
+    await g.addVersion(
+      list_key,
+      pointsEntries.map((entry) => ({ ...entry, points: 5000 })),
+    )
+    expect((await g.activateList(list_key, 2)).status).toBe(201)
+    await g.addVersion(
+      list_key,
+      pointsEntries.map((entry) => ({ ...entry, points: 20_000 })),
+    )
+    expect((await g.activateList(list_key, 3)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
+  })
+
+  test('is looked at as it will be when the change takes effect', async () => {
+    const list_key = await g.newList()
+    await g.newMatrix(buildPointsMatrix(list_key))
+    await g.addVersion(list_key, [{ code: 'a', points: 1 }])
+    const later = { effective_from: '2090-01-01T00:00:00Z' }
+    expect((await g.activateList(list_key, 2, later)).json.code).toBe('gates_closed')
+  })
+
+  test('all gates are answered together', async () => {
+    const list_key = await g.newList()
+    await g.newMatrix(buildPointsMatrix(list_key))
+    await g.addVersion(list_key, [{ code: 'a', points: 1 }])
+    const { json } = await g.activateList(list_key, 2, { expected_active: 7 })
+    expect(json.gates.map(({ gate }: { gate: string }) => gate)).toEqual(['stale-base', 'referenced-by'])
+  })
+
+  test('changes freely while only drafts, or versions not in force, read it', async () => {
+    const list_key = await g.newList()
+    await g.newMatrix(buildPointsMatrix(list_key), false)
+    await g.addVersion(list_key, [{ code: 'a', points: 1 }])
+    expect((await g.activateList(list_key, 2)).status).toBe(201)
+  })
+
+  test('is rolled back only to a version that holds', async () => {
+    const list_key = await g.newList([{ code: 'a', points: 1 }])
+    await g.addVersion(list_key, pointsEntries)
+    await g.activateList(list_key, 2)
+    await g.newMatrix(buildPointsMatrix(list_key))
+    const { status, json } = await g.call(`POST /reference-data/datasets/${list_key}/rollback`, { reason: 'back' })
+    expect([status, json.gates[0].gate]).toEqual([409, 'referenced-by'])
+  })
+})
+
+describe('a version of a definition', () => {
+  test('is proved again against the lists of the moment it comes into force', async () => {
+    const list_key = await g.newList()
+    const matrix_key = await g.newMatrix(buildPointsMatrix(list_key), false)
+    await g.addVersion(list_key, [{ code: 'a', points: 1 }])
+    await g.activateList(list_key, 2)
+    const { status, json } = await g.call(`POST /risk-matrices/${matrix_key}/activations`, { version: 1, reason: 'go' })
+    expect([status, json.code]).toEqual([409, 'gates_closed'])
+    expect(json.gates).toMatchObject([
+      { gate: 'proof', facts: { version: 1, findings: [{ code: 'list_key_missing' }] } },
+    ])
+  })
+
+  test('is proved against what its lists are already scheduled to be', async () => {
+    const list_key = await g.newList([...pointsEntries, { code: 'c', points: 1 }])
+    const matrix_key = await g.newMatrix(buildPointsMatrix(list_key))
+    await g.addVersion(list_key, pointsEntries)
+    const later = { effective_from: '2090-01-01T00:00:00Z' }
+    expect((await g.activateList(list_key, 2, later)).status).toBe(201)
+    await g.make(`POST /risk-matrices/${matrix_key}/versions`, {
+      definition: buildPointsMatrix(list_key, 'points', ['a', 'c']),
+    })
+    await g.make(`POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
+    const { json } = await g.call(`POST /risk-matrices/${matrix_key}/activations`, { version: 2, reason: 'go' })
+    expect(json.gates).toMatchObject([{ gate: 'proof', facts: { version: 2, from: '2090-01-01T00:00:00.000000Z' } }])
+  })
+
+  test('whose golden cases are no longer met stays out', async () => {
+    const list_key = await g.newList()
+    const matrix_key = await g.newMatrix(buildPointsMatrix(list_key), false)
+    const golden = { name: 'a is low', inputs: { code: 'a' }, expected: { band: 'low' } }
+    await g.make(`POST /risk-matrices/${matrix_key}/test-cases`, golden)
+    await g.addVersion(
+      list_key,
+      pointsEntries.map((entry) => ({ ...entry, points: 9500 })),
+    )
+    await g.activateList(list_key, 2)
+    const { json } = await g.call(`POST /risk-matrices/${matrix_key}/activations`, { version: 1, reason: 'go' })
+    expect(json.gates).toMatchObject([{ gate: 'proof', facts: { findings: [{ code: 'golden_case_failed' }] } }])
+  })
+
+  test('and a list that change at once: the later one sees the earlier, and never is an unproved pair in force', async () => {
+    const list_key = await g.newList([...pointsEntries, { code: 'c', points: 1 }])
+    const matrix_key = await g.newMatrix(buildPointsMatrix(list_key))
+    await g.addVersion(list_key, pointsEntries)
+    await g.make(`POST /risk-matrices/${matrix_key}/versions`, {
+      definition: buildPointsMatrix(list_key, 'points', ['a', 'c']),
+    })
+    await g.make(`POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
+    // Each alone is in order; together they are not. The list has changed, but is not committed yet.
+    const scope = { tenant_id: await g.w.tenant(), actor: 'operator:test' }
+    const [changed, committing] = [signal(), signal()]
+    const list = g.w.runtime.database.write(scope, async (tx) => {
+      await activateVersion(tx, { list_key, version: 2, reason: 'next' }, 'activate', 'list', g.w.kernel)
+      changed.give()
+      await committing.given
+    })
+    await changed.given
+    const matrix = g.call(`POST /risk-matrices/${matrix_key}/activations`, { version: 2, reason: 'next' })
+    const waits = () =>
+      g.w.runtime.database.one(scope, (tx) =>
+        tx.find(`select 1 from pg_locks where locktype = 'advisory' and not granted and database =
+                   (select oid from pg_database where datname = current_database())`),
+      )
+    let answered = false
+    await Promise.race([matrix.then(() => (answered = true)), vi.waitUntil(waits, { timeout: 30_000 })])
+    expect(answered).toBe(false)
+    committing.give()
+    await list
+    expect((await matrix).json.gates).toMatchObject([{ gate: 'proof' }])
+    expect((await g.call(`GET /risk-matrices/${matrix_key}`)).json.attention).toEqual([])
+  })
+})
+
+describe('what is scheduled and then cancelled', () => {
+  const scheduled = (month: number) => ({ effective_from: `2090-0${month}-01T00:00:00Z` })
+  const cancel = (path: string, activation_id: string) => g.call(`DELETE ${path}/activations/${activation_id}`)
+  const nextVersion = async (matrix_key: string, definition: object) => {
+    await g.make(`POST /risk-matrices/${matrix_key}/versions`, { definition })
+    await g.make(`POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
+  }
+
+  test('a version stays scheduled while its lists are to move to what only it reads', async () => {
+    const list_key = await g.newList([...pointsEntries, { code: 'c', points: 1 }])
+    const matrix_key = await g.newMatrix(buildPointsMatrix(list_key, 'points', ['a', 'c']))
+    const [matrix, list] = [`/risk-matrices/${matrix_key}`, `/reference-data/datasets/${list_key}`]
+    await nextVersion(matrix_key, buildPointsMatrix(list_key))
+    const next = await g.make(`POST ${matrix}/activations`, { version: 2, reason: 'next', ...scheduled(1) })
+    await g.addVersion(list_key, pointsEntries)
+    const shorter = await g.activateList(list_key, 2, scheduled(2))
+    expect(shorter.status).toBe(201)
+    const refused = await cancel(matrix, next.activation_id)
+    expect([refused.status, refused.json.code]).toEqual([409, 'gates_closed'])
+    expect(refused.json.gates).toMatchObject([
+      { gate: 'proof', facts: { version: 1, from: '2090-02-01T00:00:00.000000Z' } },
+    ])
+    expect((await g.call(`GET ${matrix}`)).json.pending).toHaveLength(1)
+    expect((await cancel(list, shorter.json.activation_id)).status).toBe(200)
+    expect((await cancel(matrix, next.activation_id)).status).toBe(200)
+  })
+
+  test('a list stays scheduled while a version that needs it is', async () => {
+    const list_key = await g.newList()
+    const matrix_key = await g.newMatrix(buildPointsMatrix(list_key))
+    const [matrix, list] = [`/risk-matrices/${matrix_key}`, `/reference-data/datasets/${list_key}`]
+    await g.addVersion(list_key, [...pointsEntries, { code: 'c', points: 1 }])
+    const longer = await g.activateList(list_key, 2, scheduled(1))
+    // Published while the longer list is in force for a moment; what it needs is then only scheduled.
+    await g.activateList(list_key, 2)
+    await nextVersion(matrix_key, buildPointsMatrix(list_key, 'points', ['a', 'c']))
+    await g.call(`POST ${list}/rollback`, { reason: 'back', to_version: 1, keep_scheduled: true })
+    const next = await g.make(`POST ${matrix}/activations`, { version: 2, reason: 'next', ...scheduled(2) })
+    const refused = await cancel(list, longer.json.activation_id)
+    expect(refused.json.gates).toMatchObject([
+      { gate: 'referenced-by', facts: { definitions: [{ key: matrix_key, version: 2 }] } },
+    ])
+    expect((await cancel(matrix, next.activation_id)).status).toBe(200)
+    expect((await cancel(list, longer.json.activation_id)).status).toBe(200)
+  })
+})

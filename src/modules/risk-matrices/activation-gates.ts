@@ -1,0 +1,162 @@
+/**
+ * Holds back what would leave a definition in force that no longer holds: a list that changes under it, or a version of it
+ * that does not fit the lists. What the operator changes in shared lists is shown to each tenant as attention instead.
+ */
+import type { DefinitionFamily, Finding } from '../../decision/model.ts'
+import { mapWithPrecompute } from '../../kernel/database/precompute.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { Problem } from '../../kernel/problem.ts'
+import type { ChangeReview } from '../../kernel/route.ts'
+import type { Clocks, Gate, InForceChange } from '../reference-data/index.ts'
+import { findResolution } from './binding/bind-definition.ts'
+import { MAX_CASES } from './cases/golden-case.ts'
+import { listCases } from './cases/queries.ts'
+import { listReferencingDefinitions, listUpcomingChanges, lockDefinitions } from './definitions/queries.ts'
+import { collectFindings, toNotInForceFinding } from './proofs.ts'
+
+/** How a standing is asked for. */
+interface CheckOptions extends Clocks {
+  readonly cases: boolean
+  readonly unsettled?: boolean
+}
+interface DefinitionKey {
+  readonly family: DefinitionFamily
+  readonly key: string
+}
+export interface DefinitionStatus extends DefinitionKey {
+  /** Null where its content cannot be read. */
+  readonly version: number | null
+  readonly findings: readonly Finding[]
+}
+
+/** What is to be said of the version in force; null where none is. Golden cases belong to the definition, not to its lists. */
+export async function checkDefinitionInForce(
+  kernel: Kernel,
+  tx: Tx,
+  named: DefinitionKey,
+  asking: CheckOptions,
+): Promise<DefinitionStatus | null> {
+  try {
+    return await validateInForce(kernel, tx, named, asking)
+  } catch (error) {
+    const code = error instanceof Problem ? error.code : null
+    if (code === 'nothing_in_force' || code === 'not_found') return null
+    if (code === 'content_corrupt') return { ...named, version: null, findings: [corruptContent] }
+    throw error
+  }
+}
+
+const corruptContent: Finding = {
+  code: 'content_corrupt',
+  pointer: '',
+  message: 'The stored content of the definition or of one of its lists does not match its hash.',
+  severity: 'error',
+}
+
+async function validateInForce(
+  kernel: Kernel,
+  tx: Tx,
+  named: DefinitionKey,
+  { cases: withCases, ...clocks }: CheckOptions,
+): Promise<DefinitionStatus> {
+  const found = await findResolution(kernel, tx, { ...named, ...clocks })
+  const { compiled, definition, missing } = found
+  const absent = compiled.references
+    .filter(({ list_key }) => missing.includes(list_key))
+    .map(({ list_key, pointer }) => toNotInForceFinding(list_key, pointer))
+  const of = { tenant_id: definition.dataset_tenant_id, dataset_id: definition.dataset_id }
+  const cases = withCases ? await listCases(tx, of, null, MAX_CASES) : []
+  const findings = absent.length > 0 ? absent : await collectFindings(kernel, tx, { of: found, findings: [] }, cases)
+  return { ...named, version: definition.version, findings }
+}
+
+const getErrors = (standing: DefinitionStatus | null): Finding[] =>
+  standing?.findings.filter(({ severity }) => severity === 'error') ?? []
+const faultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
+
+/** So many scheduled changes after this one are looked ahead to. */
+const MAX_INSTANTS = 20
+
+/** The moment of the change, and every later one at which the definition or one of its lists is to change. */
+async function listMoments(tx: Tx, { family, key }: DefinitionKey, first: CheckOptions): Promise<CheckOptions[]> {
+  const later = await listUpcomingChanges(tx, family, key, first.valid_at ?? null, MAX_INSTANTS)
+  return [first, ...later.map(({ at }) => ({ ...first, valid_at: at }))]
+}
+
+/** Asked before something comes into force; what it gives is asked afterwards, in the same transaction. */
+export const reviewInForce: ChangeReview = async (kernel, tx, change) => {
+  const { family, list_key, effective_from } = change as InForceChange
+  // What takes effect later is looked at as it will be then.
+  const later = effective_from !== null && Date.parse(effective_from) > Date.now()
+  const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', unsettled: true }
+  await lockDefinitions(tx)
+  if (family !== 'list') return () => checkProofGate(kernel, tx, { family, key: list_key }, first)
+  const asked: Pick<StatusBefore, 'reader' | 'moment'>[] = []
+  for (const reader of await listReferencingDefinitions(tx, list_key)) {
+    for (const moment of await listMoments(tx, reader, first)) asked.push({ reader, moment })
+  }
+  const before = await mapWithPrecompute(asked, async ({ reader, moment }) => ({
+    reader,
+    moment,
+    standing: await checkDefinitionInForce(kernel, tx, reader, moment),
+  }))
+  return () => checkReadersGate(kernel, tx, list_key, before)
+}
+
+async function checkProofGate(kernel: Kernel, tx: Tx, definition: DefinitionKey, first: CheckOptions): Promise<Gate[]> {
+  const moments = await listMoments(tx, definition, first)
+  const standings = await mapWithPrecompute(moments, (moment) => checkDefinitionInForce(kernel, tx, definition, moment))
+  for (const [index, moment] of moments.entries()) {
+    const standing = standings[index] ?? null
+    const [fault] = getErrors(standing)
+    if (!standing || !fault) continue
+    const from = moment.valid_at === undefined ? '' : ` from ${moment.valid_at} on`
+    const detail = `Version ${standing.version} of ${definition.key} does not hold${from}: ${fault.message}`
+    const facts = { version: standing.version, from: moment.valid_at ?? null, findings: standing.findings.slice(0, 50) }
+    return [{ gate: 'proof', detail: detail.slice(0, 1000), overridable: false, facts }]
+  }
+  return []
+}
+
+interface StatusBefore {
+  readonly reader: DefinitionKey
+  readonly moment: CheckOptions
+  readonly standing: DefinitionStatus | null
+}
+
+/** Only what the change itself breaks: a definition that was faulty before must not keep its lists from being mended. */
+async function checkReadersGate(
+  kernel: Kernel,
+  tx: Tx,
+  list_key: string,
+  before: readonly StatusBefore[],
+): Promise<Gate[]> {
+  const broken = new Map<
+    DefinitionKey,
+    DefinitionKey & { version: number | null; from: string | null; findings: Finding[] }
+  >()
+  const standings = await mapWithPrecompute(before, ({ reader, moment }) =>
+    checkDefinitionInForce(kernel, tx, reader, moment),
+  )
+  for (const [index, { reader, moment, standing }] of before.entries()) {
+    const after = standings[index] ?? null
+    const known = new Set(getErrors(standing).map(faultId))
+    const findings = getErrors(after).filter((fault) => !known.has(faultId(fault)))
+    if (!after || findings.length === 0 || broken.has(reader)) continue
+    const from = moment.valid_at ?? null
+    broken.set(reader, { ...reader, version: after.version, from, findings: findings.slice(0, 20) })
+  }
+  const definitions = [...broken.values()]
+  const [first] = definitions
+  if (!first) return []
+  const detail = `${definitions.map(({ family, key }) => `${family} ${key}`).join(', ')} would no longer hold: ${first.findings[0]?.message}`
+  return [
+    {
+      gate: 'referenced-by',
+      detail: detail.slice(0, 1000),
+      overridable: false,
+      facts: { list_key, definitions },
+    },
+  ]
+}

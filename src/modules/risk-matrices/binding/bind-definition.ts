@@ -1,0 +1,338 @@
+/**
+ * From the key of a matrix or rule to a decision: which version governs, which versions of lists it reads, all of one instant,
+ * compiled and bound once per content. Nothing here stores anything, and nothing is decided on a torn set of versions.
+ */
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { fromPartEntries } from '../../../decision/definition-parts.ts'
+import { CURRENT_ENGINE, getEngine } from '../../../decision/engines.ts'
+import type {
+  BoundDefinition,
+  BoundList,
+  BoundLists,
+  CompiledDefinition,
+  Decision,
+  Definition,
+  DefinitionFamily,
+  Finding,
+  Inputs,
+  ListEntry,
+} from '../../../decision/model.ts'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
+import {
+  buildManifest,
+  type Clocks,
+  type ContentPointer,
+  findTypeVersion,
+  type ListPointer,
+  loadList,
+  lookUpHashedEntries,
+  type Manifest,
+  type PinnedVersion,
+  resolvePins,
+  resolveWithLists,
+  type VersionPointer,
+} from '../../reference-data/index.ts'
+import { findDeclaredTypeFault } from './declared-types.ts'
+
+/** A compiled definition, by the hash of its content, and the versions of the lists it reads. */
+export interface Bindable<P extends ContentPointer = ContentPointer> {
+  /** Content and engine: what is found of the definition may be remembered by it, within a tenant. */
+  readonly identity: string
+  readonly compiled: CompiledDefinition
+  readonly lists: ReadonlyMap<string, P>
+  /** What lies over its lists without being stored; whoever gives it makes it part of the identity. */
+  readonly over?: (list: BoundList) => BoundList
+}
+
+/** The definition knows the instant at which all of it was in force, where there was one; its lists are the same at others. */
+export interface Resolution<P extends ContentPointer = VersionPointer>
+  extends Bindable<P extends VersionPointer ? ListPointer : ContentPointer> {
+  readonly engine: number
+  readonly definition: P
+}
+
+export interface ResolutionQuery extends Clocks {
+  readonly family: DefinitionFamily
+  readonly key: string
+  /** This transaction changes what is in force, and may be undone: nothing it sees is remembered for others. */
+  readonly unsettled?: boolean
+}
+
+interface BindingCache {
+  readonly compiled: LRUCache<string, { readonly compiled: CompiledDefinition; readonly identity: string }>
+  /** Which lists the last known version of a definition read. */
+  readonly guesses: LRUCache<string, readonly string[]>
+  readonly bound: LRUCache<string, { readonly bound: BoundDefinition | readonly Finding[]; readonly lists: BoundLists }>
+}
+const caches = new WeakMap<Kernel, BindingCache>()
+function getBindingCache(kernel: Kernel): BindingCache {
+  let memory = caches.get(kernel)
+  if (!memory) {
+    memory = {
+      compiled: new LRUCache({ max: 1000 }),
+      guesses: new LRUCache({ max: 10_000 }),
+      bound: new LRUCache({ max: 500 }),
+    }
+    caches.set(kernel, memory)
+  }
+  return memory
+}
+
+/** Definitions change rarely: two rounds are usual, more mean that versions are put in force while we ask. */
+const MAX_ATTEMPTS = 5
+
+/** As it is in force, with the lists it reads; those that are not in force are named. */
+export interface FoundResolution extends Resolution {
+  readonly missing: readonly string[]
+}
+
+/**
+ * One statement gives the definition in force and the lists that its last known version read. Should the one in force read
+ * others, everything is asked for again, so that no two statements ever contribute to one resolution.
+ */
+export async function findResolution(
+  kernel: Kernel,
+  tx: Tx,
+  { family, key, unsettled, ...clocks }: ResolutionQuery,
+  engine = CURRENT_ENGINE,
+): Promise<FoundResolution> {
+  const { guesses } = getBindingCache(kernel)
+  const guess = `${tx.tenant_id}:${family}:${key}`
+  let asked = guesses.get(guess) ?? []
+  for (let round = 0; round < MAX_ATTEMPTS; round++) {
+    const { definition, lists } = await resolveWithLists(unsettled ? null : kernel, tx, { family, key }, asked, clocks)
+    const { compiled, identity } = await getCompiled(kernel, tx, definition, engine)
+    const { list_keys } = compiled
+    // Also in a transaction that may be undone: a guess that is wrong costs one more question.
+    if (list_keys !== asked) guesses.set(guess, list_keys)
+    if (list_keys === asked || list_keys.every((list_key) => asked.includes(list_key))) {
+      const read = list_keys === asked ? lists : pickLists(lists, list_keys)
+      const missing = read.size === list_keys.length ? [] : list_keys.filter((list_key) => !read.has(list_key))
+      return { engine, identity, definition, compiled, lists: read, missing }
+    }
+    asked = list_keys
+  }
+  return fail('conflict', `${key} is being changed at this moment; repeat the request.`)
+}
+
+function pickLists<P>(lists: ReadonlyMap<string, P>, list_keys: readonly string[]): Map<string, P> {
+  const read = new Map<string, P>()
+  for (const list_key of list_keys) {
+    const pointer = lists.get(list_key)
+    if (pointer) read.set(list_key, pointer)
+  }
+  return read
+}
+
+/** The same, where everything must be in force: a decision is made on all of its lists or not at all. */
+export async function getResolution(
+  kernel: Kernel,
+  tx: Tx,
+  wanted: ResolutionQuery,
+  engine = CURRENT_ENGINE,
+): Promise<Resolution> {
+  const { missing, ...resolution } = await findResolution(kernel, tx, wanted, engine)
+  const [list_key] = missing
+  return list_key === undefined ? resolution : fail('nothing_in_force', { members: { list_key } })
+}
+
+/** The same versions again, as a receipt pinned them; no clock has a part in it. */
+export async function restoreResolution(
+  kernel: Kernel,
+  tx: Tx,
+  manifest: readonly PinnedVersion[],
+  engine = CURRENT_ENGINE,
+): Promise<Resolution<ContentPointer>> {
+  const pointers = await resolvePins(tx, manifest)
+  const definition = pointers.find(({ family }) => family !== 'list') ?? fail('content_corrupt')
+  const { compiled, identity } = await getCompiled(kernel, tx, definition, engine)
+  const lists = pointers
+    .filter(({ family }) => family === 'list')
+    .map((pointer) => [pointer.list_key, pointer] as const)
+  return { engine, identity, definition, compiled, lists: new Map(lists) }
+}
+
+/** What was written for a map of lists, with the definition it was written for. */
+const manifests = new WeakMap<object, { readonly definition: ContentPointer; readonly manifest: Manifest }>()
+
+/** What a receipt of this resolution says: the definition, with its family, and every list. */
+export function getResolutionManifest({ definition, lists }: Resolution<ContentPointer>): Manifest {
+  const known = manifests.get(lists)
+  if (known && isSameVersion(known.definition, definition)) return known.manifest
+  const manifest = buildManifest([definition, ...lists.values()])
+  manifests.set(lists, { definition, manifest })
+  return manifest
+}
+
+export const getResolutionPins = (resolution: Resolution<ContentPointer>): readonly PinnedVersion[] =>
+  getResolutionManifest(resolution).pins
+
+/** A version never changes: by which way one came to it is all that could differ. */
+const isSameVersion = (a: ContentPointer, b: ContentPointer): boolean =>
+  a.via === b.via &&
+  a.version === b.version &&
+  a.content_hash === b.content_hash &&
+  a.dataset_id === b.dataset_id &&
+  a.dataset_tenant_id === b.dataset_tenant_id
+
+/** The definition and its lists, as a receipt takes them. */
+export const toPointers = ({ definition, lists }: Resolution): VersionPointer[] => [
+  definition,
+  ...[...lists.values()].map((list) => ({ ...list, now: definition.now })),
+]
+
+/** Fetches what the inputs ask of the lists, and decides. Faults of inputs or lists are findings, never an outcome. */
+export async function decideWith(kernel: Kernel, tx: Tx, of: Bindable, inputs: Inputs): Promise<Decision> {
+  const { bound, lists } = await bindDefinition(kernel, tx, of)
+  if (isFindings(bound)) return { ok: false, findings: bound }
+  const large = [...lists.values()].filter(({ all }) => all === null)
+  if (large.length === 0) return bound.decide(inputs)
+  const faults = of.compiled.checkInputs(inputs)
+  if (faults.some(({ severity }) => severity === 'error')) return { ok: false, findings: faults }
+  const needs = of.compiled.needs(inputs)
+  const fetched = new Map(lists)
+  for (const { list_key } of large) {
+    const keys = needs.get(list_key)
+    const pointer = of.lists.get(list_key) as ContentPointer
+    if (keys === 'all') return { ok: false, findings: [toTooLargeFinding(list_key)] }
+    const list = await bindLargeList(kernel, tx, of, pointer, keys ?? [])
+    fetched.set(list_key, of.over?.(list) ?? list)
+  }
+  return bound.decide(inputs, fetched)
+}
+
+export const isFindings = (bound: BoundDefinition | readonly Finding[]): bound is readonly Finding[] =>
+  Array.isArray(bound)
+
+const toTooLargeFinding = (list_key: string): Finding => ({
+  code: 'list_too_large',
+  pointer: '',
+  message: `The list ${list_key} is too large to be read as a whole; it can only be looked up by key.`,
+  severity: 'error',
+})
+
+/** Binds a compiled definition to versions of lists, once per content of all of them. */
+export async function bindDefinition(kernel: Kernel, tx: Tx, of: Bindable) {
+  const { bound: cache } = getBindingCache(kernel)
+  const id = getBindingKey(of, tx.tenant_id)
+  const known = cache.get(id)
+  if (known) return known
+  const lists = new Map<string, BoundList>()
+  for (const pointer of of.lists.values()) {
+    const list = await bindList(kernel, tx, of, pointer)
+    lists.set(pointer.list_key, of.over?.(list) ?? list)
+  }
+  const made = { bound: of.compiled.bind(lists), lists: lists as BoundLists }
+  cache.set(id, made)
+  return made
+}
+
+/** What was written for a map of lists, with what else it was written for. */
+const bindings = new WeakMap<object, { readonly of: string; readonly text: string }>()
+
+/** Two bindings with the same text are the same in every respect. */
+export function getBindingKey({ identity, lists }: Bindable, tenant_id: string): string {
+  const of = `${tenant_id} ${identity}`
+  const known = bindings.get(lists)
+  if (known?.of === of) return known.text
+  const text = [of, ...[...lists.values()].map(toContentKey)].join(' ')
+  bindings.set(lists, { of, text })
+  return text
+}
+
+const toContentKey = (list: ContentPointer): string =>
+  [
+    list.list_key,
+    list.dataset_id,
+    list.version,
+    list.content_hash,
+    list.overlay_dataset_id,
+    list.overlay_version,
+    list.overlay_hash,
+    list.overlay_policy,
+  ].join(':')
+
+async function bindList(kernel: Kernel, tx: Tx, of: Bindable, pointer: ContentPointer): Promise<BoundList> {
+  const whole = await loadList(kernel, tx, pointer)
+  if (!whole) return bindLargeList(kernel, tx, of, pointer, [])
+  const entries = withKeys(whole.entries)
+  return { ...toListFacts(pointer), get: (key) => entries.get(key), all: [...entries.values()] }
+}
+
+const withKeys = (entries: ReadonlyMap<string, Omit<ListEntry, 'key'>>): Map<string, ListEntry> =>
+  new Map([...entries].map(([key, { entry, hash }]) => [key, { key, entry, hash }]))
+
+/** Only the keys that are asked for, and those the definition itself names. */
+async function bindLargeList(
+  kernel: Kernel,
+  tx: Tx,
+  { compiled }: Bindable,
+  pointer: ContentPointer,
+  keys: readonly string[],
+): Promise<BoundList> {
+  const named = compiled.references.flatMap(({ list_key, key }) =>
+    list_key === pointer.list_key && key !== null ? [key] : [],
+  )
+  const entries = withKeys(await lookUpHashedEntries(kernel, tx, pointer, [...new Set([...named, ...keys])]))
+  return { ...toListFacts(pointer), get: (key) => entries.get(key), all: null }
+}
+
+const toListFacts = ({ list_key, version, content_hash, overlay_hash }: ContentPointer) => ({
+  list_key,
+  version,
+  content_hash,
+  overlay_hash,
+})
+
+/** Tests that compare with fields whose declared type can never fit: found before any value is looked at. */
+export async function findDeclaredTypeFaults(
+  tx: Tx,
+  { references }: CompiledDefinition,
+  lists: ReadonlyMap<string, ContentPointer>,
+): Promise<Finding[]> {
+  const compared = references.filter(({ compares }) => compares)
+  const schemas = new Map<string, unknown>()
+  for (const list_key of new Set(compared.map((reference) => reference.list_key))) {
+    const pointer = lists.get(list_key)
+    if (!pointer) continue
+    const type = await findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version)
+    schemas.set(list_key, type?.definition.schema)
+  }
+  return compared.flatMap((reference) => findDeclaredTypeFault(reference, schemas.get(reference.list_key)) ?? [])
+}
+
+/** Scope and content say what a definition is; who asks for it does not matter. */
+export async function getCompiled(
+  kernel: Kernel,
+  tx: Tx,
+  pointer: ContentPointer,
+  engine: number,
+): Promise<{ compiled: CompiledDefinition; identity: string }> {
+  const { compiled: cache } = getBindingCache(kernel)
+  const id = `${pointer.dataset_tenant_id}:${pointer.family}:${pointer.content_hash}:${engine}`
+  const known = cache.get(id)
+  if (known) return known
+  const compiled = getEngine(engine).compile(await loadDefinition(kernel, tx, pointer))
+  const made = { compiled, identity: toIdentity(compiled.definition, engine) }
+  cache.set(id, made)
+  return made
+}
+
+/** The same for a draft and for the version it becomes: what was found of the one holds for the other. */
+export function toIdentity({ family, ...text }: Definition, engine: number): string {
+  const hash = createHash('sha256').update(canonicalJson(text)).digest('hex')
+  return `${family}:${hash}:${engine}`
+}
+
+/** A published definition, put together from its entries. */
+export async function loadDefinition(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<Definition> {
+  const content = (await loadList(kernel, tx, pointer)) ?? fail('content_corrupt')
+  return fromPartEntries(
+    pointer.family as DefinitionFamily,
+    [...content.entries.values()].map(({ entry }) => entry),
+  )
+}

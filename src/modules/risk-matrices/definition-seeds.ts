@@ -1,0 +1,70 @@
+/** The shared matrices and rules an installation starts with: seeded like lists, by the same ledger, with their golden cases. */
+import path from 'node:path'
+import { toPartEntries } from '../../decision/definition-parts.ts'
+import { CURRENT_ENGINE, getEngine } from '../../decision/engines.ts'
+import type { Definition, DefinitionFamily } from '../../decision/model.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { assertFound } from '../../kernel/problem.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { findSharedDataset, readJsonFolder, type SeedVersion, seedRegistry } from '../reference-data/index.ts'
+import { type GoldenCase, MAX_CASES } from './cases/golden-case.ts'
+import { insertCase, listCases } from './cases/queries.ts'
+import { insertReferences, type ProfileRow, upsertProfile } from './definitions/queries.ts'
+
+interface SeedFile extends ProfileRow {
+  readonly key: string
+  readonly title: string
+  readonly description: string
+  readonly owner: string
+  readonly review_every_days: number
+  readonly stale_after_days: number
+  readonly cases: readonly GoldenCase[]
+  readonly versions: readonly (Omit<SeedVersion, 'entries'> & { readonly definition: Record<string, unknown> })[]
+}
+export interface DefinitionSeed extends SeedFile {
+  readonly family: DefinitionFamily
+}
+
+const TYPES = { matrix: 'risk-matrix-part', rule: 'rule-part' } as const
+
+export const readDefinitionSeeds = (folder: string): DefinitionSeed[] =>
+  (['matrix', 'rule'] as const).flatMap((family) =>
+    readJsonFolder<SeedFile>(path.join(folder, family === 'matrix' ? 'matrices' : 'rules')).map((seed) => ({
+      ...seed,
+      family,
+    })),
+  )
+
+/** After the lists they read. A tenant may replace any of them by its own of the same key. */
+export async function seedDefinitions(
+  tx: Tx,
+  seeds: readonly DefinitionSeed[],
+  onStep: (text: string) => void,
+): Promise<void> {
+  for (const seed of seeds) {
+    const { key, family, cases, versions, subject_types, products, typologies, ...settings } = seed
+    const definitions = versions.map(({ definition }) => ({ family, ...definition }) as unknown as Definition)
+    const list = {
+      ...settings,
+      family,
+      list_key: key,
+      type_key: TYPES[family],
+      overlay_policy: 'free' as const,
+      versions: versions.map(({ definition: _, ...version }, index) => ({
+        ...version,
+        entries: toPartEntries(definitions[index] as Definition),
+      })),
+    }
+    for (const made of await seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
+      const definition = definitions[list.versions.indexOf(made.seed as never)] as Definition
+      const { list_keys } = getEngine(CURRENT_ENGINE).compile(definition)
+      await insertReferences(tx, made.dataset, made.version, list_keys)
+      await upsertProfile(tx, made.dataset, { subject_types, products, typologies })
+    }
+    const dataset = assertFound(await findSharedDataset(tx, key, family))
+    const known = new Set((await listCases(tx, dataset, null, MAX_CASES)).map(({ name }) => name))
+    for (const golden of cases.filter(({ name }) => !known.has(name))) {
+      await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...golden })
+    }
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * Does a definition hold: can it be read, do its lists give what it asks of them, is every input answered, are its golden
+ * cases met? The same question is asked of a draft, when it is published, and whenever it or one of its lists comes into force.
+ */
+import { LRUCache } from 'lru-cache'
+import { analyseDefinition } from '../../decision/analysis/analyse.ts'
+import { type AnalysisRequest, buildAnalysisRequest } from '../../decision/analysis/analysis-request.ts'
+import { type AnalysisRunner, createAnalysisRunner } from '../../decision/analysis/analysis-runner.ts'
+import { estimateCombinations } from '../../decision/analysis/size-estimate.ts'
+import { CURRENT_ENGINE, getEngine } from '../../decision/engines.ts'
+import type { CompiledDefinition, Definition, DefinitionFamily, Finding } from '../../decision/model.ts'
+import { failThreadUnavailable } from '../../kernel/bounded-thread.ts'
+import { NeedsPrecompute } from '../../kernel/database/precompute.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { type Clocks, type ContentPointer, findPointersInForce, type VersionPointer } from '../reference-data/index.ts'
+import {
+  type Bindable,
+  bindDefinition,
+  decideWith,
+  findDeclaredTypeFaults,
+  isFindings,
+  toIdentity,
+} from './binding/bind-definition.ts'
+import { findDifferences, type GoldenCase, toCaseFinding } from './cases/golden-case.ts'
+
+/** A definition that was read as far as that goes. */
+export interface CheckedDefinition {
+  /** Null: something keeps it from being bound, and the findings say what. */
+  readonly of: Bindable | null
+  readonly findings: readonly Finding[]
+}
+
+export const hasErrors = (findings: readonly Finding[]): boolean =>
+  findings.some(({ severity }) => severity === 'error')
+
+type Reference = CompiledDefinition['references'][number]
+
+/** Reads any JSON as a definition and finds the lists it names, as they are in force. */
+export async function checkDefinition(
+  tx: Tx,
+  family: DefinitionFamily,
+  text: Readonly<Record<string, unknown>>,
+  clocks: Clocks = {},
+): Promise<CheckedDefinition & { lists: ReadonlyMap<string, VersionPointer>; references: readonly Reference[] }> {
+  const engine = getEngine(CURRENT_ENGINE)
+  const faults = engine.check(text, family)
+  if (hasErrors(faults)) return { of: null, findings: faults, lists: new Map(), references: [] }
+  const compiled = engine.compile({ ...text, family } as unknown as Definition)
+  const { references } = compiled
+  const lists = await findPointersInForce(tx, compiled.list_keys, clocks)
+  const missing = references
+    .filter(({ list_key }) => !lists.has(list_key))
+    .map(({ list_key, pointer }) => toNotInForceFinding(list_key, pointer))
+  const faulty = missing.length > 0 ? missing : await findDeclaredTypeFaults(tx, compiled, lists)
+  if (faulty.length > 0) return { of: null, findings: [...faults, ...faulty], lists, references }
+  const identity = toIdentity(compiled.definition, CURRENT_ENGINE)
+  return { of: { identity, compiled, lists }, findings: faults, lists, references }
+}
+
+export const toNotInForceFinding = (list_key: string, pointer: string): Finding => ({
+  code: 'list_not_in_force',
+  pointer,
+  message: `No version of the list ${list_key} is in force.`,
+  severity: 'error',
+})
+
+interface ProofCache {
+  readonly known: LRUCache<string, readonly Finding[]>
+  /** Being made, by whoever asked first. */
+  readonly running: Map<string, Promise<void>>
+  readonly analyst: AnalysisRunner
+}
+const caches = new WeakMap<Kernel, ProofCache>()
+function getProofCache(kernel: Kernel): ProofCache {
+  let proofs = caches.get(kernel)
+  if (!proofs) {
+    const analyst = createAnalysisRunner({ script: kernel.scriptPath('analysis-worker'), admission: kernel.threads })
+    proofs = { known: new LRUCache({ max: 2000 }), running: new Map(), analyst }
+    caches.set(kernel, proofs)
+    kernel.onClose(() => analyst.close())
+  }
+  return proofs
+}
+
+/** Going through so many combinations takes about as long as handing them to another thread. */
+const MAX_INLINE_COMBINATIONS = 2000
+
+/** What met a limit is not tried again by everybody who comes along. */
+const PARTIAL_PROOF_TTL_MS = 60_000
+
+/**
+ * Faults of the lists, and of the definition over all of its inputs; found once per content of all of them. Going through all
+ * inputs may take seconds: unless it is small, it is done in a thread of its own while no transaction is open, and the
+ * transaction that asked is repeated. It then finds the proof by what it is about, or asks anew where that has moved.
+ */
+export async function prove(kernel: Kernel, tx: Tx, of: Bindable): Promise<readonly Finding[]> {
+  const proofs = getProofCache(kernel)
+  const { tenant_id } = tx
+  const id = toProofKey(of, tenant_id)
+  const known = proofs.known.get(id)
+  if (known) return known
+  const { bound, lists } = await bindDefinition(kernel, tx, of)
+  if (isFindings(bound)) return bound
+  if (estimateCombinations(of.compiled.definition, lists) <= MAX_INLINE_COMBINATIONS) {
+    const found = analyseDefinition(of.compiled, lists)
+    proofs.known.set(id, found)
+    return found
+  }
+  const order = buildAnalysisRequest(of.compiled, lists, CURRENT_ENGINE)
+  throw new NeedsPrecompute(() => proveInThread(proofs, id, order, tenant_id))
+}
+
+/** Content and nothing else: what is published or put in force once more, or tried and undone, is still proved. */
+function toProofKey({ identity, lists }: Bindable, tenant_id: string): string {
+  const contents = [...lists.values()].map((list) => {
+    const { list_key, content_hash, version, overlay_version, overlay_hash, overlay_policy } = list
+    // What an overlay makes of a list depends on the base version and its type, and on the policy.
+    const over = overlay_version === null ? [] : [version, overlay_version, overlay_hash, overlay_policy]
+    return [list_key, content_hash, ...over].join(':')
+  })
+  return [tenant_id, identity, ...contents.sort()].join(' ')
+}
+
+async function proveInThread(proofs: ProofCache, id: string, order: AnalysisRequest, tenant_id: string): Promise<void> {
+  const { known, running, analyst } = proofs
+  if (known.has(id)) return
+  const proving =
+    running.get(id) ??
+    analyst
+      .analyse(order, tenant_id)
+      .then(({ findings, is_cut_short }) => {
+        known.set(id, findings, is_cut_short ? { ttl: PARTIAL_PROOF_TTL_MS } : {})
+      })
+      .catch(failUnproved)
+      .finally(() => running.delete(id))
+  running.set(id, proving)
+  await proving
+}
+
+/** Without a thread there is no proof, and without a proof nothing is stored. */
+const failUnproved = (error: unknown): never =>
+  failThreadUnavailable(error, 'The definition could not be gone through at this moment; nothing was changed.')
+
+export interface CaseResult {
+  readonly name: string
+  readonly passed: boolean
+  readonly differences: readonly string[]
+  readonly decision: Awaited<ReturnType<typeof decideWith>>
+}
+
+export async function runCases(
+  kernel: Kernel,
+  tx: Tx,
+  of: Bindable,
+  cases: readonly GoldenCase[],
+): Promise<CaseResult[]> {
+  const results: CaseResult[] = []
+  for (const { name, inputs, expected } of cases) {
+    const decision = await decideWith(kernel, tx, of, inputs)
+    const differences = findDifferences(expected, decision)
+    results.push({ name, passed: differences.length === 0, differences, decision })
+  }
+  return results
+}
+
+/** Everything there is to say: structure, lists, completeness and, once those stand, golden cases. */
+export async function collectFindings(
+  kernel: Kernel,
+  tx: Tx,
+  examined: CheckedDefinition,
+  cases: readonly GoldenCase[],
+): Promise<Finding[]> {
+  if (!examined.of) return [...examined.findings]
+  const findings = [...examined.findings, ...(await prove(kernel, tx, examined.of))]
+  if (hasErrors(findings)) return findings
+  const results = await runCases(kernel, tx, examined.of, cases)
+  const failed = results.flatMap(({ passed, differences }, index) =>
+    passed ? [] : [toCaseFinding(cases[index] as GoldenCase, differences)],
+  )
+  return [...findings, ...failed]
+}
+
+/** What a proof was made against, kept with the version it is a proof of. */
+export const toListVersions = (lists: ReadonlyMap<string, ContentPointer>) =>
+  [...lists.values()].map(({ list_key, via, version, content_hash, overlay_version, overlay_hash }) => ({
+    list_key,
+    via,
+    version,
+    content_hash,
+    overlay_version,
+    overlay_hash,
+  }))

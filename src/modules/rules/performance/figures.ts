@@ -1,0 +1,53 @@
+/** The figures of a rule, from what was counted. Pure; what cannot be known is said to be unknown, with the reason. */
+import type { Static } from '../../../kernel/schema.ts'
+import type { PerformanceView, unknownReasons } from './schema.ts'
+
+type Unknown = (typeof unknownReasons)[number]
+type Figures = Static<typeof PerformanceView>['total']
+type Figure = Figures['true_positives']
+
+export interface PerformanceCounts {
+  readonly decisions: number
+  readonly hits: number
+  /** Subjects with a hit, by the band a person put in place; null: nobody has judged. */
+  readonly outcomes: readonly { readonly band: string | null; readonly subjects: number }[]
+}
+
+export interface FigureOptions {
+  readonly positive_band?: readonly string[]
+  readonly cost_per_hit?: number
+}
+
+const known = (value: number): Figure => ({ value: Math.round(value), unknown: null })
+const unknown = (because: Unknown): Figure => ({ value: null, unknown: because })
+
+export function computeFigures(
+  { decisions, hits, outcomes }: PerformanceCounts,
+  { positive_band, cost_per_hit }: FigureOptions,
+): Figures {
+  const judged = outcomes.flatMap(({ band, subjects }) => (band === null ? [] : [{ band, subjects }]))
+  const sum = (of: readonly { subjects: number }[]) => of.reduce((all, { subjects }) => all + subjects, 0)
+  const subjects_judged = sum(judged)
+  const right = sum(judged.filter(({ band }) => positive_band?.includes(band)))
+  const because: Unknown | undefined =
+    decisions === 0
+      ? 'no_decisions'
+      : positive_band === undefined
+        ? 'bands_not_named'
+        : subjects_judged === 0
+          ? 'nothing_judged'
+          : undefined
+  const costless: Unknown | undefined =
+    because ?? (cost_per_hit === undefined ? 'cost_not_named' : right === 0 ? 'no_true_positives' : undefined)
+  return {
+    decisions,
+    hits,
+    hit_rate_bps: decisions === 0 ? unknown('no_decisions') : known((hits * 10_000) / decisions),
+    subjects_hit: sum(outcomes),
+    subjects_judged,
+    outcomes: judged.toSorted((a, b) => b.subjects - a.subjects || (a.band < b.band ? -1 : 1)),
+    true_positives: because ? unknown(because) : known(right),
+    true_positive_rate_bps: because ? unknown(because) : known((right * 10_000) / subjects_judged),
+    cost_per_true_positive: costless ? unknown(costless) : known(((cost_per_hit as number) * subjects_judged) / right),
+  }
+}

@@ -1,0 +1,92 @@
+/** Pure rules of files of subjects: what a row must be to become a subject, and how rows are counted. */
+import { findSchemaErrors, findUnstorableText } from '../../../kernel/http/validation.ts'
+import type { ProblemError } from '../../../kernel/problem.ts'
+import type { Batch, Entry, Reject, SourceLocation } from '../../../registry/adapter.ts'
+import { NewSubject } from '../records/schema.ts'
+import { findAttributesFault } from '../records/subject-content.ts'
+import type { SubjectInput } from '../records/upsert-subjects.ts'
+
+export interface RowCounts {
+  readonly rows: number
+  readonly created: number
+  readonly changed: number
+  readonly unchanged: number
+  readonly rejected: number
+  /** Of the rejected rows; one row may have several. */
+  readonly faults: number
+}
+export const NO_COUNTS: RowCounts = { rows: 0, created: 0, changed: 0, unchanged: 0, rejected: 0, faults: 0 }
+
+/** One row of the file: what it holds, or every reason why it holds nothing. */
+export interface BulkItem {
+  readonly at: SourceLocation
+  readonly subject?: SubjectInput
+  readonly rejects?: readonly Reject[]
+}
+
+const codes: Readonly<Record<string, string>> = {
+  required: 'value_missing',
+  additionalProperties: 'member_unknown',
+}
+
+const toReject = (at: SourceLocation, { pointer, keyword, detail }: ProblemError): Reject => {
+  const member = pointer.slice(1)
+  return {
+    code: codes[keyword ?? ''] ?? 'value_invalid',
+    pointer: member,
+    at,
+    message: `${member === '' ? 'The row' : `"${member.slice(1).replaceAll('/', '.')}"`} ${detail}.`,
+    excerpt: null,
+  }
+}
+
+const PREFIX = 'attributes.'
+
+/** A table has no members inside members: its columns `attributes.x` are the attributes. */
+function nestAttributes(entry: Entry): Entry {
+  const names = Object.keys(entry).filter((name) => name.startsWith(PREFIX) && name !== PREFIX)
+  if (names.length === 0) return entry
+  const rest = Object.entries(entry).filter(([name]) => !names.includes(name))
+  const attributes = names.map((name) => [name.slice(PREFIX.length), entry[name]] as const)
+  return { ...Object.fromEntries(rest), attributes: Object.fromEntries(attributes) }
+}
+
+function readItem(entry: Entry, at: SourceLocation): BulkItem {
+  const value = nestAttributes(entry)
+  const faults = [...findSchemaErrors('body', NewSubject, value), ...findUnstorableText(NewSubject, value)]
+  const oversize =
+    faults.length === 0 ? findAttributesFault((value as { attributes?: Record<string, unknown> }).attributes) : null
+  if (oversize !== null) faults.push({ in: 'body', pointer: '#/attributes', detail: oversize })
+  if (faults.length > 0) return { at, rejects: faults.map((fault) => toReject(at, fault)) }
+  return { at, subject: value as unknown as SubjectInput }
+}
+
+/** The rows of a batch, rejected ones first; the same bytes always give the same rows in the same order. */
+export function toItems({ entries, rejects }: Batch): BulkItem[] {
+  const rejected = new Map<number, Reject[]>()
+  for (const reject of rejects) rejected.set(reject.at.row, [...(rejected.get(reject.at.row) ?? []), reject])
+  return [
+    ...[...rejected.values()].map((faults) => ({ at: (faults[0] as Reject).at, rejects: faults })),
+    ...entries.map(({ entry, at }) => readItem(entry, at)),
+  ]
+}
+
+/** How many rows that are, without looking into any. */
+export const countRows = ({ entries, rejects }: Batch): number =>
+  entries.length + new Set(rejects.map(({ at }) => at.row)).size
+
+export const toDuplicateReject = (at: SourceLocation, external_id: string, first_row: number): Reject => ({
+  code: 'duplicate_external_id',
+  pointer: '/external_id',
+  at,
+  message: `The external id was used in row ${first_row} already.`,
+  excerpt: external_id,
+})
+
+export const toOffboardedReject = (at: SourceLocation, external_id: string): Reject => ({
+  code: 'subject_offboarded',
+  pointer: '',
+  at,
+  message: 'The subject is offboarded; its record stays as it was.',
+  excerpt: external_id,
+})

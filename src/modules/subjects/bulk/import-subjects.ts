@@ -1,0 +1,129 @@
+/** Taking a file of subjects in: its rows as they come, and one step of them in one transaction. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { type Adapter, type Batch, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
+import { findOptionFaults } from '../../../registry/adapter-options.ts'
+import { csv } from '../../../registry/adapters/csv.ts'
+import { ndjson } from '../../../registry/adapters/json.ts'
+import { type SubjectInput, upsertSubjects } from '../records/upsert-subjects.ts'
+import {
+  type BulkItem,
+  countRows,
+  type RowCounts,
+  toDuplicateReject,
+  toItems,
+  toOffboardedReject,
+} from './file-rows.ts'
+import { claimExternalIds, insertBulkRejects, updateBulkCounts } from './queries.ts'
+
+export const bulkAdapters: Readonly<Record<'csv' | 'ndjson', Adapter>> = { csv, ndjson }
+
+export function bulkOptionFaults(format: 'csv' | 'ndjson', options: Record<string, unknown>) {
+  const faults = findOptionFaults(bulkAdapters[format], options)
+  if (options['group_rows'] === undefined) return faults
+  return [...faults, { pointer: '/group_rows', detail: 'is not possible here: each row is one subject' }]
+}
+
+/** Faults of rows that are kept to be read; all are counted. */
+export const MAX_KEPT_REJECTS = 100_000
+
+/** Throws `source_invalid` where the file itself is broken. */
+export async function* readBatches(
+  source: Source,
+  format: 'csv' | 'ndjson',
+  options: Record<string, unknown>,
+): AsyncGenerator<Batch> {
+  try {
+    // A guessed encoding could not be reported here, so it must be stated: names must not come in wrong unnoticed.
+    yield* bulkAdapters[format].read(source, { encoding: 'utf-8', ...options })
+  } catch (error) {
+    if (!(error instanceof SourceFault)) throw error
+    fail('source_invalid', {
+      detail: error.message,
+      members: { source_fault: { code: error.code, ...(error.at && { at: error.at }) } },
+    })
+  }
+}
+
+/** Items from one place on, in portions of a size. */
+export async function* toPortions(
+  batches: AsyncIterable<Batch>,
+  skip: number,
+  size: number,
+): AsyncGenerator<BulkItem[]> {
+  let left = skip
+  let held: BulkItem[] = []
+  for await (const batch of batches) {
+    const rows = countRows(batch)
+    // What was taken in before is read over, not checked again.
+    if (left < rows) held.push(...toItems(batch).slice(left))
+    left = Math.max(0, left - rows)
+    for (; held.length >= size; held = held.slice(size)) yield held.slice(0, size)
+  }
+  if (held.length > 0) yield held
+}
+
+interface ReadableItem extends BulkItem {
+  readonly subject: SubjectInput
+}
+const isReadable = (item: BulkItem): item is ReadableItem => item.subject !== undefined
+
+/** The rows whose external id the file uses for the first time; the others become rejects. */
+async function filterFirstUses(
+  tx: Tx,
+  bulk_id: string,
+  items: readonly ReadableItem[],
+  rejects: Reject[],
+): Promise<ReadableItem[]> {
+  const first = new Map<string, number>()
+  for (const { at, subject } of items) {
+    const { external_id } = subject
+    if (external_id !== undefined && !first.has(external_id)) first.set(external_id, at.row)
+  }
+  const used = first.size === 0 ? [] : await claimExternalIds(tx, bulk_id, first)
+  for (const { external_id, first_row } of used) first.set(external_id, first_row)
+  return items.filter(({ at, subject: { external_id } }) => {
+    if (external_id === undefined || first.get(external_id) === at.row) return true
+    rejects.push(toDuplicateReject(at, external_id, first.get(external_id) as number))
+    return false
+  })
+}
+
+export interface BulkProgress {
+  readonly counts: RowCounts
+  /** How many faults have been kept. */
+  readonly kept: number
+}
+
+/** One step: every row of the portion is made, changed, left as it is, or rejected, and counted once. */
+export async function importPortion(
+  tx: Tx,
+  bulk_id: string,
+  items: readonly BulkItem[],
+  before: BulkProgress,
+): Promise<BulkProgress> {
+  const rejects = items.flatMap((item) => item.rejects ?? [])
+  const taken = await filterFirstUses(tx, bulk_id, items.filter(isReadable), rejects)
+  const outcomes = await upsertSubjects(
+    tx,
+    taken.map(({ subject }) => subject),
+  )
+  const count = (outcome: string): number => outcomes.filter((upserted) => upserted.outcome === outcome).length
+  for (const [index, { outcome, subject }] of outcomes.entries()) {
+    if (outcome === 'offboarded')
+      rejects.push(toOffboardedReject((taken[index] as ReadableItem).at, subject.external_id as string))
+  }
+  const [created, changed, unchanged] = [count('created'), count('changed'), count('unchanged')]
+  const counts: RowCounts = {
+    rows: before.counts.rows + items.length,
+    created: before.counts.created + created,
+    changed: before.counts.changed + changed,
+    unchanged: before.counts.unchanged + unchanged,
+    rejected: before.counts.rejected + items.length - created - changed - unchanged,
+    faults: before.counts.faults + rejects.length,
+  }
+  const room = rejects.toSorted((a, b) => a.at.row - b.at.row).slice(0, MAX_KEPT_REJECTS - before.kept)
+  if (room.length > 0) await insertBulkRejects(tx, bulk_id, before.kept + 1, room)
+  await updateBulkCounts(tx, bulk_id, counts)
+  return { counts, kept: before.kept + room.length }
+}

@@ -1,0 +1,9 @@
+/** The text of an override is written for those who work on cases; others get its reason code. */
+
+/** The same object where there is no such text. */
+export const redactOverrideText = <R extends { readonly cause: string; readonly reason: string | null } | null>(
+  rating: R,
+): R =>
+  rating === null || rating.reason === null || (rating.cause !== 'override' && rating.cause !== 'override-ended')
+    ? rating
+    : { ...rating, reason: null }

@@ -1,0 +1,82 @@
+/** Which rating is in force, and putting a person's in its place. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { assertFound, fail } from '../../../kernel/problem.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import { findPointersInForce, lookUpEntries } from '../../reference-data/index.ts'
+import { lockSubject } from '../records/queries.ts'
+import { assertActive } from '../records/upsert-subjects.ts'
+import { findSubjectRisk, insertOverride, listRatingsById, type RatingRow } from './queries.ts'
+
+/** The list that says which bands there are, unless the tenant's matrix reads another one. */
+const BAND_LIST = 'risk-bands'
+/** The list that says which reason codes there are. */
+const REASON_CODE_LIST = 'reason-codes'
+
+export async function getRisk(tx: Tx, subject_id: string) {
+  const subject_risk = await findSubjectRisk(tx, subject_id)
+  const { rating_id = null, override_id = null } = subject_risk ?? {}
+  const ids = [rating_id, override_id].filter((id) => id !== null)
+  const ratings = ids.length > 0 ? await listRatingsById(tx, ids) : []
+  const byId = (id: string | null) => ratings.find((rating) => rating.rating_id === id) ?? null
+  const [rating, override] = [byId(rating_id), byId(override_id)]
+  const source = override ? 'override' : rating ? 'rating' : 'none'
+  return {
+    subject_id,
+    band: (override ?? rating)?.band ?? null,
+    source: source as 'override' | 'rating' | 'none',
+    override,
+    rating,
+  }
+}
+
+/** What an override is proposed against: it is void when the rating or another override has moved meanwhile. */
+export async function getRiskHead(tx: Tx, params: Record<string, string>): Promise<string | null> {
+  const standing = await findSubjectRisk(tx, params['subject_id'] as string)
+  return standing ? `${standing.rated_band ?? '-'}:${standing.override_id ?? '-'}` : null
+}
+
+/** Puts a person's rating in place of what the matrix says; an earlier override gives way. */
+export async function overrideRating(
+  kernel: Kernel,
+  tx: Tx,
+  subject_id: string,
+  order: { readonly band: string; readonly reason: string; readonly reason_code?: string; readonly expires_at: string },
+): Promise<RatingRow> {
+  assertActive(assertFound(await lockSubject(tx, subject_id)))
+  await assertKnownBand(kernel, tx, subject_id, order.band)
+  await assertKnownReasonCode(kernel, tx, order.reason_code, 'body')
+  const rating = await insertOverride(tx, { rating_id: uuidv7(), subject_id, ...order })
+  if (rating) return rating
+  return fail('conflict', {
+    detail: 'An override ends after now and within 400 days.',
+    errors: [{ in: 'body', pointer: '#/expires_at', detail: 'must lie after now and within 400 days' }],
+  })
+}
+
+/** A band nobody knows is a slip of the pen: it must be on the list of bands, or be what the matrix said of this subject. */
+async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band: string): Promise<void> {
+  const bands = (await findPointersInForce(tx, [BAND_LIST], {})).get(BAND_LIST)
+  if (!bands || (await lookUpEntries(kernel, tx, bands, [band])).has(band)) return
+  if ((await findSubjectRisk(tx, subject_id))?.rated_band === band) return
+  fail('conflict', {
+    detail: `There is no band ${band}. The list ${BAND_LIST} says which there are.`,
+    errors: [{ in: 'body', pointer: '#/band', detail: `must be a band of the list ${BAND_LIST}` }],
+  })
+}
+
+/** A code that the list does not explain tells its reader nothing. */
+export async function assertKnownReasonCode(
+  kernel: Kernel,
+  tx: Tx,
+  code: string | undefined,
+  part: 'body' | 'query',
+): Promise<void> {
+  if (code === undefined) return
+  const codes = (await findPointersInForce(tx, [REASON_CODE_LIST], {})).get(REASON_CODE_LIST)
+  if (codes && (await lookUpEntries(kernel, tx, codes, [code])).has(code)) return
+  fail('conflict', {
+    detail: `There is no reason code ${code}. The list ${REASON_CODE_LIST} says which there are.`,
+    errors: [{ in: part, pointer: '#/reason_code', detail: `must be a code of the list ${REASON_CODE_LIST}` }],
+  })
+}

@@ -1,9 +1,0 @@
-/** The text of an override is written for those who work on cases; others get its reason code. */
-
-/** The same object where there is no such text. */
-export const withoutOverrideText = <R extends { readonly cause: string; readonly reason: string | null } | null>(
-  rating: R,
-): R =>
-  rating === null || rating.reason === null || (rating.cause !== 'override' && rating.cause !== 'override-ended')
-    ? rating
-    : { ...rating, reason: null }

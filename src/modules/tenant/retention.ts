@@ -1,0 +1,32 @@
+/**
+ * The classes of record a retention policy may name, and for each what removes its expired records. A class that nothing acts on
+ * must not stand in a policy: it would promise what does not happen.
+ */
+import type { Tx } from '../../kernel/database/tx.ts'
+import { type RetentionClassRow, removeOldBulkRejects, removeOldImportRejects, removeOldJobs } from './queries.ts'
+
+/** Removes at most `limit` records that are older than `keep_days`, and returns how many it removed. */
+export type RemoveExpired = (tx: Tx, keep_days: number, limit: number) => Promise<number>
+
+export type RecordClass =
+  | { readonly record_class: string; readonly executors: readonly RemoveExpired[] }
+  | { readonly record_class: string; readonly kept_for_ever: string }
+
+export const recordClasses: readonly RecordClass[] = [
+  { record_class: 'jobs', executors: [removeOldJobs] },
+  { record_class: 'import-rejects', executors: [removeOldImportRejects, removeOldBulkRejects] },
+  { record_class: 'audit', kept_for_ever: 'The audit record is never removed; keep_days of audit must be null.' },
+]
+
+/** Why a policy cannot be kept, as a sentence, or null. */
+export function findRetentionFault(classes: readonly RetentionClassRow[]): string | null {
+  for (const [index, { record_class, keep_days }] of classes.entries()) {
+    const known = recordClasses.find((each) => each.record_class === record_class)
+    if (!known) {
+      const names = recordClasses.map((each) => each.record_class).join(', ')
+      return `Nothing acts on record class number ${index + 1}, so a policy for it would have no effect. Known are: ${names}.`
+    }
+    if ('kept_for_ever' in known && keep_days !== null) return known.kept_for_ever
+  }
+  return null
+}

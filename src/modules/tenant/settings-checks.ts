@@ -1,0 +1,45 @@
+/** Pure checks on tenant settings. */
+import type { Route } from '../../kernel/route.ts'
+
+export const findDuplicateName = (names: readonly string[]): string | undefined =>
+  names.find((name, index) => names.indexOf(name) !== index)
+
+export function isUnknownTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    return false
+  } catch {
+    return true
+  }
+}
+
+interface ImpactRule {
+  readonly action: string
+  readonly approvers: number
+  readonly require_impact?: boolean
+}
+
+/** Why a rule cannot ask for an impact run, as a sentence, or null: it is shown to approvers, and must be measurable. */
+export function findImpactFault(rules: readonly ImpactRule[], measured: readonly string[]): string | null {
+  const wrong = rules.find((rule) => rule.require_impact && (rule.approvers === 0 || !measured.includes(rule.action)))
+  if (!wrong) return null
+  return wrong.approvers === 0
+    ? `require_impact of ${wrong.action} needs at least one approver, who is shown the impact.`
+    : `The impact of ${wrong.action} is not measured, or must not be waited for; it is of: ${measured.join(', ')}.`
+}
+
+interface NamedRule {
+  readonly action: string
+  readonly approvers: number
+  readonly role: string
+}
+
+/** Whether a new policy asks for other people than the present one. A rule that stays as it is keeps no other from changing. */
+export function isRuleChanged(before: readonly NamedRule[], after: readonly NamedRule[], action: string): boolean {
+  const find = (rules: readonly NamedRule[]) => rules.find((rule) => rule.action === action)
+  const [old, now] = [find(before), find(after)]
+  return old?.approvers !== now?.approvers || old?.role !== now?.role
+}
+
+export const governedActions = (routes: readonly Route[]): string[] =>
+  [...new Set(routes.flatMap((route) => (route.governed ? [route.governed.action] : [])))].sort()

@@ -1,0 +1,108 @@
+/**
+ * The JSON Schema validator of dataset types: Ajv for 2020-12 as strict as it goes, own members only, patterns in linear
+ * time. One instance per schema, so that nothing of one tenant's type stays behind in another's.
+ */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { isObject } from '../content/json-pointer.ts'
+import { compilePattern } from './pattern.ts'
+import { iterateSubschemas } from './schema-tree.ts'
+import { stringFormats } from './string-formats.ts'
+
+export type { ErrorObject, ValidateFunction }
+
+/** The formats that are checked; any other is refused, since it would be ignored. */
+export const FORMATS = Object.keys(stringFormats)
+
+/** Decimal fractions are not exact: 19.99 is a multiple of 0.01 although the quotient is 1998.9999999999998. */
+const MULTIPLE_OF_DIGITS = 6
+/** Larger shared definitions become functions instead of being repeated at each reference. */
+const MAX_INLINED_KEYWORDS = 20
+
+const metaSchema = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false })
+
+/** Errors against the meta-schema: keywords with values they cannot have. */
+export function findMetaSchemaErrors(schema: unknown): ErrorObject[] {
+  if (typeof schema === 'boolean') return []
+  return metaSchema.validateSchema(schema as object) ? [] : [...(metaSchema.errors ?? [])]
+}
+
+/** Says whether an entry fits, and the first error where it does not. Throws when Ajv refuses the schema; the caller has checked its limits. */
+export const compileSchema = (schema: unknown): ValidateFunction => createAjv(false).compile(stripIdentity(schema))
+
+/** So many steps are made in search of all errors; a step has one error at most. */
+const MAX_STEPS = 200_000
+const STEPS = 'x-steps'
+class TooManySteps extends Error {}
+
+/**
+ * All errors of an entry that does not fit, or null where that would take too many steps: errors times values may be more than
+ * memory holds, and a thread whose memory ends at a large piece takes the process with it.
+ */
+export function compileExplainer(schema: unknown): (entry: unknown) => readonly ErrorObject[] | null {
+  let left = 0
+  const ajv = createAjv(true)
+  ajv.addKeyword({
+    keyword: STEPS,
+    errors: false,
+    validate: (steps: number, value: unknown) => {
+      left -= steps + (typeof value === 'object' && value !== null ? Object.keys(value).length : 0)
+      if (left < 0) throw new TooManySteps()
+      return true
+    },
+  })
+  const fits = ajv.compile(addStepCounts(stripIdentity(structuredClone(schema))))
+  return (entry) => {
+    left = MAX_STEPS
+    try {
+      return fits(entry) ? [] : (fits.errors ?? [])
+    } catch (error) {
+      if (error instanceof TooManySteps) return null
+      throw error
+    }
+  }
+}
+
+/** Each subschema says how many steps it takes itself, beside those for the members of the value. */
+function addStepCounts<T extends object | boolean>(schema: T): T {
+  if (!isObject(schema)) return schema
+  const below = [...iterateSubschemas(schema)].map(([, subschema]) => subschema).filter(isObject)
+  const steps = countNodes(schema, new Set<unknown>(below))
+  for (const subschema of below) addStepCounts(subschema)
+  return Object.assign(schema, { [STEPS]: steps })
+}
+
+function countNodes(value: unknown, without: ReadonlySet<unknown>): number {
+  if (typeof value !== 'object' || value === null || without.has(value)) return 1
+  return Object.values(value).reduce((sum: number, member) => sum + countNodes(member, without), 1)
+}
+
+function createAjv(allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: true,
+    // A schema may leave a type open or list fewer positions than items: correct, only unusual.
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    allowMatchingProperties: true,
+    allErrors,
+    ownProperties: true,
+    unicodeRegExp: true,
+    multipleOfPrecision: MULTIPLE_OF_DIGITS,
+    inlineRefs: MAX_INLINED_KEYWORDS,
+    // Ajv resolves anchors, but its strict mode does not know the word.
+    keywords: ['$anchor'],
+    meta: false,
+    validateSchema: false,
+    logger: false,
+    code: { regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: 'new RegExp' }) },
+  })
+  for (const [name, validate] of Object.entries(stringFormats)) ajv.addFormat(name, { type: 'string', validate })
+  return ajv
+}
+
+/** References are local, so the schema needs neither its own address nor its dialect's. */
+function stripIdentity(schema: unknown): object | boolean {
+  if (!isObject(schema)) return schema as boolean
+  const { $id, $schema, ...rest } = schema
+  return rest
+}

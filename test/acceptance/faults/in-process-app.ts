@@ -1,0 +1,49 @@
+/** The service inside the stand's own process, as far as examples of tenants need it. */
+import { readBuildInfo, readProject } from '../../../src/app/project.ts'
+import { createRuntime } from '../../../src/app/runtime.ts'
+import { roles as allRoles } from '../../../src/kernel/auth/roles.ts'
+import { createKeyring } from '../../../src/kernel/encryption.ts'
+import { createSilentLog } from '../../../src/kernel/log.ts'
+import { uuidv7 } from '../../../src/kernel/uuid.ts'
+import { createCaller } from '../../support/caller.ts'
+import type { TestApp } from '../../support/test-app.ts'
+import { ACCEPTANCE_MASTER_KEY, type DurableDatabase } from '../support/durable-database.ts'
+
+export async function startInProcessApp(database: DurableDatabase) {
+  const runtime = await createRuntime({
+    connections: { app: database.connection('app'), worker: database.connection('worker') },
+    keyring: createKeyring(ACCEPTANCE_MASTER_KEY),
+    build: readBuildInfo(readProject()),
+    log: createSilentLog(),
+    issuers: [],
+    public_url: null,
+    cors_origins: [],
+    trusted_proxies: 0,
+    pool_size: 6,
+    prepared_statements: true,
+    statement_timeout_ms: 15_000,
+    upload_max_bytes: 16 * 1024 * 1024,
+    strict: true,
+  })
+  const server = await runtime.createServer()
+  const token: TestApp['token'] = async (who = {}) => {
+    const { tenant_id = '', roles = allRoles, principal = `user:${uuidv7()}` as const } = who
+    return (await runtime.kernel.issuer.mint({ tenant_id, principal, roles, lifetime_s: 12 * 3600 })).token
+  }
+  const makeTenant = async () => (await database.makeTenants(1))[0] as string
+  return {
+    // Examples use no other part of a world.
+    world: {
+      runtime,
+      kernel: runtime.kernel,
+      server,
+      call: createCaller(server),
+      token,
+      makeTenant,
+    } as unknown as TestApp,
+    close: async () => {
+      await server.close()
+      await runtime.close()
+    },
+  }
+}

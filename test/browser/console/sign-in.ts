@@ -1,0 +1,100 @@
+/** Signing in to the console, staying signed in, and being told when it is over. */
+import { describe, expect } from 'vitest'
+import { openPage, signIn, takeScreenshot } from '../page-session.ts'
+import { at, base, browser, browserTest, noProblems, pageHeading, tara, tenant_id, till, w } from './setup.ts'
+
+describe('signing in', () => {
+  browserTest('with a token, at the very page that was asked for, and out again', async () => {
+    const { page, seen, close } = await openPage(browser, base, '/users?state=invited')
+    await pageHeading(page, 'Sign in').waitFor()
+    await takeScreenshot(page, 'console-sign-in')
+    await signIn(page, tara.token)
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    expect(page.url()).toBe(`${base}/users?state=invited`)
+    await page.getByRole('button', { name: 'Account' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await pageHeading(page, 'Decisions you can prove').waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('at an identity provider, and back to the page that was asked for', async () => {
+    const { page, seen, close } = await openPage(browser, base, '/favicon.svg')
+    const provider = {
+      issuer: 'https://id.example',
+      client_id: 'console',
+      authorization_endpoint: `${base}/provider/authorize`,
+      token_endpoint: `${base}/provider/token`,
+      scopes: ['openid'],
+    }
+    await page.route('**/api/auth/oidc', (route) => route.fulfill({ json: { items: [provider] } }))
+    await page.route('**/provider/authorize?*', (route) => {
+      const asked = new URL(route.request().url()).searchParams
+      const back = `${asked.get('redirect_uri')}?code=one-time&state=${encodeURIComponent(asked.get('state') ?? '')}`
+      return route.fulfill({ status: 302, headers: { location: back } })
+    })
+    await page.route('**/provider/token', (route) => route.fulfill({ json: { access_token: tara.token } }))
+    await page.goto(`${base}/users?role=viewer`)
+    await page.getByRole('button', { name: 'Sign in with id.example' }).click()
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    expect(page.url()).toBe(`${base}/users?role=viewer`)
+    expect(await page.evaluate('Object.keys(sessionStorage)')).toEqual(['probity.token'])
+    await page.goto(`${base}/sign-in/callback?code=again&state=forged`)
+    await page.getByRole('alert').getByText('was not started in this tab').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('what an identity provider renews goes on, and ends with a sentence when it does not', async () => {
+    const { page, seen, close } = await openPage(browser, base, '/favicon.svg')
+    const renewed = await w.token({
+      tenant_id,
+      roles: ['tenant_admin'],
+      principal: `user:${tara.user_id}`,
+      name: 'Tara',
+    })
+    const grant = {
+      token_endpoint: `${base}/provider/token`,
+      client_id: 'console',
+      refresh_token: 'one',
+      renew_at_ms: 0,
+    }
+    await page.evaluate(`sessionStorage.setItem('probity.token', 'expired.long.ago')
+      sessionStorage.setItem('probity.grant', ${JSON.stringify(JSON.stringify(grant))})`)
+    const asked: string[] = []
+    await page.route('**/provider/token', (route) => {
+      const given = new URLSearchParams(route.request().postData() ?? '').get('refresh_token') ?? ''
+      asked.push(given)
+      if (given !== 'one') return route.fulfill({ status: 400, json: { error: 'invalid_grant' } })
+      return route.fulfill({ json: { access_token: renewed, refresh_token: 'two', expires_in: 3600 } })
+    })
+    await page.goto(`${base}/users`)
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    expect(asked).toEqual(['one'])
+    expect(seen).toEqual(noProblems)
+    await page.evaluate(`sessionStorage.setItem('probity.grant', JSON.stringify(
+      { ...JSON.parse(sessionStorage.getItem('probity.grant')), renew_at_ms: 0 }))`)
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByText('Your identity provider does not renew it any more.').waitFor()
+    await takeScreenshot(page, 'console-not-renewed')
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    expect(asked).toEqual(['one', 'two'])
+    await signIn(page, tara.token)
+    await pageHeading(page, 'API keys').waitFor()
+    await close()
+  })
+
+  browserTest('a session that the server has ended asks to sign in again and keeps the place', async () => {
+    const ended = await w.person(tenant_id, ['tenant_admin'])
+    const { page, close } = await at(ended, '/jobs')
+    await pageHeading(page, 'Jobs').waitFor()
+    await w.call(`POST /users/${ended.user_id}/deactivate`, { token: till.token })
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByText('The bearer token has been revoked').waitFor()
+    await takeScreenshot(page, 'console-session-ended')
+    await signIn(page, tara.token)
+    await pageHeading(page, 'API keys').waitFor()
+    await close()
+  })
+})

@@ -1,0 +1,175 @@
+/** What is in force: scheduled and cancelled, rolled back, asked for and approved with its impact, tried on past decisions, retired. */
+import { describe, expect } from 'vitest'
+import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import {
+  ada,
+  at,
+  browserTest,
+  clara,
+  createPersonToken,
+  createRule,
+  evaluateRule,
+  noProblems,
+  openDraft,
+  pageHeading,
+  petra,
+  putInForce,
+  w,
+} from './setup.ts'
+
+describe('what is in force', () => {
+  browserTest('is scheduled for later, and that is cancelled', async () => {
+    await createRule('scheduled', [100, 200])
+    const { page, seen, close } = await at(clara, '/rules/scheduled?tab=versions')
+    await page.getByRole('button', { name: 'Schedule version 2' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('What will change: version 1 → version 2').waitFor()
+    await dialog.getByLabel('From when').fill('2090-01-01T12:00')
+    await dialog.getByLabel('Reason').fill('From the new decade on.')
+    await dialog.getByRole('button', { name: 'Schedule' }).click()
+    const spans = page.getByRole('list', { name: 'Spans of time, oldest first' })
+    const later = spans.getByRole('listitem').filter({ hasText: 'Version 2 scheduled' })
+    await later.waitFor()
+    await page.getByRole('region', { name: 'In force' }).getByText('“From the new decade on.”').waitFor()
+    await takeScreenshot(page, 'decisions-scheduled')
+    await later.getByRole('button', { name: 'Cancel it' }).click()
+    await dialog.getByRole('button', { name: 'Cancel the activation' }).click()
+    await later.waitFor({ state: 'detached' })
+    await expect
+      .poll(() => spans.getByRole('listitem').allInnerTexts())
+      .toEqual([expect.stringContaining('Version 1 now')])
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('is rolled back to what governed before, with what that changes', async () => {
+    await createRule('turned', [100, 200])
+    await putInForce('turned', 2)
+    const { page, seen, close } = await at(clara, '/rules/turned')
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('What will change: version 2 → version 1').waitFor()
+    await dialog.getByLabel('Reason').fill('Too many were missed.')
+    await takeScreenshot(page, 'decisions-roll-back')
+    await dialog.getByRole('button', { name: 'Roll back' }).click()
+    await page.getByRole('region', { name: 'In force' }).getByText('Version 1', { exact: true }).waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('of a shared rule is pinned until a day, and then the operator followed again', async () => {
+    const { page, seen, close } = await at(clara, '/rules/dormant-account?tab=versions')
+    const force = page.getByRole('region', { name: 'In force' })
+    await force.getByText(/^The operator put it in force for everybody/).waitFor()
+    await page.getByRole('button', { name: 'Pin a version' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Version' }).click()
+    await page.getByRole('option', { name: /^Version 1/ }).click()
+    await dialog.getByText('What will change: version 2 → version 1').waitFor()
+    await dialog.getByLabel('Until').fill('2090-01-01T12:00')
+    await dialog.getByLabel('Reason').fill('Our own review comes first.')
+    await takeScreenshot(page, 'decisions-pin')
+    await dialog.getByRole('button', { name: 'Pin', exact: true }).click()
+    await force.getByText(/^until .*2090/).waitFor()
+    await force.getByText('“Our own review comes first.”, by you').waitFor()
+    await force.getByText('The operator has version 2 in force').waitFor()
+    const spans = page.getByRole('list', { name: 'Spans of time, oldest first' }).getByRole('listitem')
+    await spans.filter({ hasText: 'Version 1 now' }).waitFor()
+    await spans.filter({ hasText: 'The operator’s then' }).waitFor()
+    await expectFitsScreens(page, 'decisions-pinned')
+    await page.getByRole('button', { name: 'Follow again' }).click()
+    await dialog.getByText('What will change: version 1 → version 2').waitFor()
+    await dialog.getByLabel('Reason').fill('Reviewed.')
+    await dialog.getByRole('button', { name: 'Follow again' }).click()
+    await force.getByText(/^The operator put it in force for everybody/).waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('is followed again only with a second person, who sees what that changes', async () => {
+    const tenant = await w.makeTenant({ four_eyes: true })
+    const cora = await createPersonToken('Cora Compliance', 'compliance_officer', tenant)
+    const carl = await createPersonToken('Carl Compliance', 'compliance_officer', tenant)
+    const body = { version: 1, reason: 'In review.' }
+    const { cr_id } = (await w.call('POST /rules/dormant-account/pin', { token: cora, body })).json
+    await w.call(`POST /change-requests/${cr_id}/approve`, { token: carl, body: {} })
+    const maker = await at(cora, '/rules/dormant-account')
+    await maker.page.getByRole('region', { name: 'In force' }).getByText('until further notice').waitFor()
+    await maker.page.getByRole('button', { name: 'Follow again' }).click()
+    const dialog = maker.page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('Reviewed.')
+    await dialog.getByRole('button', { name: 'Follow again' }).click()
+    const link = dialog.getByRole('link', { name: 'Open the change request' })
+    const place = (await link.getAttribute('href')) ?? ''
+    expect(maker.seen).toEqual(noProblems)
+    await maker.close()
+
+    const { page, seen, close } = await at(carl, place)
+    const difference = page.getByRole('region', { name: 'Difference' })
+    await difference.getByText('From version 1, in force now, to version 2:').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await difference.getByText('The operator is followed.').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('is asked for by one and approved by another, with the impact beside the difference', async () => {
+    await createRule('asked', [100, 200])
+    await evaluateRule('asked', 150, ada)
+    const maker = await at(petra, '/rules/asked?tab=versions')
+    await maker.page.getByRole('button', { name: 'Ask for it to be put in force: version 2' }).click()
+    const dialog = maker.page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('Fewer false hits.')
+    await dialog.getByRole('button', { name: 'Ask for approval' }).click()
+    const link = dialog.getByRole('link', { name: 'Open the change request' })
+    const place = (await link.getAttribute('href')) ?? ''
+    expect(maker.seen).toEqual(noProblems)
+    await maker.close()
+
+    const { page, seen, close } = await at(clara, place)
+    await page.getByRole('region', { name: 'Difference' }).getByText('>= 200').waitFor()
+    await page.getByRole('button', { name: 'Run impact' }).click()
+    const impact = page.getByRole('region', { name: 'Impact', exact: true })
+    const moves = impact.getByRole('table', { name: 'From which result to which' })
+    expect(await moves.getByRole('row', { name: /^hit/ }).innerText()).toMatch(/1/)
+    await impact.scrollIntoViewIfNeeded()
+    await takeScreenshot(page, 'decisions-four-eyes')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('region', { name: 'Difference' }).getByText('Version 2 is in force.').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('is compared with a draft on past decisions, moves and all', async () => {
+    await createRule('tried', [100])
+    await evaluateRule('tried', 150, ada)
+    await openDraft('tried', 200)
+    const { page, seen, close } = await at(petra, '/rules/tried?tab=backtests')
+    await page.getByRole('button', { name: 'Try the draft on past decisions' }).click()
+    const effect = page.getByRole('region', { name: 'Effect on past decisions' })
+    const moves = effect.getByRole('table', { name: 'From which result to which' })
+    expect(await moves.getByRole('row', { name: /^hit/ }).innerText()).toMatch(/^hit\s+1$/)
+    await effect.getByRole('table', { name: 'Examples' }).getByRole('row').nth(1).waitFor()
+    await takeScreenshot(page, 'decisions-backtest')
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('is described anew and, once nothing of it is in force, retired', async () => {
+    await createRule('retired', [100], null)
+    const { page, seen, close } = await at(petra, '/rules/retired')
+    await page.getByRole('button', { name: 'More actions for Rule retired' }).click()
+    await page.getByRole('menuitem', { name: 'Settings' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Title').fill('A rule of the past')
+    await dialog.getByLabel('Owner').fill('Policy team')
+    await dialog.getByRole('button', { name: 'Save the settings' }).click()
+    await pageHeading(page, 'A rule of the past').waitFor()
+    await page.getByRole('button', { name: 'More actions for A rule of the past' }).click()
+    await page.getByRole('menuitem', { name: 'Archive' }).click()
+    await dialog.getByRole('button', { name: 'Archive the rule' }).click()
+    await page.getByRole('main').getByText('archived', { exact: true }).waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+})

@@ -1,0 +1,232 @@
+/** A running Probity for one test file: its own database cloned from the template, the real server, fresh tenants, real tokens. */
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { installAssets } from '../../src/app/assets.ts'
+import type { ConfiguredIssuer } from '../../src/app/issuers.ts'
+import { modules } from '../../src/app/modules.ts'
+import { createRuntime, type Runtime } from '../../src/app/runtime.ts'
+import { createTenant } from '../../src/app/seed.ts'
+import { roles as allRoles, type Role } from '../../src/kernel/auth/roles.ts'
+import { latestVersion, readMigrations } from '../../src/kernel/database/migrations.ts'
+import { Database } from '../../src/kernel/database/tx.ts'
+import { createKeyring } from '../../src/kernel/encryption.ts'
+import type { HttpServer } from '../../src/kernel/http/server.ts'
+import type { JobKind } from '../../src/kernel/job/kind.ts'
+import { createSilentLog, type Log } from '../../src/kernel/log.ts'
+import type { Module } from '../../src/kernel/route.ts'
+import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { insertUser } from '../../src/modules/access/index.ts'
+import { projectRoot, type RoleName, TEMPLATE, TEST_MASTER_KEY } from './database.ts'
+import { threadsDir } from './threads.ts'
+
+export interface TestAppOptions {
+  readonly jobs?: readonly JobKind[]
+  readonly modules?: readonly Module[]
+  readonly log?: Log
+  readonly issuers?: readonly ConfiguredIssuer[]
+  readonly pool_size?: number
+  readonly wait_ms?: number
+  readonly prepared?: boolean
+  readonly upload_max_bytes?: number
+  readonly heavy_threads?: number
+  readonly preview_max_rows?: number
+  readonly preview_time_limit_ms?: number
+  readonly cors_origins?: readonly string[]
+  readonly trusted_proxies?: number
+  readonly scripts_dir?: string
+}
+
+export interface CallOptions {
+  readonly token?: string
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  readonly payload?: string | Buffer
+  /** Where the call comes from, for limits per address. */
+  readonly address?: string
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | number | undefined>
+  readonly text: string
+  readonly bytes: Buffer
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into replies whose shape they assert.
+  readonly json: any
+}
+
+/** Clones the template; connections for every role. */
+export async function cloneDatabase(): Promise<Record<RoleName, pg.ClientConfig> & { drop(): Promise<void> }> {
+  const template = inject('connections')
+  const database = `t_${randomUUID().replaceAll('-', '')}`
+  const admin = async (sql: string) => {
+    const client = new pg.Client({ ...template.postgres, database: 'postgres' })
+    await client.connect()
+    try {
+      await client.query(sql)
+    } finally {
+      await client.end()
+    }
+  }
+  await admin(`create database ${database} template ${TEMPLATE} owner app_owner`)
+  await admin(`grant connect on database ${database} to app, worker, steward, migrator`)
+  const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
+  return {
+    ...(configs as Record<RoleName, pg.ClientConfig>),
+    drop: () => admin(`drop database ${database} with (force)`),
+  }
+}
+
+export async function startTestApp(options: TestAppOptions = {}) {
+  const clone = await cloneDatabase()
+  const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
+  const keyring = createKeyring(TEST_MASTER_KEY)
+  const runtime: Runtime = await createRuntime({
+    connections: { app: clone.app, worker: clone.worker },
+    keyring,
+    build: { version: '0.0.0-test', commit: null, node: process.version, schema_version: latestVersion(migrations) },
+    log: options.log ?? createSilentLog(),
+    issuers: options.issuers ?? [],
+    public_url: null,
+    cors_origins: options.cors_origins ?? [],
+    trusted_proxies: options.trusted_proxies ?? 0,
+    pool_size: options.pool_size ?? 6,
+    prepared_statements: (options.prepared ?? true) && inject('prepared'),
+    statement_timeout_ms: 60_000,
+    // A busy machine is no reason for a test to fail; the limit itself is tested where it belongs.
+    wait_ms: options.wait_ms ?? 60_000,
+    upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
+    // The same on every machine: what waits for a thread must not depend on its cores.
+    heavy_threads: options.heavy_threads ?? 4,
+    ...(options.preview_max_rows !== undefined && { preview_max_rows: options.preview_max_rows }),
+    ...(options.preview_time_limit_ms !== undefined && { preview_time_limit_ms: options.preview_time_limit_ms }),
+    strict: true,
+    assets: (app) => installAssets(app, projectRoot),
+    scripts_dir: options.scripts_dir ?? threadsDir,
+    ...(options.modules && { modules: options.modules }),
+    ...(options.jobs && { extra_jobs: options.jobs }),
+  })
+  const steward = new Database({
+    connection: clone.steward,
+    max: 2,
+    prepared: false,
+    statement_timeout_ms: 60_000,
+    wait_ms: 60_000,
+  })
+  const server: HttpServer = await runtime.createServer()
+  const seedContext = { app: runtime.database, steward, keyring, modules, project_root: projectRoot }
+
+  const makeTenant = async (settings: { four_eyes?: boolean } = {}): Promise<string> => {
+    const tenant_id = uuidv7()
+    const slug = `t-${tenant_id.slice(-12)}`
+    const four_eyes = settings.four_eyes ?? false
+    await createTenant(
+      seedContext,
+      { tenant_id, slug, name: `Tenant ${slug}`, demo: false, four_eyes },
+      'operator:test',
+    )
+    return tenant_id
+  }
+  let ownTenant: Promise<string> | undefined
+  /** The tenant used when a test does not name one. */
+  const tenant = (): Promise<string> => (ownTenant ??= makeTenant())
+
+  const token = async (
+    who: {
+      tenant_id?: string
+      roles?: readonly Role[]
+      principal?: `user:${string}` | `key:${string}`
+      lifetime_s?: number
+      name?: string
+    } = {},
+  ) => {
+    const minted = await runtime.kernel.issuer.mint({
+      tenant_id: who.tenant_id ?? (await tenant()),
+      principal: who.principal ?? `user:${uuidv7()}`,
+      roles: who.roles ?? allRoles,
+      lifetime_s: who.lifetime_s ?? 3600,
+      name: who.name ?? 'Test Person',
+    })
+    return minted.token
+  }
+
+  /** A person of the tenant with a row and a token. */
+  const person = async (tenant_id: string, held: readonly Role[]) => {
+    const user_id = uuidv7()
+    await runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      insertUser(tx, {
+        user_id,
+        issuer: runtime.kernel.issuer.issuer,
+        subject: `user:${user_id}`,
+        email: `${user_id}@example.com`,
+        name: 'Test Person',
+        team: null,
+        locale: null,
+        roles: held,
+        origin: 'built_in',
+        state: 'active',
+      }),
+    )
+    const principal = `user:${user_id}` as const
+    return { user_id, principal, token: await token({ tenant_id, principal, roles: held }) }
+  }
+
+  /** Sets the approval policy without the checks of the API, for tenants whose people exist only in their tokens. */
+  const setApprovalRules = (tenant_id: string, rules: readonly object[]) =>
+    runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.run('update app.approval_policy set rules = $2::jsonb, revision = revision + 1 where tenant_id = $1', [
+        tenant_id,
+        JSON.stringify(rules),
+      ]),
+    )
+
+  const call = async (at: string, options: CallOptions = {}): Promise<Reply> => {
+    const { token: bearer, body, headers = {}, payload, address } = options
+    const [method, url] = at.split(' ') as ['GET', string]
+    const content = body === undefined ? payload : JSON.stringify(body)
+    const reply = await server.app.inject({
+      method,
+      url: url.startsWith('/api/') ? url : `/api${url}`,
+      headers: {
+        ...(bearer && { authorization: `Bearer ${bearer}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(content !== undefined && { payload: content }),
+      ...(address !== undefined && { remoteAddress: address }),
+    })
+    const isJson = /^application\/(problem\+)?json/.test(String(reply.headers['content-type']))
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      text: reply.body,
+      bytes: reply.rawPayload,
+      json: isJson ? reply.json() : undefined,
+    }
+  }
+
+  return {
+    runtime,
+    kernel: runtime.kernel,
+    server,
+    clone,
+    steward,
+    seedContext,
+    tenant,
+    makeTenant,
+    token,
+    person,
+    setApprovalRules,
+    call,
+    listen: async () => `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`,
+    close: async () => {
+      await server.close()
+      await runtime.close()
+      await steward.end()
+      await clone.drop()
+    },
+  }
+}
+
+export type TestApp = Awaited<ReturnType<typeof startTestApp>>
