@@ -1,6 +1,6 @@
 /**
  * `npm test`: types, lint, build, then every vitest suite on the embedded PostgreSQL, ending with one line of totals.
- * Deterministic checks only; kill, load and fuzz runs are `npm run stand:*`.
+ * Deterministic checks only; kill, load and fuzz runs are `npm run acceptance -- <name>`.
  */
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * `npm run stand:audit`: a million events of one tenant recorded, sealed, verified, and verified again offline from an export, on
+ * `npm run acceptance -- audit-tampering`: a million events of one tenant recorded, sealed, verified, and verified again offline from an export, on
  * a real, durable PostgreSQL; then thousands of random tamperings by a superuser, each of which must be found where it was done.
  * Prints one line of JSON.
  */
@@ -125,7 +125,7 @@ async function insertEvents(superuser: pg.Client, keys: AuditKeys, tenant_id: st
 function toTx(client: pg.Client, tenant_id: string): Tx {
   const needed: Pick<Tx, 'tenant_id' | 'actor' | 'query' | 'find'> = {
     tenant_id,
-    actor: 'operator:stand',
+    actor: 'operator:acceptance',
     query: async (text, params = []) => (await client.query(text, [...params])).rows,
     find: async (text, params = []) => (await client.query(text, [...params])).rows[0],
   }
@@ -136,7 +136,7 @@ const verify = (tx: Tx, keys: AuditKeys) => verifyChain(tx, keys, async () => {}
 
 /** As `verify audit FILE` does it; writing the file is not counted. */
 async function verifyOffline(tx: Tx, keys: AuditKeys, last: number) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-stand-'))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-acceptance-'))
   const file = path.join(folder, 'export.ndjson')
   try {
     await pipeline(exportChainLines(tx, keys, { first: 1, last }), fs.createWriteStream(file))
@@ -207,7 +207,7 @@ async function run(database: DurableDatabase, superuser: pg.Client) {
     const sealed = await timed(() => sealer.runOnce())
     await superuser.query('analyze app.audit_link')
     log(`sealed in ${sealed.seconds.toFixed(1)} s; verifying`)
-    const scope = { tenant_id: large, actor: 'operator:stand' }
+    const scope = { tenant_id: large, actor: 'operator:acceptance' }
     const verified = await timed(() => app.read(scope, (tx) => verify(tx, keys)))
     const { intact, events, unsealed } = verified.result
     log(`verified in ${verified.seconds.toFixed(1)} s; exporting`)
@@ -273,7 +273,7 @@ const superuser = new pg.Client({ ...database.connection('postgres'), types: wir
 try {
   await superuser.connect()
   const result = await run(database, superuser)
-  console.log(JSON.stringify({ stand: 'audit', seed, ...result }))
+  console.log(JSON.stringify({ run: 'audit-tampering', seed, ...result }))
   process.exitCode = result.passed ? 0 : 1
 } finally {
   await superuser.end().catch(() => {})

@@ -186,7 +186,12 @@ const started_ms = performance.now()
 const api = await startApi()
 try {
   const result = await run(api)
-  reportResult('batch', { seed, rows, ...result, duration_s: Math.round((performance.now() - started_ms) / 1000) })
+  reportResult('batch-kills', {
+    seed,
+    rows,
+    ...result,
+    duration_s: Math.round((performance.now() - started_ms) / 1000),
+  })
 } finally {
   await api.close()
 }

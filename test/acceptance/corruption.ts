@@ -1,5 +1,5 @@
 /**
- * F14, `npm run stand:corruption`: random bits of what is stored are flipped, one at a time, and whatever depends on them is
+ * F14, `npm run acceptance -- corruption`: random bits of what is stored are flipped, one at a time, and whatever depends on them is
  * asked. Every flip must be noticed, and undone it must leave everything sound.
  */
 import { createCorruption } from '../support/corruption.ts'

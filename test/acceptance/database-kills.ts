@@ -1,5 +1,5 @@
 /**
- * F2, `npm run stand:database`: PostgreSQL is killed again and again under reads and writes. Clients see only right answers
+ * F2, `npm run acceptance -- database-kills`: PostgreSQL is killed again and again under reads and writes. Clients see only right answers
  * and 503 with Retry-After, the service recovers by itself, and what was acknowledged is there.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { Writers } from './faults/writers.ts'
 const TENANTS = 3
 const RECOVERY_LIMIT_MS = 30_000
 
-await runFaultTest('database', { kills: 50, writers: 8 }, async ({ counts, random, signal, say: log }) => {
+await runFaultTest('database-kills', { kills: 50, writers: 8 }, async ({ counts, random, signal, say: log }) => {
   const database = await startKillableDatabase(TENANTS)
   const api = new Service('api', await freePort(), database.env)
   const worker = new Service('worker', await freePort(), database.env)

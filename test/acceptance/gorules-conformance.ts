@@ -35,7 +35,7 @@ const random = (below: number): number => {
 }
 
 function installZen(): Zen {
-  const folder = path.join(os.tmpdir(), 'decision-stand')
+  const folder = path.join(os.tmpdir(), 'decision-acceptance')
   const file = path.join(folder, 'package.json')
   if (!fs.existsSync(path.join(folder, 'node_modules/@gorules/zen-engine'))) {
     fs.mkdirSync(folder, { recursive: true })
@@ -114,7 +114,7 @@ const files = fs.existsSync(root)
   ? fs.readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
   : []
 if (files.length === 0) {
-  console.log(JSON.stringify({ stand: 'gorules', tables: 0, skipped: `${root} is not here`, passed: true }))
+  console.log(JSON.stringify({ run: 'gorules-conformance', tables: 0, skipped: `${root} is not here`, passed: true }))
   process.exit(0)
 }
 const engine = new (installZen().ZenEngine)()
@@ -145,7 +145,7 @@ for (const file of files.sort()) {
 }
 console.log(
   JSON.stringify({
-    stand: 'gorules',
+    run: 'gorules-conformance',
     seed,
     tables,
     cases,

@@ -177,7 +177,7 @@ const started_ms = performance.now()
 const api = await startApi()
 try {
   const result = await run(api)
-  reportResult('kill-import', {
+  reportResult('import-kills', {
     seed,
     rows,
     ...result,

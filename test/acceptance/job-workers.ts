@@ -1,5 +1,5 @@
 /**
- * `npm run stand:jobs`: real worker processes on a real, durable PostgreSQL, killed in the middle of their jobs a hundred
+ * `npm run acceptance -- job-workers`: real worker processes on a real, durable PostgreSQL, killed in the middle of their jobs a hundred
  * times; with --throughput, how fast and how evenly the queue is worked off. Prints one line of JSON and exits 0 or 1.
  */
 import { randomInt } from 'node:crypto'
@@ -54,7 +54,7 @@ try {
   const result = values.throughput
     ? { mode: 'throughput', ...(await runThroughput(database, { ...shared, jobs })) }
     : { mode: 'kills', workers: plan.workers, ...(await runWorkerKills(database, { ...shared, ...plan })) }
-  console.log(JSON.stringify({ stand: 'jobs', seed, ...result }))
+  console.log(JSON.stringify({ run: 'job-workers', seed, ...result }))
   process.exitCode = result.passed ? 0 : 1
 } finally {
   await database.stop()

@@ -215,7 +215,7 @@ async function run(api: RunningApi) {
 
 const api = await startApi()
 try {
-  reportResult('large', { seed, rows, ...(await run(api)) })
+  reportResult('large-import', { seed, rows, ...(await run(api)) })
 } finally {
   await api.close()
 }

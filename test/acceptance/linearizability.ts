@@ -1,6 +1,6 @@
 /**
  * Real processes race activations and resolutions of one list; together they must have seen a linearizable register, and no
- * answer for an instant that had passed may change later. This file is the stand and, started with a channel, one racer.
+ * answer for an instant that had passed may change later. This file is the run and, started with a channel, one racer.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -130,7 +130,7 @@ if (process.send) {
   const options = parseNumbers({ processes: 3, steps: 100 })
   const api = await startApi()
   try {
-    reportResult('linearizable', { seed: options.seed, ...(await run(api, options)) })
+    reportResult('linearizability', { seed: options.seed, ...(await run(api, options)) })
   } finally {
     await api.close()
   }

@@ -1,4 +1,4 @@
-/** `npm run stand:overload`: three times what the server can do (L3). Prints one line of JSON and exits 0 or 1. */
+/** `npm run acceptance -- overload`: three times what the server can do (L3). Prints one line of JSON and exits 0 or 1. */
 
 import { runLoadTest } from './load/load-setup.ts'
 import { parseCounts } from './load/options.ts'

@@ -1,5 +1,5 @@
 /**
- * `npm run stand:pgbouncer`: the isolation and job suites through PgBouncer in transaction mode; without named statements
+ * `npm run acceptance -- pgbouncer`: the isolation and job suites through PgBouncer in transaction mode; without named statements
  * always, with them where this PgBouncer can (1.21). Prints one line of JSON and exits 0 or 1; without PgBouncer it says so.
  */
 import { spawn } from 'node:child_process'
@@ -64,7 +64,7 @@ const trackingStatements = installed.find(({ version }) => tracksStatements(vers
 
 if (first === undefined) {
   const skipped = 'PgBouncer is not installed; scripts/install-debian-extras.sh does it, PGBOUNCER=<path> names another'
-  console.log(JSON.stringify({ stand: 'pgbouncer', skipped }))
+  console.log(JSON.stringify({ run: 'pgbouncer', skipped }))
 } else {
   const runs = [await runSuites(first, 'off')]
   if (trackingStatements) runs.push(await runSuites(trackingStatements, 'on'))
@@ -72,6 +72,6 @@ if (first === undefined) {
     ? []
     : [`named statements: PgBouncer ${first.version} does not track them, 1.21 does`]
   const passed = runs.every((run) => run.failed.length === 0 && run.passed > 0)
-  console.log(JSON.stringify({ stand: 'pgbouncer', pool_mode: 'transaction', runs, not_proved, passed }))
+  console.log(JSON.stringify({ run: 'pgbouncer', pool_mode: 'transaction', runs, not_proved, passed }))
   process.exitCode = passed ? 0 : 1
 }

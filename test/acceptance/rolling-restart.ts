@@ -1,5 +1,5 @@
 /**
- * F4, `npm run stand:drain`: two replicas behind a balancer are stopped in turn (SIGTERM) and started again under load. No
+ * F4, `npm run acceptance -- rolling-restart`: two replicas behind a balancer are stopped in turn (SIGTERM) and started again under load. No
  * request fails: nothing is repeated, so every one that is cut off or refused counts.
  */
 import { randomUUID } from 'node:crypto'
@@ -35,11 +35,11 @@ function randomRequest(
       body,
     }
   }
-  const body = JSON.stringify({ name: 'Ada', email: `${randomUUID()}@stand.example`, roles: ['viewer'] })
+  const body = JSON.stringify({ name: 'Ada', email: `${randomUUID()}@acceptance.example`, roles: ['viewer'] })
   return { method: 'POST', url: '/api/users', headers: { ...headers, 'content-type': 'application/json' }, body }
 }
 
-await runFaultTest('drain', { stops: 20, clients: 12 }, async ({ counts, random, signal, say: log }) => {
+await runFaultTest('rolling-restart', { stops: 20, clients: 12 }, async ({ counts, random, signal, say: log }) => {
   const database = await startKillableDatabase(TENANTS)
   const env = { ...database.env, PROBITY_DRAIN_MS: String(DRAIN_MS) }
   const services = [new Service('api', await freePort(), env), new Service('api', await freePort(), env)]

@@ -18,7 +18,7 @@ const random = createRandom(seed)
 
 /** All of them were due so many times since they were looked at last. */
 const makeDue = ({ database: ground }: RunningApi, hours: number) =>
-  ground.call(`begin; set local app.actor = 'operator:stand';
+  ground.call(`begin; set local app.actor = 'operator:acceptance';
     update app.batch_schedule set next_run_at = now() - interval '${hours} hours' where not paused;
     update app.job_schedule set next_run_at = now() where kind = 'scheduled-batch'; commit`)
 
@@ -34,7 +34,7 @@ async function run(api: RunningApi) {
   const { matrix_key } = await newPolicy({ make } as unknown as ExampleTenant)
   const subject = { subject_type: 'person', name: 'Ada', segment: 'all', attributes: { country: 'DE' } }
   for (let n = 0; n < 50; n++) await ask('POST /subjects', subject)
-  // Due when the stand says so, and not by itself.
+  // Due when the run says so, and not by itself.
   const schedule = { matrix_key, filter: { segment: 'all' }, cron: '0 0 29 2 *', time_zone: 'UTC' }
   for (let n = 0; n < schedules; n++)
     await ask('POST /batch-evaluations/schedules', { ...schedule, name: `Schedule ${n}` })
@@ -103,7 +103,7 @@ const started_ms = performance.now()
 const api = await startApi()
 try {
   const result = await run(api)
-  reportResult('schedules', { seed, ...result, duration_s: Math.round((performance.now() - started_ms) / 1000) })
+  reportResult('schedule-kills', { seed, ...result, duration_s: Math.round((performance.now() - started_ms) / 1000) })
 } finally {
   await api.close()
 }

@@ -1,5 +1,5 @@
 /**
- * F1, `npm run stand:kills`: service processes are killed (-9) in the middle of writes, three that answer requests and one that
+ * F1, `npm run acceptance -- server-kills`: service processes are killed (-9) in the middle of writes, three that answer requests and one that
  * seals and works; clients repeat what was not answered. No acknowledged write is lost or doubled, no event missing.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { Writers } from './faults/writers.ts'
 
 const TENANTS = 3
 
-await runFaultTest('kills', { kills: 200, writers: 8 }, async ({ counts, random, signal, say: log }) => {
+await runFaultTest('server-kills', { kills: 200, writers: 8 }, async ({ counts, random, signal, say: log }) => {
   const database = await startKillableDatabase(TENANTS)
   const services: Service[] = []
   try {

@@ -1,4 +1,4 @@
-/** One worker process of a stand: the product's own runner with its own timing, and the demonstration kinds. Lives no longer than the stand. */
+/** One worker process of a run: the product's own runner with its own timing, and the demonstration kinds. Lives no longer than the run. */
 import type pg from 'pg'
 import { readBuildInfo, readProject } from '../../src/app/project.ts'
 import { createRuntime } from '../../src/app/runtime.ts'
@@ -17,7 +17,7 @@ process.once('message', async (message: WorkerStartMessage) => {
     connections: message.connections,
     keyring: createKeyring(ACCEPTANCE_MASTER_KEY),
     build: readBuildInfo(readProject()),
-    log: createLog({ level: 'error', name: 'stand-worker' }),
+    log: createLog({ level: 'error', name: 'acceptance-worker' }),
     issuers: [],
     public_url: null,
     cors_origins: [],

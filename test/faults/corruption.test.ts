@@ -1,4 +1,4 @@
-/** F14: a bit that was flipped in what is stored is noticed by whatever depends on it; the same in great number is `npm run stand:corruption`. */
+/** F14: a bit that was flipped in what is stored is noticed by whatever depends on it; the same in great number is `npm run acceptance -- corruption`. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Corruption, createCorruption } from '../support/corruption.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'

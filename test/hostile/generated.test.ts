@@ -1,4 +1,4 @@
-/** The quick form of `npm run stand:generated`: a few hundred valid and invalid requests, always the same ones. */
+/** The quick form of `npm run acceptance -- api-fuzz`: a few hundred valid and invalid requests, always the same ones. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runGeneratedRequests } from '../acceptance/fuzz/generated-requests.ts'
 import { ApiContract } from '../support/contract.ts'

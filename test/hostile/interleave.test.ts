@@ -1,4 +1,4 @@
-/** The quick form of `npm run stand:interleave`: two thousand requests of ten tenants on two connections to the database. */
+/** The quick form of `npm run acceptance -- tenant-interleaving`: two thousand requests of ten tenants on two connections to the database. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { COUNT_STRAY_USERS_SQL, runInterleavedRequests } from '../acceptance/fuzz/interleaved-requests.ts'

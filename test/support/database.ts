@@ -41,7 +41,7 @@ export default async function setup(project: TestProject) {
   await admin.end()
   await prepareTemplate((role) => as(role, TEMPLATE))
   const connections = Object.fromEntries(roleNames.map((role) => [role, as(role, TEMPLATE)]))
-  // Set by `npm run stand:pgbouncer`: those who serve then come through it, operator and migrations directly as ever.
+  // Set by `npm run acceptance -- pgbouncer`: those who serve then come through it, operator and migrations directly as ever.
   const program = process.env['PROBITY_TEST_BOUNCER']
   const serving = servingRoles.map((role) => connections[role] as Connection)
   const bouncer = program ? await startPgBouncer(program, dataDir, serving) : undefined

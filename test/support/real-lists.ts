@@ -1,6 +1,6 @@
 /**
  * Publishers' real files, two versions of each, through the real API: imported with the stated key and compared with the
- * differences another program found. Knows no test framework: the test takes a few pairs, the stand all of them.
+ * differences another program found. Knows no test framework: the test takes a few pairs, the run all of them.
  */
 
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'

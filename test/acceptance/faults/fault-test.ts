@@ -1,4 +1,4 @@
-/** What every fault stand is told and says: counts and a seed by the command line, its end by a signal, one line of JSON. */
+/** What every fault run is told and says: counts and a seed by the command line, its end by a signal, one line of JSON. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { createRandom } from '../../support/random.ts'
@@ -6,7 +6,7 @@ import { createRandom } from '../../support/random.ts'
 export interface FaultTestContext<Name extends string> {
   readonly counts: Readonly<Record<Name, number>>
   readonly random: (below: number) => number
-  /** Aborted by Ctrl-C and SIGTERM: the stand tidies up and says what it has. */
+  /** Aborted by Ctrl-C and SIGTERM: the run tidies up and says what it has. */
   readonly signal: AbortSignal
   readonly say: (text: string) => void
 }
@@ -15,7 +15,7 @@ export interface FaultTestContext<Name extends string> {
 export async function runFaultTest<Name extends string>(
   name: string,
   defaults: Readonly<Record<Name, number>>,
-  run: (stand: FaultTestContext<Name>) => Promise<{ passed: boolean } & Record<string, unknown>>,
+  run: (context: FaultTestContext<Name>) => Promise<{ passed: boolean } & Record<string, unknown>>,
 ): Promise<void> {
   const names = [...(Object.keys(defaults) as Name[]), 'seed']
   const { values } = parseArgs({
@@ -39,6 +39,6 @@ export async function runFaultTest<Name extends string>(
   const result = await run({ counts, random: createRandom(seed), signal: abort.signal, say })
   const duration_s = Math.round((performance.now() - started_ms) / 1000)
   const passed = result.passed && !abort.signal.aborted
-  console.log(JSON.stringify({ stand: name, seed, ...result, duration_s, passed }))
+  console.log(JSON.stringify({ run: name, seed, ...result, duration_s, passed }))
   process.exitCode = passed ? 0 : 1
 }

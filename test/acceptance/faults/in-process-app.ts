@@ -1,4 +1,4 @@
-/** The service inside the stand's own process, as far as examples of tenants need it. */
+/** The service inside the run's own process, as far as examples of tenants need it. */
 import { readBuildInfo, readProject } from '../../../src/app/project.ts'
 import { createRuntime } from '../../../src/app/runtime.ts'
 import { roles as allRoles } from '../../../src/kernel/auth/roles.ts'

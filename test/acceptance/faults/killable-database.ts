@@ -1,5 +1,5 @@
 /**
- * What the fault stands stand on: a durable PostgreSQL of their own that can be killed and started again, migrated and
+ * The setup of fault runs: a durable PostgreSQL of their own that can be killed and started again, migrated and
  * seeded, with tenants and tokens. Services reach it by role URLs, as on a server that is not ours.
  */
 import fs from 'node:fs'
@@ -23,7 +23,7 @@ export interface KillableDatabase {
   /** Everything a service process needs to know of it. */
   readonly env: Readonly<Record<string, string>>
   readonly tenants: readonly { readonly tenant_id: string; readonly token: string }[]
-  /** As superuser, past every wall: the stand looks at what really is there. */
+  /** As superuser, past every wall: the run looks at what really is there. */
   ask<R extends object>(sql: string, values?: readonly unknown[]): Promise<R[]>
   /** The server dies at once, as by a failure of its machine; SIGQUIT is its own immediate stop. */
   killServer(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void>
@@ -47,7 +47,7 @@ function isAlive(pid: number): boolean {
 
 export async function startKillableDatabase(tenantCount: number): Promise<KillableDatabase> {
   const project = readProject()
-  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-stand-'))
+  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-acceptance-'))
   const start = () => startEmbedded({ dataDir, projectRoot: project.root, durable: true, maxConnections: 150 })
   let embedded = await start()
   const connection = (role: Role): pg.PoolConfig => ({ ...embedded.url(role) })
@@ -68,7 +68,7 @@ export async function startKillableDatabase(tenantCount: number): Promise<Killab
   try {
     await migrate(connection('migrator'), readProjectMigrations(project))
     const tenants = await createTenants(connection, project.root, tenantCount)
-    const keyFile = path.join(dataDir, 'stand.key')
+    const keyFile = path.join(dataDir, 'acceptance.key')
     fs.writeFileSync(keyFile, MASTER_KEY.toString('hex'), { mode: 0o600 })
     const inherited = Object.entries(process.env).filter(([name]) => !/^PROBITY_|DATABASE_URL$/.test(name))
     return {
@@ -123,8 +123,8 @@ async function createTenants(connection: (role: Role) => pg.PoolConfig, root: st
     const tenants: { tenant_id: string; token: string }[] = []
     for (let n = 0; n < count; n++) {
       const tenant_id = uuidv7()
-      const slug = `stand-${tenant_id.slice(-12)}`
-      await createTenant(context, { tenant_id, slug, name: slug, demo: false, four_eyes: false }, 'operator:stand')
+      const slug = `acceptance-${tenant_id.slice(-12)}`
+      await createTenant(context, { tenant_id, slug, name: slug, demo: false, four_eyes: false }, 'operator:acceptance')
       const holder = { tenant_id, principal: `user:${uuidv7()}`, roles, lifetime_s: 12 * 3600 } as const
       tenants.push({ tenant_id, token: (await issuer.mint(holder)).token })
     }

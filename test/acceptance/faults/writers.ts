@@ -83,7 +83,7 @@ export class Writers {
     const { database: house, random } = this.#options
     for (let n = 0; this.#isWriting; n++) {
       const tenant = house.tenants[random(house.tenants.length)] as KillableDatabase['tenants'][number]
-      const request = this.#buildRequest(`${writer}-${n}-${randomUUID()}@stand.example`)
+      const request = this.#buildRequest(`${writer}-${n}-${randomUUID()}@acceptance.example`)
       const id = await this.#sendUntilAnswered(request, tenant.token)
       if (id === undefined) continue
       this.acknowledged.push({ ...request, tenant_id: tenant.tenant_id, id })

@@ -1,5 +1,5 @@
 /**
- * A stand that measures runs as several processes: itself, the server it measures and the generator of the load. All are
+ * A run that measures runs as several processes: itself, the server it measures and the generator of the load. All are
  * the same bundle; which part a process plays is told by its environment. Questions and answers travel over IPC.
  */
 import { type ChildProcess, fork } from 'node:child_process'
@@ -9,7 +9,7 @@ export type ChildRole = 'server' | 'generator'
 /** What a part can be asked; each question has one argument and one answer, both plain values. */
 export type RpcHandlers = Readonly<Record<string, (order: never) => Promise<unknown>>>
 
-const ROLE_VARIABLE = 'PROBITY_STAND_PART'
+const ROLE_VARIABLE = 'PROBITY_ACCEPTANCE_ROLE'
 const children = new Set<ChildProcess>()
 
 interface RpcRequest {
@@ -23,14 +23,14 @@ interface RpcResponse {
   readonly failure?: string
 }
 
-/** In every process of the stand: plays the part it was started for, or runs the stand itself. */
+/** In every process of the run: plays the part it was started for, or runs the run itself. */
 export async function runMainOrChild(
   parts: Readonly<Partial<Record<ChildRole, () => Promise<RpcHandlers>>>>,
   main: () => Promise<void>,
 ): Promise<void> {
   const name = process.env[ROLE_VARIABLE] as ChildRole | undefined
   if (name === undefined) {
-    // Without its parts the stand comes to an end by itself, and tidies up on the way.
+    // Without its parts the run comes to an end by itself, and tidies up on the way.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => {
         for (const child of children) child.kill('SIGKILL')

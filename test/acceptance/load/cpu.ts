@@ -1,5 +1,5 @@
 /**
- * The machine a stand runs on. In life who asks has a machine of its own: where Linux allows, the generators get the last
+ * The machine a run runs on. In life who asks has a machine of its own: where Linux allows, the generators get the last
  * core and the server and its database all others, so that neither takes the other's time. And a machine that is itself
  * shared with strangers is now and then taken away: a run in which that happened says nothing about the server.
  */

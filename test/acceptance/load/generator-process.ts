@@ -75,7 +75,7 @@ const GOOD_WITHIN_MS = 5000
 /** By then every idle connection is open, or never will be. */
 const OPEN_TIMEOUT_MS = 30_000
 
-/** Its lateness is the stand's own fault, so whoever measures goes first; the server keeps the default. */
+/** Its lateness is the run's own fault, so whoever measures goes first; the server keeps the default. */
 const MEASURING_PRIORITY = -10
 
 function setPriority(priority: number): void {
@@ -127,7 +127,7 @@ export async function createGeneratorHandlers() {
 async function probe({ port, seconds }: { port: number; seconds: number }): Promise<number[]> {
   const latencies: number[] = []
   const opened: SocketPool[] = []
-  const text = 'GET /health HTTP/1.1\r\nhost: stand\r\n\r\n'
+  const text = 'GET /health HTTP/1.1\r\nhost: acceptance\r\n\r\n'
   for (let n = 0; n < seconds * 10; n++) {
     const asked_ms = performance.now()
     const connection = new SocketPool(port, 1)

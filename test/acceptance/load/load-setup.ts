@@ -1,4 +1,4 @@
-/** What stands under load or attack stand on: a durable database, the server and the generators as processes of their own, furnished tenants. */
+/** The setup of load and fuzz runs: a durable database, the server and the generators as processes of their own, seeded tenants. */
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -56,7 +56,7 @@ export async function withLoadSetup<T>(
       jobs: true,
       ...options,
     })
-    // From here on the stand itself only watches: what it collects must not be felt by the server.
+    // From here on the run itself only watches: what it collects must not be felt by the server.
     if (apart) pinToCores(process.pid, 'asking')
     return await body({
       port,
@@ -81,14 +81,14 @@ export async function withLoadSetup<T>(
   }
 }
 
-/** Limits that nothing in a stand will meet. */
+/** Limits that nothing in a run will meet. */
 export const UNLIMITED = 1_000_000
 
-/** Plays this process's part, or runs the stand, prints its one line and sets the exit code. */
-export const runLoadTest = (name: string, stand: () => Promise<{ passed: boolean }>): Promise<void> =>
+/** Plays this process's part, or runs the run, prints its one line and sets the exit code. */
+export const runLoadTest = (name: string, run: () => Promise<{ passed: boolean }>): Promise<void> =>
   runMainOrChild({ server: createServerHandlers, generator: createGeneratorHandlers }, async () => {
-    const result = await stand()
-    console.log(JSON.stringify({ stand: name, ...result }))
+    const result = await run()
+    console.log(JSON.stringify({ run: name, ...result }))
     process.exitCode = result.passed ? 0 : 1
   })
 

@@ -1,4 +1,4 @@
-/** The command line of a stand: whole numbers with defaults, and a seed that is printed so that a run can be repeated. */
+/** The command line of a run: whole numbers with defaults, and a seed that is printed so that a run can be repeated. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 

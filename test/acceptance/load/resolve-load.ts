@@ -32,20 +32,20 @@ async function insertLists(
 ): Promise<void> {
   await query(`do $$
     begin
-      perform set_config('app.tenant_id', '${tenant_id}', true), set_config('app.actor', 'operator:stand', true);
+      perform set_config('app.tenant_id', '${tenant_id}', true), set_config('app.actor', 'operator:acceptance', true);
       insert into app.dataset (tenant_id, dataset_id, family, list_key, role, type_tenant_id, type_key, title, created_by)
       select '${tenant_id}', gen_random_uuid(), 'list', 'list-' || n, 'base', app.system_tenant(), '${TYPE}', 'List ' || n,
-             'operator:stand' from generate_series(1, ${lists}) n;
+             'operator:acceptance' from generate_series(1, ${lists}) n;
       insert into app.dataset_version (tenant_id, dataset_id, version, type_tenant_id, type_key, type_version, content_hash,
              content_changed, entry_count, data_bytes, origin, provenance, difference, created_by)
       select tenant_id, dataset_id, version, type_tenant_id, type_key, 1,
              encode(sha256(convert_to(dataset_id || ':' || version, 'UTF8')), 'hex'), true, 0, 0, 'inline', '{}', '{}',
-             'operator:stand'
+             'operator:acceptance'
         from app.dataset, generate_series(1, ${versions}) version where tenant_id = '${tenant_id}' order by version;
       insert into app.activation (tenant_id, activation_id, family, list_key, layer, kind, dataset_tenant_id, dataset_id,
              version, reason, actor, seq, recorded_at, retroactive, prev_hash, hash)
       select tenant_id, gen_random_uuid(), 'list', list_key, 'base', 'activate', tenant_id, dataset_id, version, 'measure',
-             'operator:stand', 0, now(), false, '', ''
+             'operator:acceptance', 0, now(), false, '', ''
         from app.dataset, generate_series(1, ${versions}) version where tenant_id = '${tenant_id}' order by version;
     end $$`)
 }

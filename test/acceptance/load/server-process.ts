@@ -58,7 +58,7 @@ export async function createServerHandlers() {
         connections: request.connections,
         keyring: createKeyring(ACCEPTANCE_MASTER_KEY),
         build: readBuildInfo(readProject()),
-        log: createLog({ level: 'info', name: 'stand', destination: request.log_file }),
+        log: createLog({ level: 'info', name: 'acceptance', destination: request.log_file }),
         issuers: [],
         public_url: null,
         cors_origins: [],
@@ -94,7 +94,7 @@ export async function createServerHandlers() {
 async function furnish(runtime: Runtime, tenant_id: string, request: SeedTenantsRequest): Promise<SeededTenant> {
   const { kernel, database } = runtime
   const marker = `zq${tenant_id.slice(-8)}`
-  const job_id = await database.write({ tenant_id, actor: 'operator:stand' }, async (tx) => {
+  const job_id = await database.write({ tenant_id, actor: 'operator:acceptance' }, async (tx) => {
     for (const [bucket, count] of Object.entries(request.limits ?? {})) {
       await tx.run('insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, $2, $3, $3)', [
         tenant_id,
@@ -109,7 +109,7 @@ async function furnish(runtime: Runtime, tenant_id: string, request: SeedTenants
     ])
     return job.job_id
   })
-  const user_ids = await database.write({ tenant_id, actor: 'operator:stand' }, async (tx) => {
+  const user_ids = await database.write({ tenant_id, actor: 'operator:acceptance' }, async (tx) => {
     const made: string[] = []
     for (let n = 0; n < request.users; n++) {
       const user_id = uuidv7()

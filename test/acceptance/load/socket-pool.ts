@@ -114,7 +114,7 @@ function parse(bytes: Buffer): SocketReply | undefined {
 export const formatRequest = (at: string, token: string | undefined, body?: string): string =>
   [
     `${at.replace(' ', ' /api')} HTTP/1.1`,
-    'host: stand',
+    'host: acceptance',
     ...(token === undefined ? [] : [`authorization: Bearer ${token}`]),
     ...(body === undefined ? [] : ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]),
     '',

@@ -1,4 +1,4 @@
-/** What the job stands stand on: a durable embedded PostgreSQL of their own, migrated and seeded, with the demonstration's table. */
+/** The setup of job runs: a durable embedded PostgreSQL of their own, migrated and seeded, with the demonstration's table. */
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -18,7 +18,7 @@ export const ACCEPTANCE_MASTER_KEY = Buffer.alloc(32, 7)
 
 export interface DurableDatabase {
   connection(role: Role): pg.PoolConfig
-  /** As superuser, past every wall: the stand looks at what really is there. */
+  /** As superuser, past every wall: the run looks at what really is there. */
   call<R extends object>(sql: string, values?: readonly unknown[]): Promise<R[]>
   makeTenants(count: number): Promise<string[]>
   enqueue(tenant_id: string, kind: string, payloads: readonly object[]): Promise<string[]>
@@ -27,7 +27,7 @@ export interface DurableDatabase {
 
 export async function startDurableDatabase(): Promise<DurableDatabase> {
   const project = readProject()
-  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-stand-'))
+  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-acceptance-'))
   const embedded = await startEmbedded({ dataDir, projectRoot: project.root, durable: true, maxConnections: 200 })
   const connection = (role: Role): pg.PoolConfig => ({ ...embedded.url(role) })
   const connect = (role: 'app' | 'steward') =>
@@ -58,13 +58,17 @@ export async function startDurableDatabase(): Promise<DurableDatabase> {
       makeTenants: async (count) => {
         const tenants = Array.from({ length: count }, () => uuidv7())
         for (const tenant_id of tenants) {
-          const slug = `stand-${tenant_id.slice(-12)}`
-          await createTenant(context, { tenant_id, slug, name: slug, demo: false, four_eyes: false }, 'operator:stand')
+          const slug = `acceptance-${tenant_id.slice(-12)}`
+          await createTenant(
+            context,
+            { tenant_id, slug, name: slug, demo: false, four_eyes: false },
+            'operator:acceptance',
+          )
         }
         return tenants
       },
       enqueue: (tenant_id, kind, payloads) =>
-        app.write({ tenant_id, actor: 'operator:stand' }, async (tx) => {
+        app.write({ tenant_id, actor: 'operator:acceptance' }, async (tx) => {
           const ids: string[] = []
           for (const payload of payloads) ids.push((await queue.enqueue(tx, { kind, payload })).job_id)
           return ids

@@ -1,6 +1,6 @@
 /**
- * What the registry stands stand on: a durable PostgreSQL of their own, an API in this process, worker processes that can be
- * killed, and a tenant that may call as fast as it likes. The parts other processes run are built beside the stand itself.
+ * The setup of registry runs: a durable PostgreSQL of their own, an API in this process, worker processes that can be
+ * killed, and a tenant that may call as fast as it likes. The parts other processes run are built beside the run itself.
  */
 import { randomInt } from 'node:crypto'
 import fs from 'node:fs'
@@ -71,7 +71,7 @@ export const createTestRuntime = (database: Pick<DurableDatabase, 'connection'>)
     connections: { app: database.connection('app'), worker: database.connection('worker') },
     keyring: createKeyring(ACCEPTANCE_MASTER_KEY),
     build: readBuildInfo(readProject()),
-    log: createLog({ level: 'error', name: 'stand' }),
+    log: createLog({ level: 'error', name: 'acceptance' }),
     issuers: [],
     public_url: null,
     cors_origins: [],
@@ -85,8 +85,8 @@ export const createTestRuntime = (database: Pick<DurableDatabase, 'connection'>)
   })
 
 async function serveApi(ground: DurableDatabase, tenant_id: string, runtime: Runtime): Promise<RunningApi> {
-  // A stand calls faster than any client should.
-  await runtime.database.write({ tenant_id, actor: 'operator:stand' }, (tx) =>
+  // A run calls faster than any client should.
+  await runtime.database.write({ tenant_id, actor: 'operator:acceptance' }, (tx) =>
     tx.run(
       `insert into app.tenant_limit (tenant_id, bucket, per_second, burst)
        select $1, bucket, 1000000, 10000000 from unnest(array['principal', 'tenant', 'in_flight', 'heavy']) bucket`,
@@ -199,8 +199,8 @@ export function parseNumbers<K extends string>(defaults: Record<K, number>): Rec
   return all as Record<K | 'seed', number>
 }
 
-/** Prints the one line of JSON a stand gives, and sets how the process ends. */
-export function reportResult(stand: string, result: { passed: boolean } & Record<string, unknown>): void {
-  console.log(JSON.stringify({ stand, ...result }))
+/** Prints the one line of JSON a run gives, and sets how the process ends. */
+export function reportResult(run: string, result: { passed: boolean } & Record<string, unknown>): void {
+  console.log(JSON.stringify({ run, ...result }))
   process.exitCode = result.passed ? 0 : 1
 }

@@ -1,4 +1,4 @@
-/** The worker processes of a stand: starts them, tells which are alive, and ends them gently or not. */
+/** The worker processes of a run: starts them, tells which are alive, and ends them gently or not. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
