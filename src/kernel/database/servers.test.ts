@@ -12,7 +12,7 @@ describe('a database URL', () => {
     'postgres://app:p%40ss%2Cword@[::1]:5432/probity',
     'postgres:///probity',
   ])('with one host stays as it was written: %s', (url) => {
-    expect(parseDatabaseUrl(url)).toMatchObject({ urls: [url], asks_for_writes: false })
+    expect(parseDatabaseUrl(url)).toMatchObject({ urls: [url], needs_writable: false })
     expect(toConnectionConfig(url, { keepAlive: true })).toEqual({ connectionString: url, keepAlive: true })
   })
 
@@ -21,7 +21,7 @@ describe('a database URL', () => {
     ['postgres://a@h/p?target_session_attrs=primary&sslmode=require', 'postgres://a@h/p?sslmode=require'],
     ['postgres://a@h/p?sslmode=require&target_session_attrs=read-write', 'postgres://a@h/p?sslmode=require'],
   ])('with one host is asked for writes when it says so: %s', (url, plain) => {
-    expect(parseDatabaseUrl(url)).toEqual({ urls: [plain], hosts: ['h'], asks_for_writes: true })
+    expect(parseDatabaseUrl(url)).toEqual({ urls: [plain], hosts: ['h'], needs_writable: true })
     expect(toConnectionConfig(url, {}).candidates).toHaveLength(1)
   })
 
