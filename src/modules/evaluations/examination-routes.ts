@@ -6,6 +6,15 @@ import { streamReply, tenantRoute } from '../../kernel/route.ts'
 import { isEqualJson, listFieldChanges } from '../../registry/content/json-patch.ts'
 import { getRiskHead, Override, Rating, type RatingRow } from '../subjects/index.ts'
 import { createCertificate } from './certificate.ts'
+import {
+  Certificate,
+  Comparison,
+  ComparisonRequest,
+  Reevaluation,
+  Replay,
+  WhatIf,
+  WhatIfRequest,
+} from './examination-schema.ts'
 import { createPack } from './pack/create-pack.ts'
 import { findEvaluation } from './queries.ts'
 import { getIntactEvaluation } from './records/read-record.ts'
@@ -13,16 +22,7 @@ import { toEvaluationView, toPinnedLists } from './records/record.ts'
 import { redactWhatIf } from './redaction.ts'
 import { reevaluate } from './reevaluate.ts'
 import { replay } from './replay.ts'
-import {
-  Certificate,
-  Comparison,
-  ComparisonRequest,
-  EvaluationParams,
-  Reevaluation,
-  Replay,
-  WhatIf,
-  WhatIfRequest,
-} from './schema.ts'
+import { EvaluationParams } from './schema.ts'
 import { whatIf } from './what-if.ts'
 
 /** A proposal is bound to how the subject of the decision stands. */
