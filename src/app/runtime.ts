@@ -100,7 +100,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       prepared: options.prepared_statements,
       statement_timeout_ms: options.statement_timeout_ms,
       wait_ms: options.wait_ms ?? WAIT_MS,
-      onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+      onIdleError: (error) => log.warn({ err: error }, 'idle database connection lost'),
     })
   const database = connect(options.connections.app, options.pool_size)
   const integrity = options.integrity ?? (await loadKeysOrClose(database, keyring))
@@ -119,7 +119,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return queue ? await readQueueGauges(queue, sealer) : []
     } catch (error) {
       // A database that is down must not take the other metrics with it.
-      log.warn({ err: error }, 'what waits could not be read for the metrics')
+      log.warn({ err: error }, 'failed to read queue depth')
       return []
     }
   })
@@ -183,7 +183,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   const usage = new KeyUsageCounter()
   const flushTimer = setInterval(() => {
-    usage.flush(database).catch((error) => log.warn({ err: error }, 'API key usage could not be added up'))
+    usage.flush(database).catch((error) => log.warn({ err: error }, 'failed to flush API key usage'))
   }, USAGE_EVERY_MS)
   flushTimer.unref()
 

@@ -30,8 +30,8 @@ export function watchDatabase(environment: Environment, log: Log): Watchdog {
       await database.one(SCOPE, pingDatabase)
     } catch (error) {
       if (!isConnectionFailure((error as Error).cause ?? error)) throw error
-      log.warn({ err: error }, 'the embedded database does not answer; starting it again')
-      if (await environment.restartIfDead()) log.warn('the embedded database runs again')
+      log.warn({ err: error }, 'embedded database is down, restarting')
+      if (await environment.restartIfDead()) log.warn('embedded database restarted')
     }
   }
 
@@ -39,9 +39,7 @@ export function watchDatabase(environment: Environment, log: Log): Watchdog {
     while (!stopping.signal.aborted) {
       await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
       if (stopping.signal.aborted) return
-      await checkDatabase().catch((error) =>
-        log.error({ err: error }, 'the embedded database could not be looked after'),
-      )
+      await checkDatabase().catch((error) => log.error({ err: error }, 'failed to check embedded database'))
     }
   }
 

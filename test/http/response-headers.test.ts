@@ -157,7 +157,7 @@ describe('the log', () => {
       async () => {
         const { headers } = await sendRaw(base, 'hello\r\n\r\n')
         expect(lines.find(({ request_id }) => request_id === headers['x-request-id'])).toMatchObject({
-          msg: 'what is not HTTP was refused',
+          msg: 'rejected malformed HTTP',
           code: 'malformed_request',
           client: '127.0.0.1',
           left_out: expect.any(Number),

@@ -46,7 +46,7 @@ async function runProcess(name: 'api' | 'worker', { config: read, project, by_np
   const log = createLog({ level: config.log_level, name })
   const life = new ProcessLifecycle({
     say: (text) => log.info(text),
-    onCrash: (error) => log.fatal({ err: error }, 'uncaught'),
+    onCrash: (error) => log.fatal({ err: error }, 'uncaught exception'),
   })
   life.listen({ by_npm })
   try {

@@ -39,7 +39,7 @@ Examples:
     const life = new ProcessLifecycle({
       say,
       onCrash: (error) => {
-        log?.fatal({ err: error }, 'uncaught')
+        log?.fatal({ err: error }, 'uncaught exception')
         say(`An unexpected error, stopping: ${error instanceof Error ? error.message : String(error)}`)
       },
     })

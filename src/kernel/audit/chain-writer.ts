@@ -136,7 +136,7 @@ export class AuditChainWriter {
   start(): void {
     const next = () => {
       this.#currentRun = (this.#isTurn() ? this.runOnce() : Promise.resolve()).catch((error) => {
-        this.#log.warn({ err: error }, 'scan for unchained audit events failed; trying again')
+        this.#log.warn({ err: error }, 'failed to scan for unchained audit events; retrying')
       })
       void this.#currentRun.then(() => {
         if (!this.#stopping) this.#timer = setTimeout(next, SCAN_EVERY_MS)
@@ -160,7 +160,7 @@ export class AuditChainWriter {
       try {
         await this.#chainTenant(tenant_id)
       } catch (error) {
-        this.#log.warn({ err: error, tenant_id }, 'a tenant could not be sealed')
+        this.#log.warn({ err: error, tenant_id }, 'failed to chain audit events of tenant')
       }
     }
     return tenants !== null

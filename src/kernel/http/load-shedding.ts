@@ -37,11 +37,8 @@ function prepareResponse(code: ProblemCode, why: string) {
     why,
   }
 }
-const overloadResponse = prepareResponse('overloaded', 'requests are refused unseen: the database is behind')
-const rateLimitResponse = prepareResponse(
-  'rate_limited',
-  'requests are refused unseen: a tenant goes on far beyond its limit',
-)
+const overloadResponse = prepareResponse('overloaded', 'shedding load: database queue is full')
+const rateLimitResponse = prepareResponse('rate_limited', 'shedding load: tenant is far beyond its rate limit')
 
 /** To be called once the server has its listener for requests: that one is asked when there is room. */
 export function installLoadShedding(

@@ -132,7 +132,7 @@ export function createClientErrorHandler(log: Pick<Log, 'warn'>) {
     const client = (socket as Socket).remoteAddress
     const refused = writeRawProblem(error, socket)
     const sampled = refused && sample()
-    if (sampled) log.warn({ ...refused, client, ...sampled }, 'what is not HTTP was refused')
+    if (sampled) log.warn({ ...refused, client, ...sampled }, 'rejected malformed HTTP')
   }
 }
 

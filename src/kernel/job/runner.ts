@@ -101,7 +101,7 @@ export class JobRunner {
         while (hasTime() && this.#running.size < this.#options.slots && (await this.#claim()));
         if (hasTime()) await this.#pause(this.#options.poll_ms * (0.7 + 0.3 * Math.random()))
       } catch (error) {
-        this.#options.kernel.log.warn({ err: error }, 'the queue cannot be reached; trying again')
+        this.#options.kernel.log.warn({ err: error }, 'failed to poll job queue; retrying')
         await this.#pause(1000)
       }
     }
@@ -179,7 +179,10 @@ export class JobRunner {
       })
       .catch((error) => {
         // The database went away while the end was being recorded: the lease runs out and another attempt follows.
-        kernel.log.warn({ err: error, job_id: job.job_id, tenant_id: job.tenant_id }, 'job end not recorded')
+        kernel.log.warn(
+          { err: error, job_id: job.job_id, tenant_id: job.tenant_id },
+          'failed to record the end of a job',
+        )
       })
       .finally(() => {
         this.#running.delete(job.lease_token)
@@ -209,7 +212,7 @@ export class JobRunner {
         else if (!row.tenant_active) job.abort.abort(new Requeue())
       }
     } catch (error) {
-      this.#options.kernel.log.warn({ err: error }, 'heartbeat failed')
+      this.#options.kernel.log.warn({ err: error }, 'failed to renew job lease')
     } finally {
       this.#isHeartbeatRunning = false
     }
@@ -221,7 +224,7 @@ export class JobRunner {
       randomUUID(),
     )
     const reaped = await this.#options.queue.write(QUEUE_SCOPE, (tx) => reapExpiredLeases(tx, problem))
-    for (const job of reaped) this.#options.kernel.log.warn({ ...job }, 'job taken back from a dead worker')
+    for (const job of reaped) this.#options.kernel.log.warn({ ...job }, 'requeued job of expired lease')
   }
 
   async #startDueSchedules(): Promise<void> {
@@ -230,7 +233,7 @@ export class JobRunner {
     for (const schedule of due) {
       // One that cannot be started must not keep this worker from everything else; it is due again at the next look.
       await this.#startScheduled(schedule).catch((error) =>
-        kernel.log.error({ err: error, ...schedule }, 'a schedule could not be started'),
+        kernel.log.error({ err: error, ...schedule }, 'failed to start schedule'),
       )
     }
   }

@@ -46,7 +46,7 @@ export class ProcessRegistry {
   async start(): Promise<void> {
     const next = async () => {
       // While the database cannot be reached the last count stands: nobody knows better.
-      await this.sendHeartbeat().catch((error) => this.#log.warn({ err: error }, 'heartbeat of this process failed'))
+      await this.sendHeartbeat().catch((error) => this.#log.warn({ err: error }, 'failed to renew process heartbeat'))
       if (!this.#stopping) this.#timer = setTimeout(() => (this.#currentBeat = next()), HEARTBEAT_EVERY_MS).unref()
     }
     this.#currentBeat = next()
