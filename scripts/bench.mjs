@@ -27,13 +27,13 @@ const without = (name, filter, text, instead) => ({
 const withoutTenant = without(
   'without-tenant',
   /kernel\/database\/tx\.ts$/,
-  '[this.#context(scope, CONTEXT_READ_ONLY), statement]',
+  '[this.#contextStatement(scope, CONTEXT_READ_ONLY), statement]',
   '[statement]',
 )
 const withoutRecord = without(
   'without-record',
   /kernel\/audit\/record\.ts$/,
-  'deferEvent(tx, event, keys.eventMac(event))',
+  'deferEvent(tx, event, keys.computeEventMac(event))',
   'void event',
 )
 
