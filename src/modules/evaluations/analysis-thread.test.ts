@@ -42,8 +42,8 @@ afterAll(async () => {
 const workerWithTwoEngines = `
   import './src/decision/analysis/analysis-worker.ts'
   import { engines } from './src/decision/engines.ts'
-  import { louder } from './test/support/extra-reason-engine.ts'
-  engines.set(2, louder)`
+  import { engineWithExtraReason } from './test/support/extra-reason-engine.ts'
+  engines.set(2, engineWithExtraReason)`
 
 const evaluate = (policy: Policy) =>
   t.make('POST /evaluations', { body: { matrix_key: policy.matrix_key, inputs: { country: 'CH' } } })
