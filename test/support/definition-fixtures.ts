@@ -40,7 +40,7 @@ export const smallRule = () => ({
     { name: 'country', title: 'Country', type: 'enum', one_of: { list_key: 'jurisdiction-risk' } },
     { name: 'amount', title: 'Amount', type: 'decimal', scale: 2, minimum: '0', maximum: '1000000' },
   ],
-  goRulesGraph: {
+  table: {
     hit_policy: 'first',
     columns: ['country', 'amount'],
     outputs: [{ name: 'severity' }],

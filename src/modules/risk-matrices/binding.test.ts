@@ -266,7 +266,7 @@ describe('a list too large to be held', () => {
       ...rule,
       inputs: [{ name: 'code', title: 'Code', type: 'string' }],
       table: {
-        ...rule.goRulesGraph,
+        ...rule.table,
         columns: ['code'],
         rows: [{ key: 'listed', when: [`in list(${list_key})`], then: ['high'] }],
       },
