@@ -80,6 +80,7 @@ export {
   toStagedContent,
 } from './imports/import-source.ts'
 export { withDefaultColumns } from './imports/options.ts'
+export { findUnknownReasonCodes, REASON_CODE_LIST } from './reason-codes.ts'
 export { findReceipt, type PinnedVersion, type ReceiptRow } from './resolve/queries.ts'
 export {
   buildManifest,
