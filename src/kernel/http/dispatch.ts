@@ -112,8 +112,9 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
       const emergency = await findBreakGlass(tx, route, inputs)
       const changeRequest = emergency ? undefined : await proposeIfGoverned(tx, route, inputs, handle)
       if (!changeRequest) {
-        const value = await handle()
+        const made = await handle()
         const review_id = emergency && (await requestBreakGlassReview(tx, route, inputs, emergency))
+        const value = review_id ? { ...(made as object), review_id } : made
         const marks = {
           ...(review_id && { break_glass: review_id }),
           ...(route.proposes && { proposed: (value as ChangeRequestRow).cr_id }),

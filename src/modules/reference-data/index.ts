@@ -7,6 +7,7 @@ import { activationRoutes } from './activations/routes.ts'
 import {
   Activation,
   ActivationRequest,
+  BreakGlassReviewId,
   PinRequest,
   ReasonBody,
   RevokeQuery,
@@ -144,6 +145,7 @@ export {
 export const registrySchemas = {
   Activation,
   ActivationOrder: ActivationRequest,
+  BreakGlassReviewId,
   Dataset,
   DifferencePage,
   DifferenceQuery,
