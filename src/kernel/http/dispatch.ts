@@ -232,11 +232,14 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
   function toResult(route: Route, value: unknown): DispatchResult {
     const [status, schema] = route.reply
     if (!isStreamReply(schema)) return toResponse(route, value, value)
-    const { file_name } = value as { file_name?: string }
+    const { file_name, media_type = schema.media_types[0] as string } = value as {
+      file_name?: string
+      media_type?: string
+    }
     const saved = file_name && { 'content-disposition': `attachment; filename="${file_name}"` }
     return {
       status,
-      headers: { 'content-type': schema.media_type, ...saved, ...buildHeaders(route, value) },
+      headers: { 'content-type': media_type, ...saved, ...buildHeaders(route, value) },
       stream: value as Readable,
     }
   }

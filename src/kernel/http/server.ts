@@ -243,9 +243,9 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   const guardMethod = createMethodGuard(mountedRoutes)
 
   function mountRoute(route: Route, url: string): void {
-    const mediaType = isStreamReply(route.reply[1])
-      ? (route.reply[1].media_type.split(';')[0] as string)
-      : 'application/json'
+    const mediaTypes = isStreamReply(route.reply[1])
+      ? route.reply[1].media_types.map((type) => type.split(';')[0] as string)
+      : ['application/json']
     const hasParameters = url.includes(':')
     const takesBody = route.method !== 'GET'
     const admitCaller = (request: FastifyRequest, context: RequestContext, caller: AuthenticatedCaller): void => {
@@ -269,7 +269,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       if (route.bytes) context.bodyReservation.addBytes(STREAM_BUFFER_BYTES)
     }
     const assertReadableRequest = ({ headers, raw }: FastifyRequest): void => {
-      assertAcceptable(headers.accept, mediaType)
+      assertAcceptable(headers.accept, mediaTypes)
       if (takesBody && hasBody(raw)) assertSupportedEncoding(raw)
     }
     app.route({

@@ -332,11 +332,11 @@ describe('an export', () => {
     { code: 'A3', name: 'line\nbreak', score: 0 },
   ]
   test.each([
-    ['json', 'json'],
-    ['ndjson', 'ndjson'],
-    ['csv', 'csv'],
-    ['xlsx', 'xlsx'],
-  ])('as %s reads back to the same content', async (format, adapter_key) => {
+    ['json', 'application/json'],
+    ['ndjson', 'application/x-ndjson'],
+    ['csv', 'text/csv; charset=utf-8'],
+    ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ])('as %s is sent with its media type and reads back to the same content', async (format, media_type) => {
     const list_key = await newList()
     await importInto(list_key, 'ndjson', ndjson(entries))
     const reply = await w.call(
@@ -344,7 +344,12 @@ describe('an export', () => {
       { token: await t.token() },
     )
     expect(reply.status).toBe(200)
-    const again = await importInto(list_key, adapter_key, reply.bytes)
+    expect(reply.headers).toMatchObject({
+      'content-type': media_type,
+      'content-disposition': `attachment; filename="${list_key}-1.${format}"`,
+      'x-content-type-options': 'nosniff',
+    })
+    const again = await importInto(list_key, format, reply.bytes)
     expect(again).toMatchObject({ state: 'published', version: 2 })
     expect(await t.make(`GET /reference-data/datasets/${list_key}/versions/2`)).toMatchObject({
       content_changed: false,
