@@ -147,6 +147,11 @@ describe('an answer that refuses a value says what would be right', () => {
       '#/valid_at must be an instant in UTC such as 2026-01-31T09:30:00Z.',
     ],
     ['GET /users/7', undefined, '#/user_id must'],
+    [
+      'POST /risk-matrices/any/versions/draft/validate',
+      {},
+      '1 field is invalid: the body must be left out: this operation takes no body, not even an empty object.',
+    ],
   ])('%s %j', async (at, body, detail) => {
     const reply = await w.call(at, { token, ...(body && { body }) })
     expect(brief(reply)).toBe('422 validation_failed')

@@ -134,7 +134,7 @@ export function failValidation(faults: readonly ProblemError[]): never {
   throw new Problem('validation_failed', {
     detail:
       fields === 1
-        ? `1 field is invalid: ${first?.pointer} ${[...details].join(', ')}.`
+        ? `1 field is invalid: ${first?.pointer === '#' ? `the ${first.in}` : first?.pointer} ${[...details].join(', ')}.`
         : `${fields}${faults.length < MAX_ERRORS ? '' : ' or more'} fields are invalid.`,
     errors: faults.slice(0, MAX_ERRORS),
   })

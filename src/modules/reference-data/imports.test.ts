@@ -189,6 +189,17 @@ describe('an import', () => {
     expect(await t.runToEnd(accepted)).toMatchObject({ state: 'failed', problem: { code: 'head_moved' } })
   })
 
+  test('into a list that does not exist is answered with the member that names it', async () => {
+    const order = { list_key: 'no-such-list', upload_id: await upload(ndjson(many(1))), adapter_key: 'ndjson' }
+    const refused = await w.call('POST /reference-data/imports', { token: await t.token(), body: order })
+    const detail = 'There is no list with this list_key.'
+    expect(refused.json).toMatchObject({
+      status: 404,
+      detail,
+      errors: [{ in: 'body', pointer: '#/list_key', detail }],
+    })
+  })
+
   test('drops or hashes personal members before anything is stored', async () => {
     const list_key = await newList()
     const entries = [{ code: 'A1', name: 'Ada', born_on: '1815-12-10', tags: ['x'] }]
