@@ -827,7 +827,7 @@ export interface paths {
         put?: never;
         /**
          * Approve; with the last approval the stored request is executed
-         * @description Never by the author, by who asked for the key that is the author, or by an API key. When what would be changed has moved since the proposal, nothing is executed and the answer is 409 `approval_void`. Where the policy requires it, an impact run that still holds must be attached; otherwise 409 `gates_closed` names the gate `impact`.
+         * @description Never by the author, by who asked for the key that is the author, or by an API key. When what would be changed has moved since the proposal, nothing is executed and the answer is 409 `approval_void`. When the author was deactivated, revoked or lost the role, it is 409 `author_not_permitted`. Where the policy requires it, an impact run that still holds must be attached; otherwise 409 `gates_closed` names the gate `impact`.
          *
          *     Roles: compliance_officer, tenant_admin.
          *
@@ -4595,7 +4595,7 @@ export interface components {
         /** ErrorType */
         ErrorType: {
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "author_not_permitted" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             type: string;
             status: number;
             title: string;
@@ -4722,7 +4722,7 @@ export interface components {
             /** @description The approval policy may turn the change into a change request. */
             governed: boolean;
             /** @enum {string|null} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "author_not_permitted" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
             reason: string;
         };
         /** User */
@@ -5681,6 +5681,11 @@ export interface components {
             activation: components["schemas"]["Activation"];
             /** @description Scheduled activations that were revoked. */
             revoked: components["schemas"]["Activation"][];
+            /**
+             * Format: uuid
+             * @description With break_glass, where an approval was passed over: the review that waits for somebody else.
+             */
+            review_id?: string;
         };
         /** DatasetType */
         DatasetType: {
@@ -5954,7 +5959,7 @@ export interface components {
                  */
                 label: string | null;
                 note: string | null;
-                /** @description Refuse (412) unless this is the newest version; 0 for a list without one. */
+                /** @description Refuse (409 head_moved) unless this is the newest version; 0 for a list without one. */
                 expected_head: number | null;
                 /** @enum {string} */
                 on_unchanged: "publish" | "skip";
@@ -6986,6 +6991,11 @@ export interface components {
         RiskMatrixRollback: {
             activation: components["schemas"]["RiskMatrixActivation"];
             revoked: components["schemas"]["RiskMatrixActivation"][];
+            /**
+             * Format: uuid
+             * @description With break_glass, where an approval was passed over: the review that waits for somebody else.
+             */
+            review_id?: string;
         };
         /** RuleFunctions */
         RuleFunctions: {
@@ -7417,6 +7427,11 @@ export interface components {
         RuleRollback: {
             activation: components["schemas"]["RuleActivation"];
             revoked: components["schemas"]["RuleActivation"][];
+            /**
+             * Format: uuid
+             * @description With break_glass, where an approval was passed over: the review that waits for somebody else.
+             */
+            review_id?: string;
         };
         /** RulePerformance */
         RulePerformance: {
@@ -8618,7 +8633,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "author_not_permitted" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             detail: string;
             instance: string;
             request_id: string;
@@ -11350,7 +11365,7 @@ export interface operations {
                      */
                     label?: string;
                     note?: string;
-                    /** @description Refuse (412) unless this is the newest version; 0 for a list without one. */
+                    /** @description Refuse (409 head_moved) unless this is the newest version; 0 for a list without one. */
                     expected_head?: number;
                     /** @description Takes a breach of the guards upon the caller, who must be a compliance officer. */
                     override_guards?: {
@@ -11569,7 +11584,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": string;
+                    "application/json": string;
+                    "application/x-ndjson": string;
+                    "text/csv; charset=utf-8": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 };
             };
             /** @description A problem. */
@@ -12625,7 +12643,7 @@ export interface operations {
                      */
                     label?: string;
                     note?: string;
-                    /** @description Refuse (412) unless this is the newest version; 0 for a list without one. */
+                    /** @description Refuse (409 head_moved) unless this is the newest version; 0 for a list without one. */
                     expected_head?: number;
                     /**
                      * @description skip: the same content as the newest version gives no new one.
@@ -17589,6 +17607,7 @@ export interface operations {
                     /** @description How the upload is read. Items of a list are separated by | in CSV. */
                     file?: {
                         /**
+                         * @description In a cell of CSV, several values of a list input are separated by |.
                          * @default csv
                          * @enum {string}
                          */
@@ -17725,6 +17744,7 @@ export interface operations {
                     /** @description How the upload is read. Items of a list are separated by | in CSV. */
                     file?: {
                         /**
+                         * @description In a cell of CSV, several values of a list input are separated by |.
                          * @default csv
                          * @enum {string}
                          */
@@ -18046,7 +18066,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": string;
+                    "text/csv; charset=utf-8": string;
+                    "application/x-ndjson": string;
                 };
             };
             /** @description A problem. */

@@ -182,6 +182,11 @@ describe('a master key that is replaced', () => {
       /is needed by \d+ integrity keys and 1 signing key\. Run "npx probity keys rewrap" first\./,
     )
 
+    expect(await probity(['new', 'old'], 'keys', 'retire', 'deadbeef')).toEqual({
+      code: 1,
+      out: `There is no master key deadbeef: PROBITY_MASTER_KEY_FILE and the database know ${both.key_ids.join(', ')}.`,
+    })
+
     const rewrapped = await probity(['new', 'old'], 'keys', 'rewrap')
     expect(rewrapped).toMatchObject({ code: 0 })
     expect(rewrapped.out).toMatch(new RegExp(`^\\d+ keys encrypted under the master key ${new_key.key_id}\\.$`))

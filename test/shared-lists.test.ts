@@ -94,7 +94,8 @@ const eventsOf = async (subject: string): Promise<OperatorEvent[]> => {
 describe('a file of changes', () => {
   test('is applied to the newest version of a shared list', async () => {
     const target = ['--list', 'test-changes', '--adapter', 'csv', '--actor', 'ada']
-    await done('import', save(...FIRST), ...target, '--type', 'industry-risk', '--title', 'Test changes')
+    const first = await done('import', save(...FIRST), ...target, '--type', 'industry-risk', '--title', 'Test changes')
+    expect(first).toMatch(/activate --shared --list \S+ --version 1 --reason 'WHY'" is next\./)
     const [changes, keys] = [path.join(folder, 'changes.csv'), path.join(folder, 'keys.txt')]
     fs.writeFileSync(changes, 'division,section,title,rating,score_bps,action\n02,A,Forestry,high,9000,C\n05,,,,,D\n')
     fs.writeFileSync(keys, '01\n')
@@ -269,7 +270,11 @@ describe('refused, with exit code 1 and nothing left behind', () => {
       ['diff', '--list', 'countries', '--from', '1', '--to', '99'],
       /has no version "99"; it has 1 to/,
     ],
-    ['nothing to go back to', ['rollback', '--list', 'countries', '--now', 'x'], /Only one version was ever in force/],
+    [
+      'nothing to go back to',
+      ['rollback', '--list', 'countries', '--now', 'x'],
+      /Only one version was ever in force; there is nothing to go back to\./,
+    ],
   ])('%s', async (_, argv, sentence) => {
     const said = await probity(...argv)
     expect(said.stderr).toMatch(sentence)

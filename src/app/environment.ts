@@ -96,7 +96,10 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
     )
   }
   if (!options.may_create && !hasDatabase(home.dir)) {
-    throw new Error(`There is no database in ${home.dir} yet. Run "npm start" first.`)
+    throw new Error(
+      `There is no database in ${home.dir} yet. Run "npx probity migrate" for an empty one (restore needs that), or ` +
+        '"npx probity start", which also fills it.',
+    )
   }
   return startOwnServer(options, home.dir)
 }

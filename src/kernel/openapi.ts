@@ -137,11 +137,12 @@ function buildResponses(route: Route, visit: (schema: TSchema) => Json): Json {
     schema === null
       ? undefined
       : isStreamReply(schema)
-        ? {
-            [schema.media_type]: {
-              schema: schema.media_type === 'text/event-stream' ? eventSchema : { type: 'string' },
-            },
-          }
+        ? Object.fromEntries(
+            schema.media_types.map((type) => [
+              type,
+              { schema: type === 'text/event-stream' ? eventSchema : { type: 'string' } },
+            ]),
+          )
         : { 'application/json': { schema: visit(schema) } }
   responses[status] = {
     description: isStreamReply(schema) ? schema.description : status === 204 ? 'Done.' : route.summary,

@@ -141,10 +141,16 @@ export const problems = {
     title: 'The approval no longer fits',
     advice: 'What would be changed has moved since the request was made. Withdraw it and propose the change again.',
   },
+  author_not_permitted: {
+    status: 409,
+    title: 'The author may no longer propose this change',
+    advice:
+      'Who proposed it was deactivated, revoked or lost the role since. Reject it, or have somebody with the role propose the change again.',
+  },
   approval_own_request: {
     status: 409,
-    title: 'Nobody approves their own request',
-    advice: 'Ask another person who holds the approving role. API keys never approve.',
+    title: 'Nobody approves or acknowledges what they did themselves',
+    advice: 'Ask another person who holds the approving role. API keys never approve or acknowledge.',
   },
   last_administrator: {
     status: 409,

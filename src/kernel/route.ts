@@ -47,17 +47,29 @@ export interface RequestMetadata {
 
 /** A reply that is not JSON: bytes or events, sent as they come. */
 export interface StreamReply {
-  readonly media_type: string
+  /** The first is sent unless the stream names another one of them. */
+  readonly media_types: readonly string[]
   readonly description: string
 }
-export const streamReply = (media_type: string, description: string): StreamReply => ({ media_type, description })
+export const streamReply = (media_types: string | readonly string[], description: string): StreamReply => ({
+  media_types: [media_types].flat(),
+  description,
+})
+
+/** Media types of the file formats that exports are written in. */
+export const fileMediaTypes = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const
 export const isStreamReply = (reply: unknown): reply is StreamReply =>
-  typeof reply === 'object' && reply !== null && 'media_type' in reply
+  typeof reply === 'object' && reply !== null && 'media_types' in reply
 
 type ReplySchema = TSchema | StreamReply | null
 // The stream first: every object type is a TSchema to the compiler.
 type ReplyValue<R> = R extends StreamReply
-  ? AsyncIterable<string | Uint8Array> & { readonly file_name?: string }
+  ? AsyncIterable<string | Uint8Array> & { readonly file_name?: string; readonly media_type?: string }
   : R extends TSchema
     ? Static<R>
     : undefined

@@ -11,14 +11,28 @@ export { Type }
 export const closed = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}): TObject<P> =>
   Type.Object(properties, { additionalProperties: false, ...options })
 
+const storablePattern = '^[^\\u0000]*$'
+
 /** Free text. PostgreSQL cannot store U+0000, so the schema refuses it. */
 export const text = (max: number, options: Record<string, unknown> = {}) =>
-  Type.String({ minLength: 1, maxLength: max, pattern: '^[^\\u0000]*$', ...options })
+  Type.String({ minLength: 1, maxLength: max, pattern: storablePattern, ...options })
 
+/** Spaces, control and format characters, and what else leaves no mark on the screen. */
+const invisible = '\\s\\p{Cc}\\p{Cf}\\p{DI}\\u2800'
+const visibleTextPattern = `^(?=[${invisible}]*[^${invisible}])[^\\u0000]*$`
+const hasVisible = new RegExp(visibleTextPattern, 'u')
+
+export const hasVisibleText = (value: string): boolean => hasVisible.test(value)
+
+/** A reason that a person gives: a record that says why must say something. */
+export const reasonText = (max: number, options: Record<string, unknown> = {}) =>
+  text(max, { pattern: visibleTextPattern, ...options })
+
+const uuidPattern = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
 export const Id = (options: Record<string, unknown> = {}) =>
   Type.String({
     format: 'uuid',
-    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+    pattern: uuidPattern,
     minLength: 36,
     maxLength: 36,
     ...options,
@@ -28,17 +42,38 @@ export const slugPattern = '^[a-z0-9][a-z0-9_-]{0,99}$'
 export const Slug = (options: Record<string, unknown> = {}) =>
   Type.String({ pattern: slugPattern, maxLength: 100, ...options })
 
+const timestampPattern = '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?Z$'
 /** RFC 3339 in UTC, from the year 1000: PostgreSQL has no year 0. Input must say Z: an offset would be normalised, and what comes back would differ from what was sent. */
 export const Timestamp = (options: Record<string, unknown> = {}) =>
   Type.String({
     format: 'date-time',
-    pattern: '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?Z$',
+    pattern: timestampPattern,
     maxLength: 27,
     ...options,
   })
 
+const datePattern = '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$'
 export const CalendarDate = (options: Record<string, unknown> = {}) =>
-  Type.String({ format: 'date', pattern: '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$', maxLength: 10, ...options })
+  Type.String({ format: 'date', pattern: datePattern, maxLength: 10, ...options })
+
+const timestampHint = 'must be an instant in UTC such as 2026-01-31T09:30:00Z'
+const dateHint = 'must be a date such as 2026-01-31'
+const uuidHint = 'must be an identifier such as 0190d7a0-5b1c-7c3e-9f2a-1b2c3d4e5f60, in lower case'
+
+/** What to tell a person instead of the name of a format or a regular expression. */
+export const formatHints: ReadonlyMap<string, string> = new Map([
+  ['date-time', timestampHint],
+  ['date', dateHint],
+  ['uuid', uuidHint],
+])
+export const patternHints: ReadonlyMap<string, string> = new Map([
+  [storablePattern, 'may not hold U+0000'],
+  [visibleTextPattern, 'must hold at least one visible character, and no U+0000'],
+  [timestampPattern, timestampHint],
+  [datePattern, dateHint],
+  [uuidPattern, uuidHint],
+  [slugPattern, 'must have 1 to 100 lower-case letters, digits, - and _, and begin with a letter or digit'],
+])
 
 export const integer = (minimum: number, maximum: number, options: Record<string, unknown> = {}) =>
   Type.Integer({ minimum, maximum, ...options })

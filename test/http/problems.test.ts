@@ -191,6 +191,14 @@ const provocations: ProblemTriggers = {
     await w.call(`PATCH /users/${user.user_id}`, { token: author, body: { team: 'moved' } })
     return call(`POST /change-requests/${cr_id}/approve`, { token: checker, body: {} })
   },
+  author_not_permitted: async () => {
+    const tenant_id = await w.makeTenant()
+    const [author, checker] = [await w.person(tenant_id, ['tenant_admin']), await w.person(tenant_id, ['tenant_admin'])]
+    await w.setApprovalRules(tenant_id, [{ action: 'tenant-profile', approvers: 1, role: 'tenant_admin' }])
+    const { cr_id } = (await w.call('PATCH /tenant', { token: author.token, body: { name: 'New' } })).json
+    await w.call(`POST /users/${author.user_id}/deactivate`, { token: checker.token })
+    return call(`POST /change-requests/${cr_id}/approve`, { token: checker.token, body: {} })
+  },
   approval_own_request: async () => {
     const { author, cr_id } = await proposal()
     return call(`POST /change-requests/${cr_id}/approve`, { token: author, body: {} })

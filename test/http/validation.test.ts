@@ -107,6 +107,17 @@ describe('every declared input', () => {
     expect(loose.map(([at]) => at)).toEqual([])
   })
 
+  test('reasons that a person gives hold at least one visible character', () => {
+    const reasons = inputs.filter(([at, schema]) => /[/_]reason$/.test(at) && is(schema, 'string') && !schema.enum)
+    expect(reasons.length).toBeGreaterThan(10)
+    const takes = ({ pattern }: Schema, value: string) => new RegExp(pattern as string, 'u').test(value)
+    const blanks = [' ', '\n', '\t\r\n', '\u200b', '\u00a0\u2060', '\u3164', '\ufe0f', '\u2800', '\u0001']
+    const loose = reasons.filter(([, schema]) => blanks.some((blank) => takes(schema, blank)))
+    expect(loose.map(([at]) => at)).toEqual([])
+    for (const [, schema] of reasons)
+      for (const good of ['x', ' wrong list\n', '\u200b1', '理由']) expect(takes(schema, good)).toBe(true)
+  })
+
   test('numbers have bounds and lists have an end', () => {
     const loose = inputs.filter(
       ([, schema]) =>
@@ -115,6 +126,37 @@ describe('every declared input', () => {
         (is(schema, 'array') && schema.maxItems === undefined),
     )
     expect(loose.map(([at]) => at)).toEqual([])
+  })
+})
+
+describe('an answer that refuses a value says what would be right', () => {
+  test.each([
+    [
+      'POST /auth/token/revoke',
+      { token_id: 't', reason: ' \n' },
+      '#/reason must hold at least one visible character, and no U+0000.',
+    ],
+    [
+      'POST /auth/token/revoke',
+      { token_id: 't', expires_at: 'soon' },
+      '#/expires_at must be an instant in UTC such as 2026-01-31T09:30:00Z.',
+    ],
+    [
+      'GET /reference-data/resolve/countries?valid_at=2026-01-31',
+      undefined,
+      '#/valid_at must be an instant in UTC such as 2026-01-31T09:30:00Z.',
+    ],
+    ['GET /users/7', undefined, '#/user_id must'],
+    [
+      'POST /risk-matrices/any/versions/draft/validate',
+      {},
+      '1 field is invalid: the body must be left out: this operation takes no body, not even an empty object.',
+    ],
+  ])('%s %j', async (at, body, detail) => {
+    const reply = await w.call(at, { token, ...(body && { body }) })
+    expect(brief(reply)).toBe('422 validation_failed')
+    expect(reply.json.detail).toContain(detail)
+    expect(reply.text).not.toContain('must match')
   })
 })
 

@@ -282,3 +282,6 @@ export function isAuthentic(keyring: Keyring, trailer: Trailer): boolean {
     return false
   }
 }
+
+/** The id of the master key that the trailer names. An altered file may say anything here. */
+export const getSealKeyId = ({ seal }: Trailer): string => /^v1\.([0-9a-f]{8})\./.exec(seal)?.[1] ?? 'unknown'

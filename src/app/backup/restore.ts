@@ -10,6 +10,7 @@ import { type BackupTotals, iterateRowScopes, type RecordBackup, type RowScope, 
 import {
   BackupError,
   BackupReader,
+  getSealKeyId,
   type Header,
   isAuthentic,
   isSameSectionEnd,
@@ -72,8 +73,9 @@ async function checkFile({ file, keyring, any_key }: RestoreOptions): Promise<He
       }
       if (any_key || isAuthentic(keyring, part.trailer)) return header
       throw new BackupError(
-        `${file} was sealed with a master key that PROBITY_MASTER_KEY_FILE does not name, or was altered. Add the file of ` +
-          'that key; without it the signing keys and credentials in the backup could not be opened either. If the key is ' +
+        `${file} was sealed with a master key that PROBITY_MASTER_KEY_FILE does not name, or was altered. It names the master ` +
+          `key ${getSealKeyId(part.trailer)}; the configured ones are ${keyring.key_ids.join(', ')}. Add the file of that ` +
+          'key; without it the signing keys and credentials in the backup could not be opened either. If the key is ' +
           'lost for good, --any-key restores what needs no key.',
       )
     }

@@ -55,7 +55,8 @@ export const keysRetire: Command = {
   summary: 'Check that nothing needs a master key any more, and record that it goes',
   about: `
 KEY_ID names the master key, as "npx probity doctor" shows it. While anything in the database is encrypted under it, the
-answer says what, and the exit code is 1. Backups that were taken under it are not looked at: they stay sealed with it, so
+answer says what, and the exit code is 1. Run it while PROBITY_MASTER_KEY_FILE still names the file: an id that is neither
+there nor in the database is refused. Backups that were taken under it are not looked at: they stay sealed with it, so
 keep a copy of its file with them.`,
   positionals: ['KEY_ID'],
   run: (invocation) =>
@@ -67,9 +68,17 @@ keep a copy of its file with them.`,
         terminal.out(`${key_id} is the current master key: put another one first in PROBITY_MASTER_KEY_FILE.`)
         return 1
       }
-      const use = (await listMasterKeyUses(operator.guarded)).find((each) => each.key_id === key_id)
+      const uses = await listMasterKeyUses(operator.guarded)
+      const use = uses.find((each) => each.key_id === key_id)
       if (use) {
         terminal.out(`${key_id} is needed by ${describeUse(use)}. Run "npx probity keys rewrap" first.`)
+        return 1
+      }
+      if (!operator.keyring.key_ids.includes(key_id)) {
+        const known = [...new Set([...operator.keyring.key_ids, ...uses.map((each) => each.key_id)])]
+        terminal.out(
+          `There is no master key ${key_id}: PROBITY_MASTER_KEY_FILE and the database know ${known.join(', ')}.`,
+        )
         return 1
       }
       await recordForAllTenants(operator, {

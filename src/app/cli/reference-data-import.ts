@@ -396,6 +396,6 @@ function printResult(
   terminal.out(
     put
       ? `It is in force from ${put.effective_from}.`
-      : `It is not in force: "npx probity reference-data activate --shared --list ${order.list_key} --version ${version.version}" is next.`,
+      : `It is not in force: "npx probity reference-data activate --shared --list ${order.list_key} --version ${version.version} --reason 'WHY'" is next.`,
   )
 }

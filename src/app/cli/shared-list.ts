@@ -6,6 +6,7 @@ import os from 'node:os'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import type { Database, Scope, Tx } from '../../kernel/database/tx.ts'
 import { Problem, problems } from '../../kernel/problem.ts'
+import { hasVisibleText } from '../../kernel/schema.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import {
   activateVersion,
@@ -147,7 +148,7 @@ export function readActivationTime({ args }: Pick<Invocation, 'args'>, fallback_
 
 export function readReason(name: string, text: string): string {
   const reason = text.trim()
-  if (reason.length === 0 || reason.length > MAX_REASON) {
+  if (!hasVisibleText(reason) || reason.length > MAX_REASON) {
     throw new UsageError(`--${name} must say why, in 1 to ${MAX_REASON} characters.`)
   }
   return reason

@@ -325,6 +325,20 @@ describe('inputs', () => {
     expect(alone.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(value === 'ZZ' ? [] : [fault])
   })
 
+  test('an unknown, missing or mistyped one hides no other fault', () => {
+    const { pep: _, ...rest } = inputs
+    expect(listFaults(bindOrThrow(matrix).decide({ ...rest, country: 'ZZ', turnover: 7, shoe: 1 }))).toEqual([
+      'input_type /turnover',
+      'input_missing /pep',
+      'input_unknown /shoe',
+      'input_not_allowed /country',
+    ])
+    expect(listFaults(bindOrThrow(matrix).decide({ ...inputs, country: 'ZZ', shoe: 1 }))).toEqual([
+      'input_unknown /shoe',
+      'input_not_allowed /country',
+    ])
+  })
+
   test('what is said about them can always be stored', () => {
     const given = { ...inputs, country: '😀'.repeat(40), ['\ud800']: 1 }
     expect(() => canonicalJson(bindOrThrow(matrix).decide({ ...inputs, country: '😀'.repeat(40) }))).not.toThrow()

@@ -5,7 +5,7 @@ import { type Binder, createFieldReader } from './binder.ts'
 import { findInputFaults, formatForSentence, formatValue, type InputReader, type InputValue } from './inputs.ts'
 import type { UnboundLayout } from './layout.ts'
 import { Run } from './run.ts'
-import { formatForMessage } from './shape.ts'
+import { formatForMessage, MAX_FINDINGS } from './shape.ts'
 
 /** A run that holds the inputs, or what is wrong with them. */
 export type ReadInputs = (inputs: Inputs, lists: BoundLists | undefined) => Run | readonly Finding[]
@@ -19,22 +19,25 @@ export function bindInputs(layout: UnboundLayout, binder: Binder): ReadInputs {
   return (inputs, lists) => {
     const run = new Run(slots, lists)
     let given = 0
+    let isFaulty = false
     for (let slot = 0; slot < readers.length; slot++) {
       const { input, read, fallback, getRaw: own } = readers[slot] as InputReader
       const value = own(inputs)
       const is_given = value !== undefined
       const held = is_given ? read(value) : fallback
-      if (held === undefined) return findInputFaults(readers, inputs)
+      if (held === undefined) {
+        isFaulty = true
+        continue
+      }
       if (is_given) given++
       run.values[slot] = held
       run.raw_values[slot] = is_given ? value : input.default
       run.defaulted[slot] = !is_given
     }
-    if (Object.keys(inputs).length > given) {
-      const findings = findInputFaults(readers, inputs)
-      if (findings.length > 0) return findings
-    }
+    const faults = isFaulty || Object.keys(inputs).length > given ? findInputFaults(readers, inputs) : []
+    // Also after a fault, so that the caller learns of all of them at once.
     for (const check of checks) check(run)
+    if (faults.length > 0) return [...faults, ...run.findings].slice(0, MAX_FINDINGS)
     return run.findings.length > 0 ? run.findings : run
   }
 }

@@ -147,15 +147,15 @@ export function assertRole(route: Route, actor: Actor): void {
 
 const REFUSED = /;\s*q=0(\.0{0,3})?\s*(;|$)/i
 
-/** 406 unless the caller takes what the operation sends. */
-export function assertAcceptable(accept: string | undefined, mediaType: string): void {
-  if (accept === undefined || accept === '' || accept === '*/*' || accept === mediaType) return
-  const [type] = mediaType.split('/') as [string]
+/** 406 unless the caller takes something that the operation sends; a parameter may choose among several media types. */
+export function assertAcceptable(accept: string | undefined, mediaTypes: readonly string[]): void {
+  if (accept === undefined || accept === '' || accept === '*/*' || mediaTypes.includes(accept)) return
   const wanted = accept
     .split(',')
     .filter((part) => !REFUSED.test(part))
     .map((part) => (part.split(';')[0] as string).trim().toLowerCase())
-  if (wanted.some((name) => name === '*/*' || name === `${type}/*` || name === mediaType || name === '')) return
-  if (mediaType === 'application/json' && wanted.includes('application/problem+json')) return
-  fail('not_acceptable', `This operation answers ${mediaType}.`)
+  const sent = new Set(['*/*', '', ...mediaTypes.flatMap((name) => [name, `${name.split('/')[0]}/*`])])
+  if (wanted.some((name) => sent.has(name))) return
+  if (mediaTypes.includes('application/json') && wanted.includes('application/problem+json')) return
+  fail('not_acceptable', `This operation answers ${mediaTypes.join(', ')}.`)
 }

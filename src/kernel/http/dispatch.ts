@@ -112,8 +112,9 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
       const emergency = await findBreakGlass(tx, route, inputs)
       const changeRequest = emergency ? undefined : await proposeIfGoverned(tx, route, inputs, handle)
       if (!changeRequest) {
-        const value = await handle()
+        const made = await handle()
         const review_id = emergency && (await requestBreakGlassReview(tx, route, inputs, emergency))
+        const value = review_id ? { ...(made as object), review_id } : made
         const marks = {
           ...(review_id && { break_glass: review_id }),
           ...(route.proposes && { proposed: (value as ChangeRequestRow).cr_id }),
@@ -231,11 +232,14 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
   function toResult(route: Route, value: unknown): DispatchResult {
     const [status, schema] = route.reply
     if (!isStreamReply(schema)) return toResponse(route, value, value)
-    const { file_name } = value as { file_name?: string }
+    const { file_name, media_type = schema.media_types[0] as string } = value as {
+      file_name?: string
+      media_type?: string
+    }
     const saved = file_name && { 'content-disposition': `attachment; filename="${file_name}"` }
     return {
       status,
-      headers: { 'content-type': schema.media_type, ...saved, ...buildHeaders(route, value) },
+      headers: { 'content-type': media_type, ...saved, ...buildHeaders(route, value) },
       stream: value as Readable,
     }
   }

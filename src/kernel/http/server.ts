@@ -243,9 +243,9 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   const guardMethod = createMethodGuard(mountedRoutes)
 
   function mountRoute(route: Route, url: string): void {
-    const mediaType = isStreamReply(route.reply[1])
-      ? (route.reply[1].media_type.split(';')[0] as string)
-      : 'application/json'
+    const mediaTypes = isStreamReply(route.reply[1])
+      ? route.reply[1].media_types.map((type) => type.split(';')[0] as string)
+      : ['application/json']
     const hasParameters = url.includes(':')
     const takesBody = route.method !== 'GET'
     const admitCaller = (request: FastifyRequest, context: RequestContext, caller: AuthenticatedCaller): void => {
@@ -269,7 +269,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       if (route.bytes) context.bodyReservation.addBytes(STREAM_BUFFER_BYTES)
     }
     const assertReadableRequest = ({ headers, raw }: FastifyRequest): void => {
-      assertAcceptable(headers.accept, mediaType)
+      assertAcceptable(headers.accept, mediaTypes)
       if (takesBody && hasBody(raw)) assertSupportedEncoding(raw)
     }
     app.route({
@@ -377,6 +377,8 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
   return given === '*' || given.some((tag) => tag.replace(/^W\//, '') === etag)
 }
 
+const NO_BODY = 'must be left out: this operation takes no body, not even an empty object'
+
 /** What cannot be read (400) comes before what can be read and is not valid (422), wherever in the request it stands. */
 function readInputs(
   route: Route,
@@ -396,7 +398,7 @@ function readInputs(
   }
   if (route.body) faults.push(...findSchemaErrors('body', route.body, body))
   else if (body !== undefined && !route.bytes) {
-    faults.push({ in: 'body', pointer: '#', detail: 'is not taken by this operation' })
+    faults.push({ in: 'body', pointer: '#', detail: NO_BODY })
   }
   if (faults.length > 0) failValidation(faults)
   const unstorable = route.body ? findUnstorableText(route.body, body) : []

@@ -5,7 +5,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { Problem, type ProblemError } from '../problem.ts'
-import type { TSchema } from '../schema.ts'
+import { formatHints, patternHints, type TSchema } from '../schema.ts'
 
 function createAjv(useDefaults: boolean): Ajv2020 {
   const ajv = new Ajv2020({
@@ -53,6 +53,10 @@ function toProblemError(part: ProblemError['in'], error: ErrorObject): ProblemEr
     detail = 'is required'
   } else if (error.keyword === 'enum') {
     detail = `must be one of ${(error.params['allowedValues'] as unknown[]).filter((v) => v !== null).join(', ')}`
+  } else if (error.keyword === 'format') {
+    detail = formatHints.get(String(error.params['format'])) ?? detail
+  } else if (error.keyword === 'pattern') {
+    detail = patternHints.get(String(error.params['pattern'])) ?? detail
   }
   return { in: part, pointer: `#${path}`, detail, keyword: error.keyword, instancePath: path }
 }
@@ -125,10 +129,12 @@ export function failValidation(faults: readonly ProblemError[]): never {
   const [first] = faults
   // One field may have several faults.
   const fields = new Set(faults.map(({ in: part, pointer }) => `${part} ${pointer}`)).size
+  // A format and its pattern give the same hint.
+  const details = new Set(faults.map(({ detail }) => detail))
   throw new Problem('validation_failed', {
     detail:
       fields === 1
-        ? `1 field is invalid: ${first?.pointer} ${faults.map(({ detail }) => detail).join(', ')}.`
+        ? `1 field is invalid: ${first?.pointer === '#' ? `the ${first.in}` : first?.pointer} ${[...details].join(', ')}.`
         : `${fields}${faults.length < MAX_ERRORS ? '' : ' or more'} fields are invalid.`,
     errors: faults.slice(0, MAX_ERRORS),
   })

@@ -14,7 +14,14 @@ export {
   type UserRow,
   updateUserState,
 } from './queries.ts'
-export { createUserProvisioning, findRequester, KeyUsageCounter, needsApproval, ROLES_ACTION } from './role-approval.ts'
+export {
+  createUserProvisioning,
+  findPresentRoles,
+  findRequester,
+  KeyUsageCounter,
+  needsApproval,
+  ROLES_ACTION,
+} from './role-approval.ts'
 
 export const access: Module = {
   name: 'access',

@@ -2,6 +2,7 @@
  * People an external issuer vouches for get a row on first sight; calls by API keys are counted and added up now and then;
  * who gives roles, or gets them with the secret of a key, does so under the four eyes of the tenant.
  */
+import type { Role } from '../../kernel/auth/roles.ts'
 import type { VerifiedToken } from '../../kernel/auth/token-verifier.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { Transactions } from '../../kernel/kernel.ts'
@@ -12,6 +13,7 @@ import {
   addApiKeyUsage,
   countOthersWithRole,
   findApiKey,
+  findUser,
   insertUser,
   isApprovalSetUp,
   lockApprovalPolicy,
@@ -49,6 +51,23 @@ export async function findRequester(tx: Tx, principal: string): Promise<string> 
   if (!principal.startsWith('key:')) return principal
   const key = await findApiKey(tx, principal.slice('key:'.length))
   return key ? findRequester(tx, key.created_by) : principal
+}
+
+/**
+ * The roles a principal holds now, empty for who was deactivated or revoked. Undefined where only tokens say it: for people
+ * of an external issuer, and for principals without a record.
+ */
+export async function findPresentRoles(tx: Tx, principal: string): Promise<readonly Role[] | undefined> {
+  const [kind, id = ''] = principal.split(':')
+  if (kind === 'key') {
+    const key = await findApiKey(tx, id)
+    if (!key) return undefined
+    const isExpired = key.expires_at !== null && Date.parse(key.expires_at) <= Date.now()
+    return key.state === 'active' && !isExpired ? key.roles : []
+  }
+  const user = kind === 'user' ? await findUser(tx, id) : undefined
+  if (user?.state === 'inactive') return []
+  return user?.origin === 'built_in' ? user.roles : undefined
 }
 
 /** An issuer may call people by longer names than we show. */

@@ -1,7 +1,7 @@
 /** Wire contract of tokens: how one is obtained, what it says, how it is taken back. */
 import { roles } from '../../kernel/auth/roles.ts'
 import { problems } from '../../kernel/problem.ts'
-import { closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '../../kernel/schema.ts'
+import { closed, Id, integer, listOf, nullable, oneOf, reasonText, Timestamp, Type, text } from '../../kernel/schema.ts'
 
 export const TokenRequest = closed({
   api_key: text(200, { description: 'As shown once when the key was made: pk_…' }),
@@ -23,7 +23,7 @@ export const RevokeRequest = closed({
   expires_at: Type.Optional(
     Timestamp({ description: 'When the token would end by itself; 24 hours from now if absent.' }),
   ),
-  reason: Type.Optional(text(500)),
+  reason: Type.Optional(reasonText(500)),
 })
 export const RevokedToken = closed(
   {

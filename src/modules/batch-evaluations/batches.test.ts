@@ -332,6 +332,11 @@ test('the file of a batch holds every item, and no formula', async () => {
   const lines = (await content('')).text.trimEnd().split('\r\n')
   expect(lines).toHaveLength(3)
   expect(lines[1]).toContain(",'=1+1,done,")
+  expect((await content('')).headers).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="batch-${batch_id}.csv"`,
+  })
+  expect((await content('?format=ndjson')).headers['content-type']).toBe('application/x-ndjson')
   expect((await content('?formula_guard=false')).text).toContain(',=1+1,done,')
   const ndjson = (await content('?format=ndjson')).text.trimEnd().split('\n')
   expect(ndjson.map((line) => JSON.parse(line))).toEqual(await itemsOf(batch_id))

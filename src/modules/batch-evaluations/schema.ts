@@ -32,7 +32,12 @@ const Inputs = Type.Unsafe<Record<string, unknown>>({
 
 const FileReading = closed(
   {
-    format: Type.Optional(oneOf(['csv', 'ndjson'], { default: 'csv' })),
+    format: Type.Optional(
+      oneOf(['csv', 'ndjson'], {
+        default: 'csv',
+        description: 'In a cell of CSV, several values of a list input are separated by |.',
+      }),
+    ),
     mapping: Type.Optional(
       closed(
         {

@@ -66,7 +66,11 @@ export const breakGlassRoutes = [
     const review = assertFound(await lockReview(tx, params.review_id))
     if (review.state !== 'open')
       fail('transition_not_allowed', `${review.acknowledged_by} has acknowledged it already.`)
-    if (!actor.principal.startsWith('user:') || actor.principal === review.created_by) fail('approval_own_request')
+    if (actor.principal === review.created_by) {
+      fail('approval_own_request', 'Nobody acknowledges an emergency change of their own; somebody else must.')
+    }
+    if (!actor.principal.startsWith('user:'))
+      fail('approval_own_request', 'Only a person acknowledges; API keys never do.')
     if (!(actor.roles as readonly string[]).includes(review.required_role)) {
       fail('role_required', `Acknowledging this needs the role ${review.required_role}.`)
     }

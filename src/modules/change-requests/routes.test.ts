@@ -151,6 +151,30 @@ describe('approving', () => {
     expect((await setRoles(['auditor'])).status).toBe(200)
   })
 
+  test.each([
+    ['lost the role', `roles = '{viewer}'`],
+    ['was deactivated', `state = 'inactive'`],
+  ])('what somebody proposed who %s is not executed, and can be rejected', async (_, change) => {
+    const person = await w.person(tenant_id, ['tenant_admin'])
+    const { cr_id } = (await setRoles(['analyst'], person)).json
+    const sql = `update app.user_account set ${change} where tenant_id = $1 and user_id = $2`
+    expect(await asApp((tx) => tx.run(sql, [tenant_id, person.user_id]))).toBe(1)
+    const refused = await decide(cr_id, 'approve', checker)
+    expect([refused.status, refused.json.code]).toEqual([409, 'author_not_permitted'])
+    expect(refused.json.detail).toBe(
+      `The author ${person.principal} no longer has a role that may propose updateUserRoles.`,
+    )
+    expect((await user()).roles).toEqual(['viewer'])
+    expect(await read(cr_id)).toMatchObject({ state: 'open', approvals: [] })
+    expect((await decide(cr_id, 'reject', checker, { reason: 'Left the bank.' })).json.state).toBe('rejected')
+  })
+
+  test('what a person proposed who still has the role is executed', async () => {
+    const person = await w.person(tenant_id, ['tenant_admin'])
+    const { cr_id } = (await setRoles(['analyst'], person)).json
+    expect((await decide(cr_id, 'approve', checker)).json.state).toBe('approved')
+  })
+
   test('what has moved meanwhile is void and stays as it is', async () => {
     const cr_id = await propose()
     await w.call(`PATCH /users/${user_id}`, { token: author.token, body: { team: 'moved' } })

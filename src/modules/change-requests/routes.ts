@@ -10,7 +10,7 @@ import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
 import { toVisibleChangeRequest, VisibleChangeRequest } from '../../kernel/request/visibility.ts'
 import { assertRevision } from '../../kernel/revision.ts'
 import { type RedactionContext, type RequestMetadata, tenantRoute } from '../../kernel/route.ts'
-import { findRequester } from '../access/index.ts'
+import { findPresentRoles, findRequester } from '../access/index.ts'
 import {
   findChangeRequest,
   insertApproval,
@@ -54,6 +54,22 @@ async function assertMayApprove(tx: Tx, request: ChangeRequestRow, roles: readon
   if (!(roles as readonly string[]).includes(request.required_role)) {
     fail('role_required', `Deciding this change needs the role ${request.required_role}.`)
   }
+}
+
+/** Approving lends a proposal no right that its author has lost meanwhile. */
+async function assertAuthorMayPropose(
+  tx: Tx,
+  kernel: Kernel,
+  { operation, created_by }: ChangeRequestRow,
+): Promise<void> {
+  const held = await findPresentRoles(tx, created_by)
+  if (held === undefined) return
+  const isPermitted = kernel.routes.some(
+    ({ id, submits, roles }) =>
+      (id === operation || submits === operation) && roles.some((role) => held.includes(role)),
+  )
+  if (!isPermitted)
+    fail('author_not_permitted', `The author ${created_by} no longer has a role that may propose ${operation}.`)
 }
 
 /** The name under which other modules are asked whether a change request, as it is stored, may be approved now. */
@@ -127,7 +143,8 @@ export const changeRequestRoutes = [
     summary: 'Approve; with the last approval the stored request is executed',
     description:
       'Never by the author, by who asked for the key that is the author, or by an API key. When what would be changed has moved since the proposal, nothing is ' +
-      'executed and the answer is 409 `approval_void`. Where the policy requires it, an impact run that still holds must be ' +
+      'executed and the answer is 409 `approval_void`. When the author was deactivated, revoked or lost the role, it is 409 ' +
+      '`author_not_permitted`. Where the policy requires it, an impact run that still holds must be ' +
       'attached; otherwise 409 `gates_closed` names the gate `impact`.',
     roles: approvers,
     tx: 'write',
@@ -142,6 +159,7 @@ export const changeRequestRoutes = [
       'transition_not_allowed',
       'approval_own_request',
       'approval_void',
+      'author_not_permitted',
       'conflict',
       'duplicate',
       'last_administrator',
@@ -156,6 +174,7 @@ export const changeRequestRoutes = [
     const request = await lockOpenRequest(tx, params.cr_id, facts)
     await assertMayApprove(tx, request, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
+    await assertAuthorMayPropose(tx, kernel, request)
     await assertReviewed(tx, kernel, request)
     await insertApproval(tx, request, body.note ?? null)
     if (request.approvals.length + 1 < request.approvers) {

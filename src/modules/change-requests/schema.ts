@@ -1,7 +1,7 @@
 /** Wire contract of the four-eyes queue. */
 import { ChangeRequestView } from '../../kernel/request/approval.ts'
 import { VisibleChangeRequest } from '../../kernel/request/visibility.ts'
-import { closed, Id, oneOf, pageOf, pageQuery, Slug, Type, text } from '../../kernel/schema.ts'
+import { closed, Id, oneOf, pageOf, pageQuery, reasonText, Slug, Type, text } from '../../kernel/schema.ts'
 
 export const ChangeRequestPage = pageOf(VisibleChangeRequest)
 /** The inbox holds only what the caller may approve. */
@@ -14,4 +14,4 @@ export const ChangeRequestQuery = closed({
 })
 export const InboxQuery = closed(pageQuery)
 export const Decision = closed({ note: Type.Optional(text(2000)) })
-export const Rejection = closed({ reason: text(2000) })
+export const Rejection = closed({ reason: reasonText(2000) })

@@ -141,10 +141,12 @@ describe('an emergency', () => {
 
   test('is put before every other approver, until one of them acknowledges it', async () => {
     await govern('rollback')
-    expect((await rollBack(officer, { to_version: 1, ...emergency })).status).toBe(201)
+    const rolledBack = await rollBack(officer, { to_version: 1, ...emergency })
+    expect(rolledBack.status).toBe(201)
     expect(await reviews(officer)).toEqual([])
     expect(await reviews(editor).catch(() => 'refused')).toBe('refused')
     const [item] = await reviews(second)
+    expect(rolledBack.json.review_id).toBe(item.review_id)
     expect(item).toMatchObject({
       operation: 'rollBackDataset',
       action: 'rollback',
@@ -157,7 +159,11 @@ describe('an emergency', () => {
     })
     expect(await reviews(third)).toEqual([item])
     const path = `/break-glass-reviews/${item.review_id}`
-    expect((await call(officer, `POST ${path}/acknowledge`, {})).json.code).toBe('approval_own_request')
+    const own = await call(officer, `POST ${path}/acknowledge`, {})
+    expect([own.json.code, own.json.detail]).toEqual([
+      'approval_own_request',
+      'Nobody acknowledges an emergency change of their own; somebody else must.',
+    ])
     expect((await call(editor, `POST ${path}/acknowledge`, {})).status).toBe(403)
     const done = await ok(second, `POST ${path}/acknowledge`, { note: 'right' })
     expect(done).toMatchObject({ state: 'acknowledged', acknowledged_by: second.principal, note: 'right' })

@@ -189,6 +189,17 @@ describe('an import', () => {
     expect(await t.runToEnd(accepted)).toMatchObject({ state: 'failed', problem: { code: 'head_moved' } })
   })
 
+  test('into a list that does not exist is answered with the member that names it', async () => {
+    const order = { list_key: 'no-such-list', upload_id: await upload(ndjson(many(1))), adapter_key: 'ndjson' }
+    const refused = await w.call('POST /reference-data/imports', { token: await t.token(), body: order })
+    const detail = 'There is no list with this list_key.'
+    expect(refused.json).toMatchObject({
+      status: 404,
+      detail,
+      errors: [{ in: 'body', pointer: '#/list_key', detail }],
+    })
+  })
+
   test('drops or hashes personal members before anything is stored', async () => {
     const list_key = await newList()
     const entries = [{ code: 'A1', name: 'Ada', born_on: '1815-12-10', tags: ['x'] }]
@@ -332,11 +343,11 @@ describe('an export', () => {
     { code: 'A3', name: 'line\nbreak', score: 0 },
   ]
   test.each([
-    ['json', 'json'],
-    ['ndjson', 'ndjson'],
-    ['csv', 'csv'],
-    ['xlsx', 'xlsx'],
-  ])('as %s reads back to the same content', async (format, adapter_key) => {
+    ['json', 'application/json'],
+    ['ndjson', 'application/x-ndjson'],
+    ['csv', 'text/csv; charset=utf-8'],
+    ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ])('as %s is sent with its media type and reads back to the same content', async (format, media_type) => {
     const list_key = await newList()
     await importInto(list_key, 'ndjson', ndjson(entries))
     const reply = await w.call(
@@ -344,7 +355,12 @@ describe('an export', () => {
       { token: await t.token() },
     )
     expect(reply.status).toBe(200)
-    const again = await importInto(list_key, adapter_key, reply.bytes)
+    expect(reply.headers).toMatchObject({
+      'content-type': media_type,
+      'content-disposition': `attachment; filename="${list_key}-1.${format}"`,
+      'x-content-type-options': 'nosniff',
+    })
+    const again = await importInto(list_key, format, reply.bytes)
     expect(again).toMatchObject({ state: 'published', version: 2 })
     expect(await t.make(`GET /reference-data/datasets/${list_key}/versions/2`)).toMatchObject({
       content_changed: false,

@@ -7,6 +7,7 @@ import { activationRoutes } from './activations/routes.ts'
 import {
   Activation,
   ActivationRequest,
+  BreakGlassReviewId,
   PinRequest,
   ReasonBody,
   RevokeQuery,
@@ -80,6 +81,7 @@ export {
   toStagedContent,
 } from './imports/import-source.ts'
 export { withDefaultColumns } from './imports/options.ts'
+export { findUnknownReasonCodes, REASON_CODE_LIST } from './reason-codes.ts'
 export { findReceipt, type PinnedVersion, type ReceiptRow } from './resolve/queries.ts'
 export {
   buildManifest,
@@ -143,6 +145,7 @@ export {
 export const registrySchemas = {
   Activation,
   ActivationOrder: ActivationRequest,
+  BreakGlassReviewId,
   Dataset,
   DifferencePage,
   DifferenceQuery,

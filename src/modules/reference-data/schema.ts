@@ -7,6 +7,7 @@ import {
   listOf,
   nullable,
   oneOf,
+  reasonText,
   Slug,
   Timestamp,
   Type,
@@ -52,7 +53,7 @@ export const OptionalOrigin = Type.Optional(
   }),
 )
 export const OriginQuery = closed({ origin: OptionalOrigin })
-export const Reason = text(2000, { description: 'Why; kept with the record.' })
+export const Reason = reasonText(2000, { description: 'Why; kept with the record.' })
 
 /** One entry of a list, as its type describes it. */
 export const EntryValue = Type.Unsafe<Record<string, unknown>>({

@@ -63,7 +63,7 @@ const ruleFrom = (cell: string) => ({
       { key: 'large', when: ['-', cell], then: [], reason: '{amount} is large.' },
     ],
   },
-  reason_code: 'LARGE',
+  reason_code: 'TM_LARGE_CASH',
   reason: 'A large amount.',
 })
 async function newRule(definition: object): Promise<string> {

@@ -85,6 +85,27 @@ describe('from draft to force', () => {
   })
 })
 
+describe('a reason code that the list of reason codes does not hold', () => {
+  test('is a warning at the trigger, in the draft, when validating and in the published version', async () => {
+    const path = await drafted()
+    const [trigger] = smallMatrix().triggers
+    const definition = {
+      ...smallMatrix(),
+      triggers: [trigger, { ...trigger, key: 'again', reason_code: 'RAT_NO_SUCH' }],
+    }
+    const warning = {
+      code: 'reason_code_unknown',
+      pointer: '/triggers/1/reason_code',
+      message: 'There is no reason code RAT_NO_SUCH in the list reason-codes in force; overrides refuse it.',
+      severity: 'warning',
+    }
+    expect((await call(`PUT ${path}/versions/draft`, { definition })).json.findings).toEqual([warning])
+    expect((await call(`POST ${path}/versions/draft/validate`)).json.findings).toEqual([warning])
+    await publish(path)
+    expect((await call(`GET ${path}/versions/1`)).json.proof.warnings).toEqual([warning])
+  })
+})
+
 describe('drafts', () => {
   test('one at a time, edited by revision, thrown away', async () => {
     const path = await drafted()

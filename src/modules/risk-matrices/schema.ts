@@ -308,7 +308,10 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
       { ...registrySchemas.Timeline.properties, items: Type.Array(Activation) },
       { title: `${kind.noun}Timeline` },
     ),
-    Rollback: closed({ activation: Activation, revoked: listOf(Activation, 1000) }, { title: `${kind.noun}Rollback` }),
+    Rollback: closed(
+      { activation: Activation, revoked: listOf(Activation, 1000), review_id: registrySchemas.BreakGlassReviewId },
+      { title: `${kind.noun}Rollback` },
+    ),
     Dependencies: closed(
       {
         [kind.param]: Slug(),

@@ -1,7 +1,7 @@
 /** What a batch decided: item by item, summed up, as a file, and explained. */
 import { paginate } from '../../../kernel/page.ts'
 import { assertFound, fail } from '../../../kernel/problem.ts'
-import { streamReply, tenantRoute } from '../../../kernel/route.ts'
+import { fileMediaTypes, streamReply, tenantRoute } from '../../../kernel/route.ts'
 import { redactDecision } from '../../evaluations/index.ts'
 import { findBatch, listItems, tallyItems } from '../queries.ts'
 import {
@@ -75,11 +75,13 @@ export const resultRoutes = [
     tx: 'self',
     params: BatchParams,
     query: ContentQuery,
-    reply: [200, streamReply('application/octet-stream', 'One item a line, in the format asked for.')],
+    reply: [200, streamReply([fileMediaTypes.csv, fileMediaTypes.ndjson], 'One item a line, in the format asked for.')],
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ read, params, query }) => {
     const { state } = assertFound(await read((tx) => findBatch(tx, params.batch_id)))
     if (state === 'queued' || state === 'running') fail('not_finished')
-    return exportItems(read, params.batch_id, query.format ?? 'csv', query.formula_guard ?? true)
+    const { format = 'csv', formula_guard = true } = query
+    const named = { file_name: `batch-${params.batch_id}.${format}`, media_type: fileMediaTypes[format] }
+    return Object.assign(exportItems(read, params.batch_id, format, formula_guard), named)
   }),
 ]

@@ -183,7 +183,7 @@ export async function rollBack(
   }
   const to = request.to_version ?? (await findPreviousActivation(tx, family, request.list_key, current))?.version
   if (to === undefined || to === null) {
-    return fail('transition_not_allowed', 'Only one version was ever in force; name the version to go to.')
+    return fail('transition_not_allowed', 'Only one version was ever in force; there is nothing to go back to.')
   }
   await assertRollbackTarget(tx, assertFound(await findDatasetForWrite(tx, request.list_key, family)), to, current)
   const revoked: ActivationRow[] = []

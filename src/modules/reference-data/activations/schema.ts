@@ -93,10 +93,14 @@ export const RollbackRequest = closed({
   expected_active: Type.Optional(ExpectedActive),
   break_glass: Type.Optional(BreakGlass),
 })
+export const BreakGlassReviewId = Type.Optional(
+  Id({ description: 'With break_glass, where an approval was passed over: the review that waits for somebody else.' }),
+)
 export const RollbackReply = closed(
   {
     activation: Activation,
     revoked: listOf(Activation, 1000, { description: 'Scheduled activations that were revoked.' }),
+    review_id: BreakGlassReviewId,
   },
   { title: 'Rollback' },
 )

@@ -122,9 +122,15 @@ function assertTargetType(adapter: Adapter, type_key: string, pointer: string): 
 
 type DeltaToPreview = NonNullable<Static<typeof PreviewRequest>['delta']>
 
+/** A 404 about the body names the member: nothing is wrong with the path. */
+const failUnknownList = (pointer: string): never => {
+  const detail = 'There is no list with this list_key.'
+  return fail('not_found', { detail, errors: [{ in: 'body', pointer, detail }] })
+}
+
 /** The list's own type applies, whatever type is named. */
 async function findPreviewBase(tx: Tx, body: DeltaToPreview, adapter: Adapter) {
-  const dataset = assertFound(await findDatasetForWrite(tx, body.list_key))
+  const dataset = (await findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/delta/list_key')
   assertWritable(dataset, tx)
   assertTargetType(adapter, dataset.type_key, '#/delta/list_key')
   const type = assertFound(await findType(tx, dataset.type_key))
@@ -245,7 +251,7 @@ export const importRoutes = [
       'base_incompatible',
     ],
   }).handle(async ({ tx, body, kernel, actor, request }) => {
-    const dataset = assertFound(await findDatasetForWrite(tx, body.list_key))
+    const dataset = (await findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/list_key')
     assertWritable(dataset, tx)
     const adapter = getAdapter(body.adapter_key)
     assertTargetType(adapter, dataset.type_key, '#/adapter_key')

@@ -2,7 +2,7 @@
 import { everyone } from '../../../kernel/auth/roles.ts'
 import { paginate } from '../../../kernel/page.ts'
 import { assertFound, fail, type ProblemError } from '../../../kernel/problem.ts'
-import { streamReply, tenantRoute } from '../../../kernel/route.ts'
+import { fileMediaTypes, streamReply, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
 import { parseQueryWords } from '../../../registry/search/search-words.ts'
 import { normaliseKey } from '../../../registry/types/text-rules.ts'
@@ -276,14 +276,18 @@ export const versionRoutes = [
     tx: 'self',
     params: VersionParams,
     query: ExportQuery,
-    reply: [200, streamReply('application/octet-stream', 'The entries in key order, in the format asked for.')],
+    reply: [200, streamReply(Object.values(fileMediaTypes), 'The entries in key order, in the format asked for.')],
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
     const { version } = await read((tx) => getVersion(tx, params, query.origin))
     const type = await read((tx) => findType(tx, version.type_key, version.type_version))
     const { format = 'json', formula_guard = true } = query
     const file_name = `${params.list_key}-${version.version}.${format}`
-    return Object.assign(exportVersion(read, version, assertFound(type), format, formula_guard), { file_name })
+    const media_type = fileMediaTypes[format]
+    return Object.assign(exportVersion(read, version, assertFound(type), format, formula_guard), {
+      file_name,
+      media_type,
+    })
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/proof', {

@@ -72,7 +72,7 @@ export const GuardOverride = closed(
   { description: 'Takes a breach of the guards upon the caller, who must be a compliance officer.' },
 )
 export const ExpectedHead = integer(0, Number.MAX_SAFE_INTEGER, {
-  description: 'Refuse (412) unless this is the newest version; 0 for a list without one.',
+  description: 'Refuse (409 head_moved) unless this is the newest version; 0 for a list without one.',
 })
 export const NewVersionBody = closed({
   data: listOf(EntryValue, 100_000, { description: 'All entries of the new version.' }),

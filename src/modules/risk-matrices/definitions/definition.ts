@@ -37,6 +37,7 @@ import {
   type ProfileRow,
   upsertProfile,
 } from './queries.ts'
+import { findReasonCodeWarnings } from './reason-codes.ts'
 
 export type DefinitionText = Record<string, unknown>
 
@@ -129,7 +130,9 @@ export async function validateDefinition(
 ) {
   const examined = await checkDefinition(tx, dataset.family as DefinitionFamily, text)
   const cases = await listCases(tx, dataset, null, MAX_CASES)
-  return { examined, cases, findings: await collectFindings(kernel, tx, examined, cases) }
+  const findings = await collectFindings(kernel, tx, examined, cases)
+  const warnings = examined.of ? await findReasonCodeWarnings(kernel, tx, text) : []
+  return { examined, cases, findings: [...findings, ...warnings] }
 }
 
 export const getListVersions = (examined: CheckedDefinition) => (examined.of ? toListVersions(examined.of.lists) : [])

@@ -3,15 +3,18 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { assertFound, fail } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { findPointersInForce, lookUpEntries } from '../../reference-data/index.ts'
+import {
+  findPointersInForce,
+  findUnknownReasonCodes,
+  lookUpEntries,
+  REASON_CODE_LIST,
+} from '../../reference-data/index.ts'
 import { lockSubject } from '../records/queries.ts'
 import { assertActive } from '../records/upsert-subjects.ts'
 import { findSubjectRisk, insertOverride, listRatingsById, type RatingRow } from './queries.ts'
 
 /** The list that says which bands there are, unless the tenant's matrix reads another one. */
 const BAND_LIST = 'risk-bands'
-/** The list that says which reason codes there are. */
-const REASON_CODE_LIST = 'reason-codes'
 
 export async function getRisk(tx: Tx, subject_id: string) {
   const subject_risk = await findSubjectRisk(tx, subject_id)
@@ -73,8 +76,7 @@ export async function assertKnownReasonCode(
   part: 'body' | 'query',
 ): Promise<void> {
   if (code === undefined) return
-  const codes = (await findPointersInForce(tx, [REASON_CODE_LIST], {})).get(REASON_CODE_LIST)
-  if (codes && (await lookUpEntries(kernel, tx, codes, [code])).has(code)) return
+  if ((await findUnknownReasonCodes(kernel, tx, [code])).size === 0) return
   fail('conflict', {
     detail: `There is no reason code ${code}. The list ${REASON_CODE_LIST} says which there are.`,
     errors: [{ in: part, pointer: '#/reason_code', detail: `must be a code of the list ${REASON_CODE_LIST}` }],

@@ -6,6 +6,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  reasonText,
   type Static,
   Timestamp,
   Type,
@@ -64,10 +65,10 @@ const ReasonCode = text(60, {
 })
 export const Override = closed({
   band: Band,
-  reason: text(1000, {
+  reason: reasonText(1000, {
     description: 'Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor.',
   }),
   reason_code: Type.Optional(ReasonCode),
   expires_at: Timestamp({ description: 'When it ends by itself: after now, within 400 days.' }),
 })
-export const OverrideEnd = closed({ reason: Type.Optional(text(1000)), reason_code: Type.Optional(ReasonCode) })
+export const OverrideEnd = closed({ reason: Type.Optional(reasonText(1000)), reason_code: Type.Optional(ReasonCode) })

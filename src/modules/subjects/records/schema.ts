@@ -9,6 +9,7 @@ import {
   pageOf,
   pageQuery,
   Revision,
+  reasonText,
   Slug,
   Timestamp,
   Type,
@@ -96,7 +97,7 @@ export const SubjectChange = closed(
 )
 
 export const Offboarding = closed({
-  reason: text(1000, { description: 'Why the relationship ends.' }),
+  reason: reasonText(1000, { description: 'Why the relationship ends.' }),
   expected_revision: ExpectedRevision,
 })
 

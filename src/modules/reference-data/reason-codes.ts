@@ -1,0 +1,18 @@
+/** The list that says which reason codes there are. Overrides refuse other codes; definitions that use them get a warning. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { findPointersInForce, lookUpEntries } from './resolve/resolver.ts'
+
+export const REASON_CODE_LIST = 'reason-codes'
+
+/** Those of the codes that the list in force for this tenant does not hold; all of them where no version is in force. */
+export async function findUnknownReasonCodes(
+  kernel: Kernel,
+  tx: Tx,
+  codes: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (codes.length === 0) return new Set()
+  const list = (await findPointersInForce(tx, [REASON_CODE_LIST], {})).get(REASON_CODE_LIST)
+  const known = list ? await lookUpEntries(kernel, tx, list, [...new Set(codes)]) : new Map()
+  return new Set(codes.filter((code) => !known.has(code)))
+}

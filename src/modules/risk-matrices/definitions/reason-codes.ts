@@ -1,0 +1,39 @@
+/** Reason codes that a definition gives and that no reader could look up. */
+import type { Finding } from '../../../decision/model.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { findUnknownReasonCodes, REASON_CODE_LIST } from '../../reference-data/index.ts'
+
+interface CodeUse {
+  readonly code: string
+  readonly pointer: string
+}
+
+/** Every `reason_code` of a definition: of triggers, factors and rows, and of a rule itself. */
+export function collectReasonCodes(part: unknown, pointer = ''): CodeUse[] {
+  if (typeof part !== 'object' || part === null) return []
+  return Object.entries(part).flatMap(([name, value]) => {
+    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    return name === 'reason_code' && typeof value === 'string'
+      ? [{ code: value, pointer: at }]
+      : collectReasonCodes(value, at)
+  })
+}
+
+/** Warnings: the list may get the code before the definition comes into force, and deciding does not read it. */
+export async function findReasonCodeWarnings(kernel: Kernel, tx: Tx, definition: unknown): Promise<Finding[]> {
+  const uses = collectReasonCodes(definition)
+  const unknown = await findUnknownReasonCodes(
+    kernel,
+    tx,
+    uses.map(({ code }) => code),
+  )
+  return uses
+    .filter(({ code }) => unknown.has(code))
+    .map(({ code, pointer }) => ({
+      code: 'reason_code_unknown',
+      pointer,
+      message: `There is no reason code ${code} in the list ${REASON_CODE_LIST} in force; overrides refuse it.`,
+      severity: 'warning',
+    }))
+}
