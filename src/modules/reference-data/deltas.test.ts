@@ -4,7 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
 import { createMerkleBuilder, verifyProof } from '../../registry/content/merkle.ts'
+import * as queries from './deltas/queries.ts'
+import { createStage } from './versions/queries.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -243,6 +246,36 @@ describe('a delta import', () => {
     expect(await t.make(`POST ${path}/cancel`)).toMatchObject({ state: 'cancelled', version: null, delta: null })
     expect((await t.make(`GET /reference-data/datasets/${list_key}`)).head_version).toBe(1)
   })
+})
+
+test('staged rows and stated keys are compared without a nested loop, whose time would be their product', async () => {
+  const plans = await t.write(async (tx) => {
+    await createStage(tx)
+    await tx.run(`insert into pg_temp.stage (key, op, hash, data, row)
+      select 'K-' || n, case when n % 3 = 0 then 'remove' else 'put' end, '', repeat('x', 300), n from generate_series(1, 3000) n`)
+    await tx.run(`create temporary table delta on commit drop as select key, 'changed' as what from pg_temp.stage`)
+    const explain = (text: string, values: readonly unknown[] = []) => tx.query<object>(`explain ${text}`, values)
+    const explaining = {
+      ...tx,
+      query: explain,
+      run: explain,
+      find: async (...all: Parameters<Tx['find']>) => {
+        for (const row of await explain(...all)) found.push(row)
+      },
+    } as unknown as Tx
+    const found: object[] = []
+    const keys = Array.from({ length: 2000 }, (_, n) => `K-${n * 2}`)
+    found.push(...((await queries.insertStatedRemovals(explaining, keys)) as unknown as object[]))
+    await queries.insertStatedRemovals(tx, keys)
+    found.push(...(await queries.listContradictions(explaining, 10)))
+    await queries.countContradictions(explaining)
+    await queries.countUnmatchedRemovals(explaining)
+    await queries.findUnmatchedRemoval(explaining)
+    await queries.removeUnapplied(explaining)
+    return found.map((row) => Object.values(row).join())
+  })
+  expect(plans.length).toBeGreaterThan(20)
+  expect(plans.filter((line) => line.includes('Nested Loop'))).toEqual([])
 })
 
 describe('the stored tree', () => {

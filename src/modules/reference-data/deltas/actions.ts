@@ -84,7 +84,7 @@ export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<Resolv
     await insertStatedRemovals(tx, delta.removed.keys)
     await expectNoContradiction(tx, request)
   }
-  if (totals.accepted >= LARGE_FROM) {
+  if (totals.accepted + delta.removed.keys.length >= LARGE_FROM) {
     await raiseStageWorkMem(tx)
     await analyseStage(tx)
   }
