@@ -79,6 +79,12 @@ export class SourceFault extends Error {
 
 export type Source = AsyncIterable<Uint8Array>
 
+/** What an adapter with a mapping must know of the import: how entries are told apart, and which rows remove one. */
+export interface EntryContext {
+  readonly key_pointers: readonly string[]
+  readonly removal: { readonly pointer: string; readonly values: readonly string[] } | null
+}
+
 export interface Adapter {
   readonly key: string
   /** Rises when the same bytes would give other entries; recorded in provenance. */
@@ -110,5 +116,6 @@ export interface Adapter {
     source: Source,
     options: Record<string, unknown>,
     file_name?: string | null,
+    context?: EntryContext,
   ): AsyncGenerator<Batch, void, undefined>
 }

@@ -244,13 +244,14 @@ export const updateStep = (
     ],
   )
 
+/** `now()` is when the transaction began, which may hold all the work of the job. */
 export const updateFinished = (
   tx: Tx,
   held: LeasedJob,
   end: { state: 'succeeded' | 'failed' | 'cancelled'; result: unknown; problem: unknown },
 ) =>
   tx.run(
-    `update app.job set state = $4, result = $5::jsonb, problem = $6::jsonb, finished_at = now(), lease_token = null,
+    `update app.job set state = $4, result = $5::jsonb, problem = $6::jsonb, finished_at = clock_timestamp(), lease_token = null,
             lease_until = null, revision = revision + 1,
             progress_done = case when $4 = 'succeeded' then coalesce(progress_total, progress_done) else progress_done end
       where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' and lease_until > now()`,
@@ -275,7 +276,7 @@ export const updateReleased = (
 ) =>
   tx.find<{ state: 'queued' | 'cancelled' }>(
     `update app.job set state = case when cancel_requested_at is null then 'queued' else 'cancelled' end,
-            finished_at = case when cancel_requested_at is null then null else now() end,
+            finished_at = case when cancel_requested_at is null then null else clock_timestamp() end,
             run_at = now() + $4::bigint * interval '1 s', problem = case when cancel_requested_at is null then coalesce($5::jsonb, problem) end,
             lease_token = null, lease_until = null, attempts = attempts - case when $6 then 0 else 1 end, revision = revision + 1
       where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' returning state`,

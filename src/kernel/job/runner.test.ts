@@ -111,6 +111,22 @@ describe('running', () => {
     expect(await w.effects(tenant, job_id)).toEqual([1])
   })
 
+  test('the end is when the last effect was done, not when its transaction began', async () => {
+    body = async (job) => {
+      await job.finish(async (tx) => {
+        await insertEffect(tx, job, 1)
+        const row = await tx.find<{ at: string }>('select clock_timestamp() as at')
+        return { at: row?.at }
+      })
+      return null
+    }
+    const job_id = await w.enqueue(tenant, 'test-restart')
+    w.startRunner()
+    const { finished_at, result } = await w.ended(tenant, job_id)
+    expect(finished_at).not.toBeNull()
+    expect(String(finished_at) > (result as { at: string }).at).toBe(true)
+  })
+
   test('a job of a kind this worker does not know is left alone', async () => {
     const unknown = uuidv7()
     await w.inTenant(tenant, (tx) =>

@@ -1,7 +1,7 @@
 /** Any CSV with a column of countries and a column of scores. A score that stands for "no data" is passed over and counted. */
 import { closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
-import { type Mapping, mapColumns } from './mapping.ts'
+import { type Mapping, mapColumns, RejectedRecord } from './mapping.ts'
 import type { ColumnMapping } from './mapping-options.ts'
 import { BatchBuilder } from './pending.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
@@ -36,7 +36,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
   for await (const rows of readTable(readDetected(source, options, out), table, out, begin)) {
     for (const { fields, at } of rows) {
       const mapped = (mapping as Mapping<readonly string[]>).map(fields, at)
-      if (Array.isArray(mapped)) out.reject(...mapped)
+      if (mapped instanceof RejectedRecord) out.reject(...mapped.rejects)
       else if (mapped['score'] === undefined) without++
       else out.add(withOrigin(mapped, options), at)
       if (out.full) yield out.take()

@@ -1,6 +1,6 @@
 /** Any delimited text with a mapping of its columns: the adapters `csv` and `tsv`, which differ in one default. */
 import { closed, integer, listOf, type Static, Type } from '../../kernel/schema.ts'
-import type { Adapter, Batch, Source } from '../adapter.ts'
+import type { Adapter, Batch, EntryContext, Source } from '../adapter.ts'
 import { mapColumns, unreadColumns } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'
 import { ColumnMapping, columnElements, mappingOptions } from './mapping-options.ts'
@@ -39,7 +39,12 @@ const optionsOf = (delimiter: string) =>
 
 type Options = Static<ReturnType<typeof optionsOf>>
 
-async function* read(source: Source, options: Options, delimiter: string): AsyncGenerator<Batch, void, undefined> {
+async function* read(
+  source: Source,
+  options: Options,
+  delimiter: string,
+  context?: EntryContext,
+): AsyncGenerator<Batch, void, undefined> {
   const out = new BatchBuilder()
   let records: MappedRecords<readonly string[]> | undefined
   const rows = readTable(
@@ -53,7 +58,7 @@ async function* read(source: Source, options: Options, delimiter: string): Async
     },
     out,
     (header) => {
-      records = new MappedRecords(mapColumns(header, options.columns, options), options, out)
+      records = new MappedRecords(mapColumns(header, options.columns, options), options, out, context)
       const unread = unreadColumns(header, options.columns, options.elements)
       if (unread) out.warn('columns_unread', `${unread}${otherDelimiter(header)}`)
     },
@@ -89,7 +94,7 @@ export const csv: Adapter = {
   checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: 'code,name\nNA,Namibia\nNO,"Norway"\n' },
-  read: (source, options) => read(source, options as Options, ','),
+  read: (source, options, _, context) => read(source, options as Options, ',', context),
 }
 
 export const tsv: Adapter = {
@@ -101,5 +106,5 @@ export const tsv: Adapter = {
   file_extensions: ['tsv', 'tab', 'txt', 'tsv.gz', 'zip'],
   options: optionsOf('\t'),
   sample: { encoding: 'utf8', text: 'code\tname\nNA\tNamibia\nNO\tNorway\n' },
-  read: (source, options) => read(source, options as Options, '\t'),
+  read: (source, options, _, context) => read(source, options as Options, '\t', context),
 }

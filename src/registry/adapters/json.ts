@@ -1,6 +1,6 @@
 /** JSON documents and JSON lines, with an optional mapping of members: the adapters `json` and `ndjson`. */
 import { closed, listOf, type Static, Type, text } from '../../kernel/schema.ts'
-import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
+import type { Adapter, Batch, Entry, EntryContext, Source, SourceLocation } from '../adapter.ts'
 import { isObject } from '../content/json-pointer.ts'
 import { reject } from '../formats/fault.ts'
 import { readJsonItems } from '../formats/json.ts'
@@ -51,10 +51,10 @@ class Records {
   private readonly wrap: string | undefined
   private readonly records: MappedRecords<Entry>
 
-  constructor(options: Shared, out: BatchBuilder) {
+  constructor(options: Shared, out: BatchBuilder, context: EntryContext | undefined) {
     this.out = out
     this.wrap = options.scalar_member
-    this.records = new MappedRecords(mapMembers(options.members, options), options, out)
+    this.records = new MappedRecords(mapMembers(options.members, options), options, out, context)
   }
 
   get isHolding(): boolean {
@@ -78,9 +78,10 @@ class Records {
 async function* readDocument(
   source: Source,
   options: Static<typeof DocumentOptions>,
+  context: EntryContext | undefined,
 ): AsyncGenerator<Batch, void, undefined> {
   const out = new BatchBuilder()
-  const records = new Records(options, out)
+  const records = new Records(options, out, context)
   const { pointer = '', key_member } = options
   let row = 0
   for await (const items of readJsonItems(readPrescribed(source, options, out), pointer)) {
@@ -108,9 +109,13 @@ function named(value: unknown, name: string, key_member: string | undefined): un
   return { [key_member]: name, ...value }
 }
 
-async function* readLines(source: Source, options: Shared): AsyncGenerator<Batch, void, undefined> {
+async function* readLines(
+  source: Source,
+  options: Shared,
+  context: EntryContext | undefined,
+): AsyncGenerator<Batch, void, undefined> {
   const out = new BatchBuilder()
-  const records = new Records(options, out)
+  const records = new Records(options, out, context)
   let row = 0
   for await (const lines of readNdjson(readPrescribed(source, options, out))) {
     for (const { line, text: found, value } of lines) {
@@ -135,7 +140,7 @@ export const json: Adapter = {
   checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: '[{ "code": "NA", "name": "Namibia" }, { "code": "NO", "name": "Norway" }]\n' },
-  read: (source, options) => readDocument(source, options as Static<typeof DocumentOptions>),
+  read: (source, options, _, context) => readDocument(source, options as Static<typeof DocumentOptions>, context),
 }
 
 export const ndjson: Adapter = {
@@ -150,5 +155,5 @@ export const ndjson: Adapter = {
   checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: '{"code":"NA","name":"Namibia"}\n{"code":"NO","name":"Norway"}\n' },
-  read: (source, options) => readLines(source, options as Shared),
+  read: (source, options, _, context) => readLines(source, options as Shared, context),
 }

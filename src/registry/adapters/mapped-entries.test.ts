@@ -158,9 +158,11 @@ describe('several rows, one entry', () => {
     expect(warnings).toMatchObject([{ code: 'rows_grouped', message: '4 rows were joined to 2 entries.' }])
   })
 
-  test('a row that contradicts the first is rejected as a whole, with its line', async () => {
-    const { entries, rejects } = await read('csv', 'id,name,aka,c\n1,Jo,a,\n1,Joan,b,\n', grouped)
-    expect(entries).toEqual([{ id: '1', name: 'Jo', aka: ['a'], country: 'NO' }])
+  test('a row that contradicts the first is rejected with its line, and its entry is left out whole', async () => {
+    const text = 'id,name,aka,c\n1,Jo,a,\n1,Joan,b,\n2,An,,\n'
+    const { entries, rejects, warnings } = await read('csv', text, grouped)
+    expect(entries).toEqual([{ id: '2', name: 'An', country: 'NO' }])
+    expect(warnings).toMatchObject([{ code: 'entries_left_out', at: { line: 2 } }])
     expect(rejects).toMatchObject([{ code: 'value_ambiguous', pointer: '/name', at: { line: 3 }, excerpt: 'Joan' }])
     expect(rejects[0]?.message).toBe('/name is not what it is in line 2, which belongs to the same entry.')
   })
@@ -173,6 +175,34 @@ describe('several rows, one entry', () => {
       ['value_missing', '/id', 5],
       ['value_missing', '/name', 4],
     ])
+  })
+
+  const dated = { ...grouped, columns: [...grouped.columns, { column: 'd', pointer: '/d', kind: 'date' }] }
+  test.each([
+    ['first', 'id,name,aka,c,d\n1,Jo,a,,x\n1,Jo,b,,\n2,An,,,\n'],
+    ['second', 'id,name,aka,c,d\n1,Jo,a,,\n1,Jo,b,,x\n2,An,,,\n'],
+  ])('an unreadable value in the %s row leaves out the whole entry', async (_, text) => {
+    for (const adjacent of [false, true]) {
+      const later = adjacent ? '1,Jo,c,,\n' : ''
+      const options = { ...dated, group_rows: { by: ['/id'], adjacent } }
+      const { entries, rejects, warnings } = await read('csv', `${text}${later}`, options)
+      expect(entries).toEqual([{ id: '2', name: 'An', country: 'NO' }])
+      expect(rejects).toMatchObject([{ code: 'value_unreadable', pointer: '/d' }])
+      expect(warnings.map(({ code }) => code)).toEqual(['entries_left_out'])
+    }
+  })
+
+  test('a rejected row that names no entry may belong to any: a guard closes', async () => {
+    const { entries, warnings } = await read('csv', 'id,name,aka,c\n1,Jo,a,\n,Jo,b,\n1,Jo\n', grouped)
+    expect(entries).toHaveLength(1)
+    expect(warnings).toMatchObject([{ code: 'rows_orphaned', count: 2, closes_guard: true }])
+  })
+
+  test('rows are alike where their keys are: composed, trimmed and without invisible characters', async () => {
+    const text = 'id,name,aka,c\nk\u00e9,Jos\u00e9,a,\nke\u0301\u200b,Jose\u0301,b,\n k\u00e9 ,,c,\n\u200b,x,,\n'
+    const { entries, rejects } = await read('csv', text, grouped)
+    expect(entries).toEqual([{ id: 'k\u00e9', name: 'Jos\u00e9', aka: ['a', 'b', 'c'], country: 'NO' }])
+    expect(rejects).toMatchObject([{ code: 'value_missing', pointer: '/id', at: { line: 5 } }])
   })
 
   test('rows that follow each other are handed on as they come', async () => {

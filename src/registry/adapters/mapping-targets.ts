@@ -1,6 +1,7 @@
 /** Places in an entry that a mapping writes to, and how two entries become one. */
 import type { Entry } from '../adapter.ts'
 import { escapeStep, isObject, setMember } from '../content/json-pointer.ts'
+import { normaliseComposed } from '../types/text-rules.ts'
 
 export const pointerSteps = (pointer: string): string[] =>
   pointer
@@ -76,11 +77,15 @@ export function mergeEntries(entry: Entry, more: Entry): Conflict[] {
 function conflictsOf(known: Entry, more: Entry, pointer: string): Conflict[] {
   return Object.entries(more).flatMap(([name, found]) => {
     const [before, at] = [ownMember(known, name), `${pointer}/${escapeStep(name)}`]
-    if (before === undefined || before === found || (Array.isArray(before) && Array.isArray(found))) return []
+    if (before === undefined || isSame(before, found) || (Array.isArray(before) && Array.isArray(found))) return []
     if (isObject(before) && isObject(found)) return conflictsOf(before, found, at)
     return [{ pointer: at, known: before, found }]
   })
 }
+
+/** Texts are stored composed, so how they were composed is no contradiction. */
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'string' && typeof b === 'string' && normaliseComposed(a) === normaliseComposed(b))
 
 const ownMember = (entry: Entry, name: string): unknown => (Object.hasOwn(entry, name) ? entry[name] : undefined)
 

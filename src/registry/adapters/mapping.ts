@@ -31,9 +31,20 @@ interface ElementPlan<R> {
   readonly constants: Entry
 }
 
+/** A record with values that cannot be read or are missing. */
+export class RejectedRecord {
+  /** What could be read. */
+  readonly entry: Entry
+  readonly rejects: readonly Reject[]
+  constructor(entry: Entry, rejects: readonly Reject[]) {
+    this.entry = entry
+    this.rejects = rejects
+  }
+}
+
 /** From a record to its entry. */
 export interface Mapping<R> {
-  map(record: R, at: SourceLocation): Entry | Reject[]
+  map(record: R, at: SourceLocation): Entry | RejectedRecord
   /** Puts in what no record of a grouped entry had, or says what is missing. */
   complete(entry: Entry, at: SourceLocation): Reject[]
 }
@@ -59,7 +70,7 @@ class FieldMapping<R> implements Mapping<R> {
     this.begin = begin
   }
 
-  map(record: R, at: SourceLocation): Entry | Reject[] {
+  map(record: R, at: SourceLocation): Entry | RejectedRecord {
     const entry: Entry = this.begin?.(record) ?? {}
     const rejects: Reject[] = []
     if (this.constants !== undefined) rejects.push(...addConstants(entry, this.constants, at))
@@ -79,7 +90,7 @@ class FieldMapping<R> implements Mapping<R> {
         rejects.push(reject('value_unreadable', `${plan.to.pointer} is not an array.`, at, null, plan.to.pointer))
       }
     }
-    return rejects.length > 0 ? rejects : entry
+    return rejects.length > 0 ? new RejectedRecord(entry, rejects) : entry
   }
 
   complete(entry: Entry, at: SourceLocation): Reject[] {

@@ -8,6 +8,8 @@ export class BatchBuilder {
   private rejects: Reject[] = []
   private warnings: Warning[] = []
   private files: SourceFile[] = []
+  /** Of all batches. */
+  reject_count = 0
 
   add(entry: Entry, at: SourceLocation): void {
     this.entries.push({ entry, at })
@@ -15,6 +17,7 @@ export class BatchBuilder {
 
   reject(...rejects: Reject[]): void {
     this.rejects.push(...rejects)
+    this.reject_count += rejects.length
   }
 
   warn(code: string, message: string, at?: SourceLocation): void {

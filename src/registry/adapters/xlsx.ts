@@ -1,6 +1,6 @@
 /** Any sheet of an .xlsx workbook with a mapping of its columns. */
 import { closed, integer, listOf, type Static, Type, text } from '../../kernel/schema.ts'
-import type { Adapter, Batch } from '../adapter.ts'
+import type { Adapter, Batch, EntryContext } from '../adapter.ts'
 import { readXlsx, type XlsxSheet } from '../formats/xlsx.ts'
 import { mapColumns, unreadColumns } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'
@@ -30,11 +30,15 @@ const Options = closed({
 })
 type Options = Static<typeof Options>
 
-async function* readSheet(sheet: XlsxSheet, options: Options): AsyncGenerator<Batch, void, undefined> {
+async function* readSheet(
+  sheet: XlsxSheet,
+  options: Options,
+  context?: EntryContext,
+): AsyncGenerator<Batch, void, undefined> {
   const out = new BatchBuilder()
   let records: MappedRecords<readonly string[]> | undefined
   const begin = (header: readonly string[]) => {
-    records = new MappedRecords(mapColumns(header, options.columns, options), options, out)
+    records = new MappedRecords(mapColumns(header, options.columns, options), options, out, context)
     const unread = unreadColumns(header, options.columns, options.elements)
     if (unread) out.warn('columns_unread', unread)
   }
@@ -85,5 +89,6 @@ export const xlsx: Adapter = {
   checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'base64', text: sample },
-  read: (source, options) => readXlsx(source, options as Options, (sheet) => readSheet(sheet, options as Options)),
+  read: (source, options, _, context) =>
+    readXlsx(source, options as Options, (sheet) => readSheet(sheet, options as Options, context)),
 }

@@ -58,7 +58,7 @@ export interface ImportTotals {
   readonly is_ordered: boolean
   /** Null when the source was read to its end. */
   readonly cut: CutReason | null
-  /** The content hash, or null when rows were rejected or keys repeat. */
+  /** The content hash, or null when rows were rejected, keys repeat, or an entry is both changed and removed. */
   readonly root: string | null
   /** The nodes of its tree that are stored; null with the root. */
   readonly nodes: Uint8Array | null

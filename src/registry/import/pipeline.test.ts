@@ -225,3 +225,40 @@ describe('names of countries', () => {
     )
   })
 })
+
+describe('rows of a delta that remove', () => {
+  const columns = [
+    { column: 'region', pointer: '/region', required: true },
+    { column: 'product', pointer: '/product', required: true },
+    { column: 'rate', pointer: '/rate', kind: 'integer' },
+    { column: 'op', pointer: '/op' },
+  ]
+  const delta = { marker: { pointer: '/op', values: ['DEL'] } }
+  const group_rows = { by: ['/region'] }
+  const importChanges = (text: string, options: object, strict: boolean) =>
+    importing('csv', `region,product,rate,op\n${text}`, single, { columns, ...options }, { delta, strict })
+
+  test.each([{}, { group_rows }])('need nothing but their key (%j)', async (options) => {
+    const { places, totals } = await importChanges('EU,,x,DEL\n,loan,,DEL\n', options, false)
+    expect(places).toEqual(['row 2 /region value_missing'])
+    expect(totals).toMatchObject({ accepted: 1, rejected: 1 })
+  })
+
+  test.each([
+    ['DEL', 'CHG'],
+    ['CHG', 'DEL'],
+  ])('and rows that keep the same entry (%s, %s) are refused together, in both modes', async (first, second) => {
+    for (const strict of [true, false]) {
+      const text = `EU,loan,,${first}\nEU,loan,,${second}\nUS,loan,,CHG\n`
+      const { places, messages, root, totals } = await importChanges(text, { group_rows }, strict)
+      expect(places).toEqual([`row ${first === 'CHG' ? 1 : 2}  changed_and_removed`])
+      expect(messages[0]).toContain('"EU" would be both changed and removed')
+      expect([root, totals.accepted]).toEqual([null, 1])
+    }
+  })
+
+  test('join rows that say nothing about it', async () => {
+    const { places, totals } = await importChanges('EU,,,DEL\nEU,loan,,\nUS,,,DEL\nUS,,,DEL\n', { group_rows }, true)
+    expect([places, totals.accepted]).toEqual([[], 2])
+  })
+})

@@ -25,7 +25,7 @@ import { findArrayMembers, MemberTally } from '../types/array-members.ts'
 import { compileType, type EntryFault } from '../types/compile-type.ts'
 import { createListCheck } from '../types/list-rules.ts'
 import { CopyRows, copyTreeRow } from './copy-rows.ts'
-import { duplicateKey, RemovedCharacters, SeenKeys } from './key-report.ts'
+import { CHANGED_AND_REMOVED, duplicateKey, RemovedCharacters, SeenKeys } from './key-report.ts'
 import { NameLanguage } from './name-language.ts'
 import type { ImportOutput, ImportRequest } from './order.ts'
 import { ControlledRead, type ReadControl } from './read-control.ts'
@@ -95,15 +95,19 @@ async function* readRows(
   let unstaged_bytes = 0
   let last_key = ''
   let is_ordered = true
+  let is_contradictory = false
 
   const refuse = (reject: Reject) => {
+    // Refused even where bad rows are left out: nobody can say what is meant.
+    if (reject.code === CHANGED_AND_REMOVED) is_contradictory = true
     tally.add(reject)
     rejects.push(reject)
   }
   // After a reject nothing will be published, unless rejects are left out: then there is no use in staging more.
   const isPublishable = () => order.preview === undefined && (!order.strict || tally.total === 0)
 
-  for await (const batch of control.batches(adapter.read(source, order.options, order.file_name))) {
+  const context = { key_pointers: order.type.key_pointers, removal: order.delta?.marker ?? null }
+  for await (const batch of control.batches(adapter.read(source, order.options, order.file_name, context))) {
     for (const reject of batch.rejects) refuse(reject)
     for (const warning of batch.warnings) {
       if (warning.closes_guard) doubts.push(warning)
@@ -180,7 +184,7 @@ async function* readRows(
   if (rejects.length > 0) yield { kind: 'rejects', items: rejects, rows }
   if (keys.length > 0) yield { kind: 'keys', keys, rows }
   if (preview_entries.length > 0) yield { kind: 'preview', entries: preview_entries, rows }
-  const tree = isPublishable() ? finishTree(content) : null
+  const tree = isPublishable() && !is_contradictory ? finishTree(content) : null
   yield {
     kind: 'end',
     totals: {

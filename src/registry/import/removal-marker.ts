@@ -13,10 +13,16 @@ export interface RemovalMarkerOptions {
   readonly values: readonly string[]
 }
 
+/** Whether a value of the marker means: removed. */
+export function createRemovalTest({ values }: Pick<RemovalMarkerOptions, 'values'>): (value: unknown) => boolean {
+  const removing = new Set(values.map((value) => value.trim()))
+  return (value) => typeof value !== 'object' && removing.has(String(value).trim())
+}
+
 export class RemovalMarker {
   readonly #pointer: string
   readonly #steps: readonly string[]
-  readonly #values: ReadonlySet<string>
+  readonly #isRemoval: (value: unknown) => boolean
   readonly #is_declared: boolean
   #rows = 0
   #is_met = false
@@ -24,7 +30,7 @@ export class RemovalMarker {
   constructor({ pointer, values }: RemovalMarkerOptions, { schema }: Pick<TypeDefinition, 'schema'>) {
     this.#pointer = pointer
     this.#steps = parsePointer(pointer)
-    this.#values = new Set(values.map((value) => value.trim()))
+    this.#isRemoval = createRemovalTest({ values })
     this.#is_declared = new SchemaTree(schema).findMember(pointer) !== null
   }
 
@@ -38,7 +44,7 @@ export class RemovalMarker {
       const parent = valueAt(entry, this.#steps.slice(0, -1)) as Record<string, unknown>
       delete parent[this.#steps.at(-1) as string]
     }
-    return typeof value !== 'object' && this.#values.has(String(value).trim())
+    return this.#isRemoval(value)
   }
 
   /** A pointer that fits no row is most likely misspelt, and removals would be taken for changes. */

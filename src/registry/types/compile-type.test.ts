@@ -4,6 +4,7 @@ import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { entryHash } from '../content/hashes.ts'
 import { compileType, InvalidKeyError, type PreparedEntry } from './compile-type.ts'
 import { compilePattern, describePattern } from './pattern.ts'
+import { normaliseStatedKey } from './text-rules.ts'
 import type { TypeDefinition } from './type-definition.ts'
 
 fc.configureGlobal({ seed: 2020 })
@@ -228,6 +229,14 @@ describe('normalise', () => {
 })
 
 describe('key', () => {
+  test('as somebody states it is normalised part by part, like that of an entry', () => {
+    const pair = compileType({ ...party, key_pointers: ['/id', '/name'] })
+    const prepared = pair.prepare({ ...good, id: ' a|b\u200b\\', name: '\u200be\u0301 ' }) as PreparedEntry
+    expect(normaliseStatedKey(' a\\|b\u200b\\\\ |\u200be\u0301 ', 2)).toBe(prepared.key)
+    expect(normaliseStatedKey('a | b\u200b', 1)).toBe('a | b')
+    expect(normaliseStatedKey('a || b', 3)).toBe('a||b')
+  })
+
   test('has no missing part, and is not made of empty ones alone', () => {
     const pair = compileType({ ...party, key_pointers: ['/id', '/name'] })
     const given = (entry: Record<string, unknown>) => {

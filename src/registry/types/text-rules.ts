@@ -30,6 +30,14 @@ export function normaliseKey(text: string): string {
   return normaliseTrimmed(MAY_HOLD_INVISIBLE.test(text) ? text.replace(INVISIBLE, '') : text)
 }
 
+/** A key as somebody writes it: of several parts each is normalised, as they are in an entry. */
+export const normaliseStatedKey = (key: string, part_count: number): string =>
+  part_count < 2
+    ? normaliseKey(key)
+    : (key.match(/(?:^|\|)(?:[^\\|]|\\.)*/gsu) ?? [key])
+        .map((part) => (part.startsWith('|') ? `|${normaliseKey(part.slice(1))}` : normaliseKey(part)))
+        .join('')
+
 /** The invisible characters a text holds, each once, as U+200B. */
 export function listInvisible(text: string): string[] {
   if (!MAY_HOLD_INVISIBLE.test(text)) return []

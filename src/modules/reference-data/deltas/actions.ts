@@ -34,7 +34,7 @@ import {
   removeUnapplied,
   sumDeltaBytes,
 } from './queries.ts'
-import type { DeltaRequest } from './request.ts'
+import { type DeltaRequest, normaliseStatedKeys } from './request.ts'
 
 export interface DeltaCounts {
   readonly base_version: number
@@ -81,10 +81,10 @@ export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<Resolv
   const { dataset_id } = dataset
   const base = await expectBase(tx, dataset, type, { base_version: delta.base_version, privacy })
   if (delta.removed.keys.length > 0) {
-    await insertStatedRemovals(tx, delta.removed.keys)
+    await insertStatedRemovals(tx, normaliseStatedKeys(delta, toTypeDefinition(type)))
     await expectNoContradiction(tx, request)
   }
-  if (totals.accepted >= LARGE_FROM) {
+  if (totals.accepted + delta.removed.keys.length >= LARGE_FROM) {
     await raiseStageWorkMem(tx)
     await analyseStage(tx)
   }

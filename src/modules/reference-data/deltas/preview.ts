@@ -3,7 +3,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { RemovalMarkerOptions } from '../../../registry/import/removal-marker.ts'
 import type { VersionRow } from '../versions/queries.ts'
 import { listHashesOfKeys } from './queries.ts'
-import type { DeltaRequest } from './request.ts'
+import { type DeltaRequest, normaliseStatedKeys } from './request.ts'
 
 type Read = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 
@@ -25,9 +25,14 @@ export interface DeltaPreview {
   readonly untouched: number | null
 }
 
-export function compareWithBase(read: Read, base: VersionRow, { removed }: DeltaRequest): DeltaComparison {
+export function compareWithBase(
+  read: Read,
+  base: VersionRow,
+  delta: DeltaRequest,
+  type: { readonly key_pointers: readonly string[] },
+): DeltaComparison {
   const counts = { added: 0, changed: 0, removed: 0, unchanged_rows: 0, unmatched_removals: 0 }
-  const stated = new Set(removed.keys)
+  const stated = new Set(normaliseStatedKeys(delta, type))
   const compare: DeltaComparison['compare'] = async (keys) => {
     const hashes = await read((tx) =>
       listHashesOfKeys(
@@ -49,7 +54,7 @@ export function compareWithBase(read: Read, base: VersionRow, { removed }: Delta
     }
   }
   return {
-    marker: removed.marker,
+    marker: delta.removed.marker,
     compare,
     async finish(is_whole) {
       await compare([...stated].map((key) => [key, null]))

@@ -2,29 +2,30 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { OPEN_VERSION } from '../versions/queries.ts'
 
-/** Keys stated beside the file; one that a row removes as well is stated twice and meant once. */
+/**
+ * Keys stated beside the file; one that a row removes as well is stated twice and meant once. A set operation, since the planner knows
+ * nothing of `op` and may join in nested loops.
+ */
 export const insertStatedRemovals = (tx: Tx, keys: readonly string[]) =>
   tx.run(
     `insert into pg_temp.stage (key, op, hash, row)
-     select distinct k.key, 'remove', decode(repeat('00', 32), 'hex'), 0 from unnest($1::text[]) as k (key)
-      where not exists (select from pg_temp.stage s where s.key = k.key and s.op = 'remove')`,
+     select k.key, 'remove', decode(repeat('00', 32), 'hex'), 0
+       from (select unnest($1::text[]) collate "C" as key except select key from pg_temp.stage where op = 'remove') k`,
     [keys],
   )
 
-/** Rows that change an entry which is stated as removed. */
+/** Rows that change an entry which is stated as removed. Keys of rows are unique by now. Grouped for the same reason. */
+const contradictions = `(
+  select key, min(row) filter (where op = 'put') as row, min(line) filter (where op = 'put') as line from pg_temp.stage
+   group by key having bool_or(op = 'put') and bool_or(op = 'remove' and row = 0)) c`
+
 export const listContradictions = (tx: Tx, limit: number) =>
   tx.query<{ key: string; row: number; line: number | null }>(
-    `select s.key, s.row, s.line from pg_temp.stage s join pg_temp.stage r on r.key = s.key and r.op = 'remove' and r.row = 0
-      where s.op = 'put' order by s.row limit $1`,
+    `select key, row, line from ${contradictions} order by row limit $1`,
     [limit],
   )
 export const countContradictions = async (tx: Tx): Promise<number> =>
-  (
-    await tx.find<{ n: number }>(
-      `select count(*) as n from pg_temp.stage s join pg_temp.stage r on r.key = s.key and r.op = 'remove' and r.row = 0
-        where s.op = 'put'`,
-    )
-  )?.n ?? 0
+  (await tx.find<{ n: number }>(`select count(*) as n from ${contradictions}`))?.n ?? 0
 
 /** The limit keeps it an index read per key, whatever the planner believes of the stage. */
 const headOfStaged = `lateral (select key, hash, data from app.dataset_entry

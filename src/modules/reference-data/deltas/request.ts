@@ -1,12 +1,19 @@
 /** A delta as an import states it, with everything said. */
 import type { Static } from '../../../kernel/schema.ts'
 import type { RemovalMarkerOptions } from '../../../registry/import/removal-marker.ts'
+import { normaliseStatedKey } from '../../../registry/types/text-rules.ts'
 import type { DeltaBody } from './schema.ts'
 
 export interface DeltaRequest {
   readonly base_version: number
   readonly removed: { readonly marker: RemovalMarkerOptions | null; readonly keys: readonly string[] }
 }
+
+/** Keys in the form entries have theirs in, each once. */
+export const normaliseStatedKeys = (
+  { removed }: DeltaRequest,
+  { key_pointers }: { readonly key_pointers: readonly string[] },
+): string[] => [...new Set(removed.keys.map((key) => normaliseStatedKey(key, key_pointers.length)))]
 
 export const toDeltaRequest = ({ base_version, removed = {} }: Static<typeof DeltaBody>): DeltaRequest => ({
   base_version,

@@ -19,7 +19,8 @@ const Marker = closed(
 )
 const Keys = listOf(text(500), MAX_STATED_KEYS, {
   uniqueItems: true,
-  description: 'Business keys, as entries of the list show them.',
+  description:
+    'Business keys, as entries of the list show them; composed (NFC), trimmed and without invisible characters, as those are.',
 })
 
 export const DeltaBody = closed(

@@ -125,7 +125,7 @@ export const updateImport = (
     `update app.dataset_import set state = $3, counts = coalesce($4::jsonb, counts), rejects = coalesce($5::jsonb, rejects),
         gates = coalesce($6::jsonb, gates), warnings = coalesce($7::jsonb, warnings), version = coalesce($8, version),
         files = coalesce($9::jsonb, files),
-        finished_at = case when $3 in ('queued', 'running') then null else now() end
+        finished_at = case when $3 in ('queued', 'running') then null else clock_timestamp() end
       where tenant_id = $1 and import_id = $2`,
     [
       tx.tenant_id,

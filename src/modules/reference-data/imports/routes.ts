@@ -17,6 +17,7 @@ import { findDatasetForWrite } from '../datasets/queries.ts'
 import { expectBase } from '../deltas/base.ts'
 import { compareWithBase } from '../deltas/preview.ts'
 import { toDeltaRequest } from '../deltas/request.ts'
+import { toTypeDefinition } from '../types/dataset-type.ts'
 import { findType } from '../types/queries.ts'
 import { assertHeadVersion, assertIfMatchHead, assertWritable } from '../versions/publish.ts'
 import { findTypeMismatch, readRejectLines } from './import-source.ts'
@@ -217,7 +218,7 @@ export const importRoutes = [
         options: body.options ?? {},
         type: delta?.type ?? type,
         limit: body.limit ?? 20,
-        ...(delta && { delta: compareWithBase(read, delta.base, delta.request) }),
+        ...(delta && { delta: compareWithBase(read, delta.base, delta.request, toTypeDefinition(delta.type)) }),
       },
       { tenant_id: actor.tenant_id, signal: request.signal },
     )
