@@ -5904,7 +5904,7 @@ export interface components {
                     /** @description Values that mean: removed. */
                     values: string[];
                 } | null;
-                /** @description Business keys, as entries of the list show them. */
+                /** @description Business keys, as entries of the list show them; composed (NFC), trimmed and without invisible characters, as those are. */
                 keys: string[];
             };
         };
@@ -12537,7 +12537,7 @@ export interface operations {
                                 /** @description Values that mean: removed. */
                                 values: string[];
                             };
-                            /** @description Business keys, as entries of the list show them. */
+                            /** @description Business keys, as entries of the list show them; composed (NFC), trimmed and without invisible characters, as those are. */
                             keys?: string[];
                         };
                     };
@@ -12670,7 +12670,7 @@ export interface operations {
                                 /** @description Values that mean: removed. */
                                 values: string[];
                             };
-                            /** @description Business keys, as entries of the list show them. */
+                            /** @description Business keys, as entries of the list show them; composed (NFC), trimmed and without invisible characters, as those are. */
                             keys?: string[];
                         };
                     };
