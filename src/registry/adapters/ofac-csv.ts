@@ -201,7 +201,9 @@ function marked(
   file?: string,
 ): AsyncGenerator<string> {
   if (options.files_without_end_mark?.includes(stem)) return text
-  const advice = `, or say {"files_without_end_mark": ["${stem}"]} if it is complete`
+  // All that were named before stay named, so that the advice can be copied as it is.
+  const complete = JSON.stringify([...(options.files_without_end_mark ?? []), stem])
+  const advice = `, or set the option {"files_without_end_mark": ${complete}} if it is complete`
   return requireEndMark(text, { file, advice })
 }
 

@@ -35,11 +35,19 @@ interface TextSettings {
   readonly max_expanded_bytes?: number | undefined
 }
 
-/** Notes in which encoding a file was read. */
+/** Notes in which encoding a file was read, and warns where its bytes do not prove it. */
 export const noteEncoding =
   (out: BatchBuilder, file: string | null = null) =>
-  (found: DetectedEncoding): void =>
+  (found: DetectedEncoding): void => {
     out.file({ file, state: 'read', ...found })
+    if (found.encoding_from !== 'content' || found.encoding === 'utf-8') return
+    const what = file === null ? 'The text' : `"${file}"`
+    out.warn(
+      'encoding_guessed',
+      `${what} is not valid UTF-8 and was read as ${found.encoding}. Check names with accents: in another encoding they become ` +
+        'other names without an error. The option "encoding" states it.',
+    )
+  }
 
 /** Text in the stated encoding, or in the detected one. */
 export const readDetected = (source: Source, options: TextSettings, out: BatchBuilder) =>

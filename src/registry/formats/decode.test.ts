@@ -51,6 +51,23 @@ describe('encodings', () => {
     expect(await read(bytes, { encoding: 'iso-8859-1' })).toBe('\x80\x9fé\n')
   })
 
+  test.each([
+    ['windows-1250', [0xa3, 0x75, 0x6b, 0x61, 0x73, 0x7a, 0x20, 0xaf, 0xf3, 0xb3, 0xe6], 'Łukasz Żółć'],
+    ['windows-1251', [0xc8, 0xe2, 0xe0, 0xed], 'Иван'],
+    ['windows-1254', [0xdd, 0x73, 0x74, 0x20, 0xde, 0x69, 0x72], 'İst Şir'],
+    ['koi8-r', [0xe9, 0xd7, 0xc1, 0xce], 'Иван'],
+    ['macintosh', [0x4d, 0x9f, 0x6c, 0x6c, 0x65, 0x72], 'Müller'],
+  ])('%s is read where it is stated', async (encoding, bytes, expected) => {
+    expect(await read(Uint8Array.from(bytes), { encoding })).toBe(expected)
+  })
+
+  test('a byte that the stated encoding does not define is named with its place', async () => {
+    await expect(read(Uint8Array.from([0x41, 0x0a, 0x98]), { encoding: 'windows-1251' })).rejects.toMatchObject({
+      code: 'encoding_invalid',
+      message: expect.stringContaining('at byte 3, line 2'),
+    })
+  })
+
   test('the declaration of XML is followed, and an unknown one refused', async () => {
     const declared = (name: string) => `<?xml version="1.0" encoding="${name}"?><a>é</a>`
     expect(await read(Buffer.from(declared('ISO-8859-1'), 'latin1'), { encoding: 'xml' })).toBe(declared('ISO-8859-1'))

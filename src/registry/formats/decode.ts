@@ -10,7 +10,21 @@ import { openArchive } from './archive.ts'
 import { DetectingDecoder, type PieceDecoder } from './encoding-detection.ts'
 import { onLine, refuseSource } from './fault.ts'
 
-export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'iso-8859-1', 'windows-1252'] as const
+/** Single-byte encodings that are never guessed: in one another's place they give other letters, not errors. */
+const declaredOnly = [
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'iso-8859-2',
+  'iso-8859-5',
+  'iso-8859-7',
+  'iso-8859-9',
+  'koi8-r',
+  'macintosh',
+] as const
+type DeclaredOnly = (typeof declaredOnly)[number]
+export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'iso-8859-1', 'windows-1252', ...declaredOnly] as const
 export type Encoding = (typeof encodings)[number]
 
 export const MAX_EXPANDED_BYTES = 2 * 1024 * 1024 * 1024
@@ -174,14 +188,14 @@ function createDecoder(
 ): PieceDecoder {
   if (marked === undefined && wanted === 'detect') {
     return new DetectingDecoder(
-      (encoding) => decoders[encoding](),
+      (encoding) => createDecoderFor(encoding),
       (encoding) => onEncoding({ encoding, encoding_from: 'content' }),
     )
   }
   const encoding = marked ?? (wanted === 'xml' ? declaredEncoding(head) : (wanted as Encoding))
   const encoding_from = marked ? 'byte-order-mark' : wanted === 'xml' ? 'declaration' : 'option'
   onEncoding({ encoding, encoding_from })
-  return decoders[encoding]()
+  return createDecoderFor(encoding)
 }
 
 function byteOrderMark(head: Buffer): { encoding: Encoding; bytes: number } | undefined {
@@ -344,10 +358,41 @@ class OneByteDecoder extends Decoder {
   }
 }
 
-const decoders: Record<Encoding, () => PieceDecoder> = {
+/** The characters of bytes 0x80 to 0xff, as the WHATWG Encoding Standard has them. */
+class TableDecoder extends Decoder {
+  private readonly label: DeclaredOnly
+  private readonly characters: string
+
+  constructor(label: DeclaredOnly) {
+    super()
+    this.label = label
+    this.characters = new TextDecoder(label).decode(Uint8Array.from({ length: 128 }, (_, byte) => byte + 128))
+  }
+
+  push(bytes: Buffer): string {
+    const text = bytes
+      .toString('latin1')
+      .replace(/[\x80-\xff]/g, (char) => this.characters[char.charCodeAt(0) - 0x80] as string)
+    const undefined_at = text.indexOf('\ufffd')
+    if (undefined_at >= 0) {
+      this.fault(text.slice(0, undefined_at), undefined_at, `There is a byte that ${this.label} does not define`)
+    }
+    return this.done(text, bytes.length)
+  }
+
+  protected sizeOf(text: string): number {
+    return text.length
+  }
+}
+
+const builtInDecoders: Record<Exclude<Encoding, DeclaredOnly>, () => PieceDecoder> = {
   'utf-8': () => new Utf8Decoder(),
   'utf-16le': () => new Utf16Decoder(false),
   'utf-16be': () => new Utf16Decoder(true),
   'iso-8859-1': () => new OneByteDecoder(false),
   'windows-1252': () => new OneByteDecoder(true),
 }
+
+const isDeclaredOnly = (encoding: Encoding): encoding is DeclaredOnly => declaredOnly.includes(encoding as DeclaredOnly)
+const createDecoderFor = (encoding: Encoding): PieceDecoder =>
+  isDeclaredOnly(encoding) ? new TableDecoder(encoding) : builtInDecoders[encoding]()

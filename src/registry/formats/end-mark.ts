@@ -1,4 +1,4 @@
-/** The mark some publishers end a text file with (0x1A): a file without it was cut off, even where it ends with a whole line. */
+/** The mark some publishers end a text file with (0x1A): a file without it may be cut off, even where it ends with a whole line. */
 import { onLine, refuseSource } from './fault.ts'
 
 export const END_MARK = '\x1a'
@@ -18,6 +18,6 @@ export async function* requireEndMark(
   }
   if (last === END_MARK) return
   const what = file === undefined ? 'The file' : `"${file}"`
-  const message = `${what} ends in line ${line} without the publisher's end mark (0x1A): it was cut off. Download it again${advice}.`
+  const message = `${what} ends in line ${line} without the publisher's end mark (0x1A): it may be cut off. Download it again${advice}.`
   refuseSource('truncated', message, file === undefined ? onLine(line) : { ...onLine(line), file })
 }

@@ -42,7 +42,7 @@ describe('the editor', () => {
     await grid.getByRole('button', { name: 'Remove row 1' }).click()
     await expect.poll(() => first.inputValue()).toBe('>= 500')
     await page.getByRole('region', { name: 'What a hit means' }).getByLabel('Reason', { exact: true }).fill('Large.')
-    await page.getByLabel('Reason code', { exact: true }).fill('LARGE')
+    await page.getByLabel('Reason code', { exact: true }).fill('TM_LARGE_CASH')
     await takeScreenshot(page, 'decisions-editor-rule')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved; nothing is wrong with it').waitFor()

@@ -43,7 +43,7 @@ const buildRule = (amount: number) => ({
     outputs: [],
     rows: [{ key: 'large', when: [`>= ${amount}`], then: [] }],
   },
-  reason_code: 'LARGE',
+  reason_code: 'TM_LARGE_CASH',
   reason: 'The amount is large.',
 })
 
