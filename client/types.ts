@@ -5836,7 +5836,7 @@ export interface components {
              */
             state: "read" | "unread" | "absent";
             /** @enum {string} */
-            encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252";
+            encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-5" | "iso-8859-7" | "iso-8859-9" | "koi8-r" | "macintosh";
             /**
              * @description What said so: content means that it was detected.
              * @enum {string}

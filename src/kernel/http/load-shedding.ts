@@ -43,9 +43,9 @@ const rateLimitResponse = prepareResponse('rate_limited', 'shedding load: tenant
 /** To be called once the server has its listener for requests: that one is asked when there is room. */
 export function installLoadShedding(
   server: Server,
-  { isOverloaded: isFull, findFloodRefusal: floodOf, onBody, log, metrics }: LoadSheddingOptions,
+  { isOverloaded, findFloodRefusal, onBody, log, metrics }: LoadSheddingOptions,
 ): void {
-  const [handle] = server.listeners('observeRequest') as [(request: IncomingMessage, response: ServerResponse) => void]
+  const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   const overload = { ...overloadResponse, sample: createLogSampler(LOGS_PER_SECOND) }
   const rateLimitFlood = { ...rateLimitResponse, sample: createLogSampler(LOGS_PER_SECOND) }
 
@@ -68,12 +68,12 @@ export function installLoadShedding(
     if (sampled) log.warn({ refused: sampled.left_out + 1 }, kind.why)
   }
 
-  server.removeAllListeners('observeRequest')
-  server.on('observeRequest', (request: IncomingMessage, response: ServerResponse) => {
+  server.removeAllListeners('request')
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (hasBody(request)) onBody(request)
     if (canBeShed(request)) {
-      if (isFull()) return shed(request, response, overload)
-      const refusal = floodOf(request)
+      if (isOverloaded()) return shed(request, response, overload)
+      const refusal = findFloodRefusal(request)
       if (refusal) return shed(request, response, rateLimitFlood, refusal)
     }
     handle(request, response)
