@@ -1,9 +1,9 @@
 /** The product as it runs in production, built from its own assembly: strictness off, logs written to /dev/null, metrics on. */
 import type pg from 'pg'
-import { createRuntime, type Runtime } from '../src/app/runtime.ts'
-import { createKeyring } from '../src/kernel/encryption.ts'
-import type { JobKind } from '../src/kernel/job/kind.ts'
-import { createLog } from '../src/kernel/log.ts'
+import { createRuntime, type Runtime } from '#app/runtime.ts'
+import { createKeyring } from '#kernel/encryption.ts'
+import type { JobKind } from '#kernel/job/kind.ts'
+import { createLog } from '#kernel/log.ts'
 
 export interface BenchRuntimeOptions {
   readonly app: pg.PoolConfig

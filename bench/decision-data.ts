@@ -2,7 +2,7 @@
  * One decision table of twenty rows, written once and said in three languages: as a matrix, as a GoRules decision and as rules of
  * json-rules-engine; and inputs that reach every row.
  */
-import type { BoundList, BoundLists, Definition } from '../src/decision/model.ts'
+import type { BoundList, BoundLists, Definition } from '#decision/model.ts'
 
 export interface Applicant {
   readonly country: string

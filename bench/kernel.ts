@@ -2,7 +2,7 @@
  * The whole product under measurement. Bundled three times: as it is, with the statement that sets the tenant left out, for
  * the database without row-level security, and with that left out which records a change. Nothing else differs.
  */
-import { roles } from '../src/kernel/auth/roles.ts'
+import { roles } from '#kernel/auth/roles.ts'
 import { type BenchRuntimeOptions, createBenchRuntime } from './bench-runtime.ts'
 import { readStartOptions, reportReady } from './child.ts'
 

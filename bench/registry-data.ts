@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
-import { compileType } from '../src/registry/types/compile-type.ts'
-import type { TypeDefinition } from '../src/registry/types/type-definition.ts'
+import { compileType } from '#registry/types/compile-type.ts'
+import type { TypeDefinition } from '#registry/types/type-definition.ts'
 
 export const TYPE_KEY = 'bench-party'
 export const CHANGED_SHARE = 1000

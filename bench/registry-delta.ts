@@ -1,6 +1,6 @@
 /** An import of changes only beside an import of the full file with as many changes. */
-import type { DatasetRow } from '../src/modules/reference-data/datasets/queries.ts'
-import { findVersion } from '../src/modules/reference-data/versions/queries.ts'
+import type { DatasetRow } from '#modules/reference-data/datasets/queries.ts'
+import { findVersion } from '#modules/reference-data/versions/queries.ts'
 import { median } from './median.ts'
 import { type Bench, type Comparison, formatInteger, importFile, measureTime, roundsFor } from './registry-bench.ts'
 import type { ListFiles } from './registry-data.ts'

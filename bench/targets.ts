@@ -1,6 +1,6 @@
 /** What is put under load, and which of it is compared with which. */
 import path from 'node:path'
-import { demoTenants } from '../src/app/seed.ts'
+import { demoTenants } from '#app/seed.ts'
 import type { BareServerOptions } from './bare.ts'
 import type { Child } from './child.ts'
 import { type BenchDatabases, MASTER_KEY_HEX } from './database.ts'

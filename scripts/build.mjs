@@ -37,7 +37,7 @@ export async function build({ onStep = () => {}, force = false, parts = Object.k
       const started = performance.now()
       const part = table[name]
       const stamp = path.join(dist, `.stamp-${name}`)
-      const hash = hashOf([...part.inputs, 'package-lock.json', 'scripts/build.mjs'])
+      const hash = hashOf([...part.inputs, 'package.json', 'package-lock.json', 'scripts/build.mjs'])
       const target = path.join(dist, part.into)
       if (!force && readIfThere(stamp) === hash && fs.existsSync(path.join(target, part.entry))) return []
       const temporary = path.join(dist, `.making-${name}-${randomUUID()}`)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what some stands want beyond npm, from Debian's own packages: pgbouncer, chromium and wrk. The product and
+# Installs what some acceptance runs need beyond npm, from Debian's own packages: pgbouncer, chromium and wrk. The product and
 # `npm test` need none of it. With --newer-pgbouncer also unpacks Debian 13's PgBouncer, which tracks named statements,
 # beside the system's: nothing else uses it. Packages come from the sources this machine is already configured with; no
 # other host is contacted. Says plainly what it could not do, and then ends with 1.
@@ -79,4 +79,4 @@ if [ "$newer" = yes ]; then
   fi
 fi
 
-[ -z "$missing" ] || give_up "$missing. The stands that need them will say that they were skipped."
+[ -z "$missing" ] || give_up "$missing. The acceptance runs that need them will say that they were skipped."

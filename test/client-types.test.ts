@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { modules } from '../src/app/modules.ts'
+import { modules } from '#app/modules.ts'
 import { generateClientTypes } from './support/client-types.ts'
 import { projectRoot } from './support/database.ts'
 

@@ -6,18 +6,18 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listMasterKeyUses, prepareIntegrityKeys, renewIntegrityKeys, rewrapAll } from '../src/app/integrity-keys.ts'
-import type { AuditKeys } from '../src/kernel/audit/chain.ts'
-import { roles as allRoles } from '../src/kernel/auth/roles.ts'
-import { createKeyring } from '../src/kernel/encryption.ts'
+import { listMasterKeyUses, prepareIntegrityKeys, renewIntegrityKeys, rewrapAll } from '#app/integrity-keys.ts'
+import type { AuditKeys } from '#kernel/audit/chain.ts'
+import { roles as allRoles } from '#kernel/auth/roles.ts'
+import { createKeyring } from '#kernel/encryption.ts'
 import {
   deriveIntegrityKeys,
   IntegrityKeyUnavailable,
   loadIntegrityKeys,
   systemPurposes,
-} from '../src/kernel/integrity/keys.ts'
-import { SYSTEM_TENANT } from '../src/kernel/uuid.ts'
-import { verifyChain } from '../src/modules/audit/chain-reader.ts'
+} from '#kernel/integrity/keys.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { chainAllEvents } from './support/audit-chain.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
 import { newPolicy, publishList } from './support/evaluation-fixtures.ts'

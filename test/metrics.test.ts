@@ -1,7 +1,7 @@
 /** What waits is told to whoever scrapes a process that works: the queue, and the part of the audit record not chained yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Metrics, serveMetrics } from '../src/kernel/metrics.ts'
-import { HOUSEKEEPING } from '../src/modules/tenant/index.ts'
+import { Metrics, serveMetrics } from '#kernel/metrics.ts'
+import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import { chainAllEvents } from './support/audit-chain.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { migrate, readMigrations } from '../src/kernel/database/migrations.ts'
+import { migrate, readMigrations } from '#kernel/database/migrations.ts'
 import { projectRoot } from './support/database.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 

@@ -2,12 +2,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Entry } from '../src/registry/adapter.ts'
-import { entryTypes } from '../src/registry/adapters/index.ts'
-import { findPolicyFault } from '../src/registry/overlay.ts'
-import { compileType, type PreparedEntry } from '../src/registry/types/compile-type.ts'
-import { createListCheck } from '../src/registry/types/list-rules.ts'
-import { checkDefinition, type TypeDefinition } from '../src/registry/types/type-definition.ts'
+import type { Entry } from '#registry/adapter.ts'
+import { entryTypes } from '#registry/adapters/index.ts'
+import { findPolicyFault } from '#registry/overlay.ts'
+import { compileType, type PreparedEntry } from '#registry/types/compile-type.ts'
+import { createListCheck } from '#registry/types/list-rules.ts'
+import { checkDefinition, type TypeDefinition } from '#registry/types/type-definition.ts'
 
 interface Version {
   readonly label: string

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { main } from '../src/app/main.ts'
+import { main } from '#app/main.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 

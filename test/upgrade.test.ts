@@ -2,9 +2,9 @@
 import path from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { findIsolationFaults } from '../src/kernel/database/isolation.ts'
-import { latestVersion, migrate, readMigrations } from '../src/kernel/database/migrations.ts'
-import { uuidv7 } from '../src/kernel/uuid.ts'
+import { findIsolationFaults } from '#kernel/database/isolation.ts'
+import { latestVersion, migrate, readMigrations } from '#kernel/database/migrations.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { projectRoot } from './support/database.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 

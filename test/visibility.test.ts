@@ -3,9 +3,9 @@
  * them. The operations are read from the route table, so a new one is tried without being named here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canReadCases, type Role, roles } from '../src/kernel/auth/roles.ts'
-import type { Route } from '../src/kernel/route.ts'
-import { uuidv7 } from '../src/kernel/uuid.ts'
+import { canReadCases, type Role, roles } from '#kernel/auth/roles.ts'
+import type { Route } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { runBatch } from './support/batch-fixtures.ts'
 import { ensurePolicy } from './support/evaluation-fixtures.ts'
 import { ExampleTenant } from './support/example-tenant.ts'

@@ -11,8 +11,8 @@ const sources = fs
 
 /** What a file imports from the console, as paths below src. */
 const importsOf = ({ file, text }: (typeof sources)[number]): string[] =>
-  [...text.matchAll(/(?:from|import)\s*\(?'(\.[^']+)'/g)].map(([, to]) =>
-    path.posix.join(path.posix.dirname(file), to as string),
+  [...text.matchAll(/(?:from|import)\s*\(?'(\.|#console\/)([^']+)'/g)].map(([, start, to]) =>
+    start === '.' ? path.posix.join(path.posix.dirname(file), `.${to}`) : (to as string),
   )
 const areaOf = (file: string): string | undefined => /^areas\/([^/]+)\//.exec(file)?.[1]
 

@@ -3,8 +3,8 @@
  * one message together with what would be right; nothing else in the program reads process.env.
  */
 import fs from 'node:fs'
-import { parseDatabaseUrl } from '../kernel/database/servers.ts'
-import { defaultThreads } from '../kernel/thread-admission.ts'
+import { parseDatabaseUrl } from '#kernel/database/servers.ts'
+import { defaultThreads } from '#kernel/thread-admission.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 import { parseIssuers } from './issuers.ts'
 

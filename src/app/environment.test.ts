@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { projectRoot } from '../../test/support/database.ts'
+import { projectRoot } from '#test/support/database.ts'
 import { readConfig } from './config.ts'
 import { openEnvironment } from './environment.ts'
 

@@ -1,8 +1,8 @@
 /** The integrity keys of an installation: made at the first start, encrypted again or renewed by the operator. */
-import { type AuditKeys, createAuditKeys } from '../kernel/audit/chain.ts'
-import { signingKeyContext } from '../kernel/auth/built-in-issuer.ts'
-import type { Scope, Tx } from '../kernel/database/tx.ts'
-import type { Keyring } from '../kernel/encryption.ts'
+import { type AuditKeys, createAuditKeys } from '#kernel/audit/chain.ts'
+import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
+import type { Scope, Tx } from '#kernel/database/tx.ts'
+import type { Keyring } from '#kernel/encryption.ts'
 import {
   createFileKeyWrapper,
   createRenewedKeys,
@@ -10,16 +10,16 @@ import {
   loadIntegrityKeys,
   rewrapKey,
   systemPurposes,
-} from '../kernel/integrity/keys.ts'
+} from '#kernel/integrity/keys.ts'
 import {
   distrustEarlierKeys,
   type IntegrityKeyRow,
   insertIntegrityKeys,
   listIntegrityKeys,
   updateWrapping,
-} from '../kernel/integrity/queries.ts'
-import type { Transactions } from '../kernel/kernel.ts'
-import { SYSTEM_TENANT } from '../kernel/uuid.ts'
+} from '#kernel/integrity/queries.ts'
+import type { Transactions } from '#kernel/kernel.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import {
   listSealedSigningKeys,
   listTenants,

@@ -1,9 +1,9 @@
 /** External token issuers: a JSON file of the operator's says who is trusted, for which tenants, and how their roles map to ours. */
-import { isRole, type Role, roles } from '../kernel/auth/roles.ts'
-import type { TrustedIssuer } from '../kernel/auth/token-verifier.ts'
-import { describeSchemaErrors } from '../kernel/http/validation.ts'
-import type { SignInConfig } from '../kernel/kernel.ts'
-import { closed, listOf, oneOf, type Static, Type, text } from '../kernel/schema.ts'
+import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
+import type { TrustedIssuer } from '#kernel/auth/token-verifier.ts'
+import { describeSchemaErrors } from '#kernel/http/validation.ts'
+import type { SignInConfig } from '#kernel/kernel.ts'
+import { closed, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 
 const IssuerFile = closed({
   issuers: listOf(

@@ -1,8 +1,8 @@
 /** Facts about this copy of the program: where it lives, which version it is, which migrations it brings. */
 import fs from 'node:fs'
 import path from 'node:path'
-import { latestVersion, type Migration, readMigrations } from '../kernel/database/migrations.ts'
-import type { BuildInfo } from '../kernel/kernel.ts'
+import { latestVersion, type Migration, readMigrations } from '#kernel/database/migrations.ts'
+import type { BuildInfo } from '#kernel/kernel.ts'
 
 export interface Project {
   readonly root: string

@@ -1,5 +1,5 @@
 /** SQL of the operator: tenants, seeding, signing keys, and what readiness asks. Run as steward, or as app inside one tenant. */
-import type { Tx } from '../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 export interface TenantSummary {
   readonly tenant_id: string

@@ -2,11 +2,11 @@
  * What waits, as only the database knows it: read as the worker role when a process that works is scraped. Every such process
  * tells the same of the queue; none of it names a tenant.
  */
-import type { AuditChainWriter } from '../kernel/audit/chain-writer.ts'
-import { findQueueDepth } from '../kernel/job/queries.ts'
-import type { Transactions } from '../kernel/kernel.ts'
-import type { GaugeDefinition, GaugeReading } from '../kernel/metrics.ts'
-import { SYSTEM_TENANT } from '../kernel/uuid.ts'
+import type { AuditChainWriter } from '#kernel/audit/chain-writer.ts'
+import { findQueueDepth } from '#kernel/job/queries.ts'
+import type { Transactions } from '#kernel/kernel.ts'
+import type { GaugeDefinition, GaugeReading } from '#kernel/metrics.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:metrics' }
 

@@ -1,9 +1,9 @@
 /** The readiness checks of a serving process: database, schema, walls, seed, tool protocol, and whether it is draining. */
 
-import { findIsolationFaults, findRoleFault } from '../kernel/database/isolation.ts'
-import type { Database } from '../kernel/database/tx.ts'
-import type { CheckFunction, CheckResult } from '../kernel/readiness.ts'
-import { SYSTEM_TENANT } from '../kernel/uuid.ts'
+import { findIsolationFaults, findRoleFault } from '#kernel/database/isolation.ts'
+import type { Database } from '#kernel/database/tx.ts'
+import type { CheckFunction, CheckResult } from '#kernel/readiness.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { findSchemaState, findWriteBlocker } from './queries.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }

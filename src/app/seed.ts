@@ -1,30 +1,30 @@
 /** The idempotent initial population: signing key, canary tenant and, for trying out, two demo tenants with one user per role. */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { AuditKeys } from '../kernel/audit/chain.ts'
-import { recordEvent } from '../kernel/audit/record.ts'
-import { BUILT_IN_ISSUER, signingKeyContext } from '../kernel/auth/built-in-issuer.ts'
-import { listSigningKeys } from '../kernel/auth/queries.ts'
-import { type Role, roles } from '../kernel/auth/roles.ts'
-import { generateSigningKey } from '../kernel/auth/token-minter.ts'
-import type { Scope, Tx } from '../kernel/database/tx.ts'
-import type { Keyring } from '../kernel/encryption.ts'
-import { createTenantKeys } from '../kernel/integrity/keys.ts'
-import { insertIntegrityKeys } from '../kernel/integrity/queries.ts'
-import { insertRecurringSchedules } from '../kernel/job/recurring.ts'
-import type { Transactions } from '../kernel/kernel.ts'
-import type { Module } from '../kernel/route.ts'
-import { SYSTEM_TENANT } from '../kernel/uuid.ts'
-import { insertUser } from '../modules/access/index.ts'
-import { readRegistrySeeds, seedRegistry } from '../modules/reference-data/index.ts'
-import { readDefinitionSeeds, seedDefinitions } from '../modules/risk-matrices/index.ts'
+import type { AuditKeys } from '#kernel/audit/chain.ts'
+import { recordEvent } from '#kernel/audit/record.ts'
+import { BUILT_IN_ISSUER, signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
+import { listSigningKeys } from '#kernel/auth/queries.ts'
+import { type Role, roles } from '#kernel/auth/roles.ts'
+import { generateSigningKey } from '#kernel/auth/token-minter.ts'
+import type { Scope, Tx } from '#kernel/database/tx.ts'
+import type { Keyring } from '#kernel/encryption.ts'
+import { createTenantKeys } from '#kernel/integrity/keys.ts'
+import { insertIntegrityKeys } from '#kernel/integrity/queries.ts'
+import { insertRecurringSchedules } from '#kernel/job/recurring.ts'
+import type { Transactions } from '#kernel/kernel.ts'
+import type { Module } from '#kernel/route.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { insertUser } from '#modules/access/index.ts'
+import { readRegistrySeeds, seedRegistry } from '#modules/reference-data/index.ts'
+import { readDefinitionSeeds, seedDefinitions } from '#modules/risk-matrices/index.ts'
 import {
   type ApprovalRuleRow,
   CANARY_TENANT,
   insertApprovalPolicy,
   insertRetentionPolicy,
   type RetentionClassRow,
-} from '../modules/tenant/index.ts'
+} from '#modules/tenant/index.ts'
 import { loadAuditKeys, prepareIntegrityKeys } from './integrity-keys.ts'
 import {
   countActiveSigningKeys,

@@ -1,10 +1,10 @@
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { projectRoot, TEST_MASTER_KEY } from '../../test/support/database.ts'
-import { cloneDatabase } from '../../test/support/test-app.ts'
-import { readMigrations } from '../kernel/database/migrations.ts'
-import { createKeyring } from '../kernel/encryption.ts'
+import { readMigrations } from '#kernel/database/migrations.ts'
+import { createKeyring } from '#kernel/encryption.ts'
+import { projectRoot, TEST_MASTER_KEY } from '#test/support/database.ts'
+import { cloneDatabase } from '#test/support/test-app.ts'
 import {
   assertChecksPass,
   type CheckName,

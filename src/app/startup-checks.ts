@@ -3,15 +3,15 @@
  * not. The doctor shows the same checks. Nothing here changes the database.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { signingKeyContext } from '../kernel/auth/built-in-issuer.ts'
-import { listSigningKeys } from '../kernel/auth/queries.ts'
-import { isConnectionFailure, ReadOnlyServer } from '../kernel/database/failures.ts'
-import { findIsolationFaults, findRoleFault, type QueryRows } from '../kernel/database/isolation.ts'
-import { latestVersion, type Migration } from '../kernel/database/migrations.ts'
-import { Database } from '../kernel/database/tx.ts'
-import type { Keyring } from '../kernel/encryption.ts'
-import { IntegrityKeyUnavailable, loadIntegrityKeys, systemPurposes } from '../kernel/integrity/keys.ts'
-import { SYSTEM_TENANT } from '../kernel/uuid.ts'
+import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
+import { listSigningKeys } from '#kernel/auth/queries.ts'
+import { isConnectionFailure, ReadOnlyServer } from '#kernel/database/failures.ts'
+import { findIsolationFaults, findRoleFault, type QueryRows } from '#kernel/database/isolation.ts'
+import { latestVersion, type Migration } from '#kernel/database/migrations.ts'
+import { Database } from '#kernel/database/tx.ts'
+import type { Keyring } from '#kernel/encryption.ts'
+import { IntegrityKeyUnavailable, loadIntegrityKeys, systemPurposes } from '#kernel/integrity/keys.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Connections } from './environment.ts'
 import {
   findSchemaState,

@@ -1,9 +1,9 @@
 /** Notices that the embedded PostgreSQL died, and starts it again. Requests in between are answered 503 by the kernel. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isConnectionFailure } from '../kernel/database/failures.ts'
-import { Database } from '../kernel/database/tx.ts'
-import type { Log } from '../kernel/log.ts'
-import { SYSTEM_TENANT } from '../kernel/uuid.ts'
+import { isConnectionFailure } from '#kernel/database/failures.ts'
+import { Database } from '#kernel/database/tx.ts'
+import type { Log } from '#kernel/log.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Environment } from './environment.ts'
 import { pingDatabase } from './queries.ts'
 

@@ -3,8 +3,8 @@
  * repeats the decision document whole, so that whoever holds it can read the decision and compute its hash.
  */
 import { hash } from 'node:crypto'
-import { computeKeyId, type EarlierKey, verifyStatement, verifySuccession } from '../kernel/audit/chain.ts'
-import { canonicalJson } from '../kernel/canonical-json.ts'
+import { computeKeyId, type EarlierKey, verifyStatement, verifySuccession } from '#kernel/audit/chain.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 
 export const CERTIFICATE_FORMAT = 'probity-decision-certificate/1'
 

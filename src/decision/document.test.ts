@@ -1,7 +1,7 @@
 /** The document of a decision: the same bytes for the same decision and salt, other bytes for any other. */
 import { expect, test } from 'vitest'
-import { bindOrThrow, lists, matrix } from '../../test/support/example-matrix.ts'
-import { canonicalJson } from '../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { bindOrThrow, lists, matrix } from '#test/support/example-matrix.ts'
 import {
   buildDecisionDocument,
   type DecisionFacts,

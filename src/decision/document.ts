@@ -4,7 +4,7 @@
  * made again. Format 2 has a salt, so that its hash does not tell what was decided on; format 1 had none and is only replayed.
  */
 import { hash } from 'node:crypto'
-import { CanonicalText, canonicalJson } from '../kernel/canonical-json.ts'
+import { CanonicalText, canonicalJson } from '#kernel/canonical-json.ts'
 import type { DefinitionFamily, Explanation, Inputs, Outcome, UsedEntry } from './model.ts'
 import { isSalt } from './salt.ts'
 

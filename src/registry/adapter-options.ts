@@ -1,5 +1,5 @@
 /** Options for an adapter, as somebody sent them: whether they fit its schema and each other. */
-import { findSchemaErrors } from '../kernel/http/validation.ts'
+import { findSchemaErrors } from '#kernel/http/validation.ts'
 import type { Adapter } from './adapter.ts'
 
 /** What is wrong with options: each with a JSON pointer into them. Faults of the schema come first. */

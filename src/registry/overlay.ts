@@ -3,7 +3,7 @@
  * Where a change is not allowed, or no longer gives an entry of the base's type, the base entry stands: nothing written
  * earlier can loosen or break what the base says now.
  */
-import { canonicalJson } from '../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Entry } from './adapter.ts'
 import { entryHash } from './content/hashes.ts'
 import { isObject, parsePointer, setMember, valueAt } from './content/json-pointer.ts'

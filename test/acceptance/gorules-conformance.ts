@@ -7,12 +7,12 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { readProject } from '../../src/app/project.ts'
-import { findBreakPoints } from '../../src/decision/analysis/break-points.ts'
-import { engine1 } from '../../src/decision/engine-1/engine.ts'
-import { importGoRules } from '../../src/decision/import/gorules.ts'
-import type { ImportedRule } from '../../src/decision/import/import-result.ts'
-import type { Inputs } from '../../src/decision/model.ts'
+import { readProject } from '#app/project.ts'
+import { findBreakPoints } from '#decision/analysis/break-points.ts'
+import { engine1 } from '#decision/engine-1/engine.ts'
+import { importGoRules } from '#decision/import/gorules.ts'
+import type { ImportedRule } from '#decision/import/import-result.ts'
+import type { Inputs } from '#decision/model.ts'
 
 const CASES_PER_TABLE = 300
 /** Beyond this the other engine's numbers are not exact to the digit. */

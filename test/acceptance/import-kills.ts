@@ -3,7 +3,7 @@
  * without a gap, nothing staged left behind, and none may stand as running for longer than a minute after its worker died.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createMerkleBuilder } from '../../src/registry/content/merkle.ts'
+import { createMerkleBuilder } from '#registry/content/merkle.ts'
 import { createRandom } from '../support/random.ts'
 import {
   createList,

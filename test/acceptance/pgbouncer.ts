@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { readProject } from '../../src/app/project.ts'
+import { readProject } from '#app/project.ts'
 import { getPgBouncerVersion, tracksStatements } from '../support/pgbouncer.ts'
 
 const suites = ['test/isolation', 'src/kernel/job', 'src/modules/jobs', 'src/modules/system']

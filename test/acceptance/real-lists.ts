@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs'
 import path from 'node:path'
-import { readProject } from '../../src/app/project.ts'
+import { readProject } from '#app/project.ts'
 import { compareVersions, isImportable, readExpectedDiffs } from '../support/real-lists.ts'
 import { reportResult, startApi } from './support/running-api.ts'
 import { WorkerProcesses } from './support/worker-processes.ts'

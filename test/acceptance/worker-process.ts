@@ -1,9 +1,9 @@
 /** One worker process of a run: the product's own runner with its own timing, and the demonstration kinds. Lives no longer than the run. */
 import type pg from 'pg'
-import { readBuildInfo, readProject } from '../../src/app/project.ts'
-import { createRuntime } from '../../src/app/runtime.ts'
-import { createKeyring } from '../../src/kernel/encryption.ts'
-import { createLog } from '../../src/kernel/log.ts'
+import { readBuildInfo, readProject } from '#app/project.ts'
+import { createRuntime } from '#app/runtime.ts'
+import { createKeyring } from '#kernel/encryption.ts'
+import { createLog } from '#kernel/log.ts'
 import { demoJobs } from '../support/demo-jobs.ts'
 import { ACCEPTANCE_MASTER_KEY } from './support/durable-database.ts'
 

@@ -1,7 +1,7 @@
 /** What was in force at an instant, on two clocks: as it was known then, and as it is known now; who said so, who approved. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Role } from '../../src/kernel/auth/roles.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { SharedList } from '../support/shared-list.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 

@@ -1,9 +1,9 @@
 /** Every change writes exactly one event in its own transaction; failed and repeated requests write none. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chainTenantEvents } from '../../src/kernel/audit/chain-writer.ts'
-import { deferEvent } from '../../src/kernel/audit/queries.ts'
-import type { Route } from '../../src/kernel/route.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { chainTenantEvents } from '#kernel/audit/chain-writer.ts'
+import { deferEvent } from '#kernel/audit/queries.ts'
+import type { Route } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { chainAllEvents } from '../support/audit-chain.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'

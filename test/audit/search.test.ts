@@ -1,7 +1,7 @@
 /** Searching the record: every combination of filters finds what a plain reading of all events finds, page by page, exact in time. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { recordEvent } from '../../src/kernel/audit/record.ts'
-import { firstIdAfter, firstIdFrom } from '../../src/modules/audit/event-ids.ts'
+import { recordEvent } from '#kernel/audit/record.ts'
+import { firstIdAfter, firstIdFrom } from '#modules/audit/event-ids.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 

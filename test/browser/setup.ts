@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'
-import type { Role } from '../../src/kernel/auth/roles.ts'
+import type { Role } from '#kernel/auth/roles.ts'
 import { checkBrowser, launchBrowser } from '../support/browser.ts'
 import { projectRoot } from '../support/database.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'

@@ -1,5 +1,5 @@
 /** What a governed call has made, in tenants that ask for no approval. */
-import { isChangeRequest, type Schemas } from '../../client/index.ts'
+import { isChangeRequest, type Schemas } from '#client/index.ts'
 
 export function assertCreated<T>(answer: T): Exclude<T, Schemas['ChangeRequest']> {
   if (isChangeRequest(answer)) throw new Error('it waits for approval')

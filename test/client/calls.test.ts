@@ -11,7 +11,7 @@ import {
   type ProbityClient,
   ProbityProblem,
   type UploadProgress,
-} from '../../client/index.ts'
+} from '#client/index.ts'
 import { projectRoot } from '../support/database.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { assertCreated } from './assert-created.ts'

@@ -1,9 +1,9 @@
 /** jobs.wait against real jobs run by a real worker. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createClient, type ProbityClient } from '../../client/index.ts'
-import { defineJob } from '../../src/kernel/job/kind.ts'
-import { fail } from '../../src/kernel/problem.ts'
-import { closed, oneOf } from '../../src/kernel/schema.ts'
+import { createClient, type ProbityClient } from '#client/index.ts'
+import { defineJob } from '#kernel/job/kind.ts'
+import { fail } from '#kernel/problem.ts'
+import { closed, oneOf } from '#kernel/schema.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 /** Steps are let through one by one, so that what a waiting client sees does not depend on timing. */

@@ -1,6 +1,6 @@
 /** Repetition against the real server, with a troublesome connection in between: what is repeated, how often, and what never. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createClient, type ProbityClient } from '../../client/index.ts'
+import { createClient, type ProbityClient } from '#client/index.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { assertCreated } from './assert-created.ts'
 import { startFaultyProxy } from './faulty-proxy.ts'

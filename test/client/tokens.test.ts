@@ -1,6 +1,6 @@
 /** An API key becomes tokens: one exchange at a time, renewed in time, exchanged again when a token is refused. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { apiKeyTokens, createClient } from '../../client/index.ts'
+import { apiKeyTokens, createClient } from '#client/index.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { assertCreated } from './assert-created.ts'
 import { startFaultyProxy } from './faulty-proxy.ts'

@@ -3,8 +3,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { expect } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { readConfig } from '../../src/app/config.ts'
-import { modules } from '../../src/app/modules.ts'
+import { readConfig } from '#app/config.ts'
+import { modules } from '#app/modules.ts'
 import { projectRoot } from '../support/database.ts'
 
 export const readProjectFile = (file: string): string => fs.readFileSync(path.join(projectRoot, file), 'utf8')

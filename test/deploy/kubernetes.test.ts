@@ -2,8 +2,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { commands } from '../../src/app/cli/commands.ts'
-import { readConfig } from '../../src/app/config.ts'
+import { commands } from '#app/cli/commands.ts'
+import { readConfig } from '#app/config.ts'
 import { projectRoot } from '../support/database.ts'
 import {
   containers,

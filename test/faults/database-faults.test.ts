@@ -4,9 +4,9 @@
  */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { problems } from '../../src/kernel/problem.ts'
-import type { Route } from '../../src/kernel/route.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { problems } from '#kernel/problem.ts'
+import type { Route } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { getExample, getRequestLine, routes } from '../isolation/support.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { DATABASE_ERROR_TEXT, type Fault, type FaultyProcess, startFaultyProcess } from '../support/faulty-database.ts'

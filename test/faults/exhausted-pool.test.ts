@@ -1,8 +1,8 @@
 /** F6: when every connection is held, whoever else comes is told so after a bounded wait, the process stays alive, and all is well afterwards. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { modules } from '../../src/app/modules.ts'
-import { createKeySet } from '../../src/kernel/auth/key-sets.ts'
-import { fail } from '../../src/kernel/problem.ts'
+import { modules } from '#app/modules.ts'
+import { createKeySet } from '#kernel/auth/key-sets.ts'
+import { fail } from '#kernel/problem.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { createTestModule, type HandlerGate } from '../support/test-module.ts'
 

@@ -1,7 +1,7 @@
 /** A server that takes no writes, as after a switch-over: reads go on, writes are told to come back, and nothing needs a restart. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Problem } from '../../src/kernel/problem.ts'
+import { Problem } from '#kernel/problem.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 let w: TestApp

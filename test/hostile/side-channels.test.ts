@@ -3,9 +3,9 @@
  * exactly like one that never existed; what collides in one tenant does not in another, and nothing counts both.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { modules } from '../../src/app/modules.ts'
-import type { Route } from '../../src/kernel/route.ts'
-import { isUuid, uuidv7 } from '../../src/kernel/uuid.ts'
+import { modules } from '#app/modules.ts'
+import type { Route } from '#kernel/route.ts'
+import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type Example, fixtures } from '../support/fixtures.ts'
 

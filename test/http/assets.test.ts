@@ -6,7 +6,7 @@ import path from 'node:path'
 import zlib from 'node:zlib'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installAssets } from '../../src/app/assets.ts'
+import { installAssets } from '#app/assets.ts'
 import { projectRoot } from '../support/database.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 

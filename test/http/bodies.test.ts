@@ -2,7 +2,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { BodyLimiter, defaultBodyLimits, SlowBodyDetector } from '../../src/kernel/http/request-body.ts'
+import { BodyLimiter, defaultBodyLimits, SlowBodyDetector } from '#kernel/http/request-body.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 let w: TestApp

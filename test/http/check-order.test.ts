@@ -1,6 +1,6 @@
 /** The fixed order of evaluation: a request with two faults is always told about the earlier one. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 let w: TestApp

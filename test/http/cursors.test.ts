@@ -1,8 +1,8 @@
 /** Listings are read page by page without gaps or repetitions, and a cursor continues only the listing it came from. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CURSOR_TTL_MS, createCursorCodec } from '../../src/kernel/cursor.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { insertUser } from '../../src/modules/access/index.ts'
+import { CURSOR_TTL_MS, createCursorCodec } from '#kernel/cursor.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { insertUser } from '#modules/access/index.ts'
 import { getExample, getRequestLine, routes } from '../isolation/support.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'

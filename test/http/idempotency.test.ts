@@ -1,8 +1,8 @@
 /** Safe retries: one effect per key, the same answer byte for byte, and nothing kept of what failed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { modules } from '../../src/app/modules.ts'
-import type { Role } from '../../src/kernel/auth/roles.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { modules } from '#app/modules.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 import { countMarks, createTestModule } from '../support/test-module.ts'
 

@@ -1,6 +1,6 @@
 /** Probes, readiness, and leaving: a process that is told to stop finishes what it began and says so at once. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { modules } from '../../src/app/modules.ts'
+import { modules } from '#app/modules.ts'
 import { startSecondProcess } from '../support/second-process.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { createTestModule } from '../support/test-module.ts'

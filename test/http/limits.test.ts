@@ -1,9 +1,9 @@
 /** Who asks too much is told so, how long to wait, and nobody else notices. The clock stands still, so buckets do too. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
-import { modules } from '../../src/app/modules.ts'
-import { defaultLimits } from '../../src/kernel/limits.ts'
-import type { ProcessRegistry } from '../../src/kernel/process/registry.ts'
-import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
+import { modules } from '#app/modules.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import type { ProcessRegistry } from '#kernel/process/registry.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { startSecondProcess } from '../support/second-process.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { createTestModule } from '../support/test-module.ts'

@@ -3,8 +3,8 @@
  * same answer as ever, for a fraction of the work.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Problem, toProblemBody } from '../../src/kernel/problem.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { Problem, toProblemBody } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 const POOL_SIZE = 2

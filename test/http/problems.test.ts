@@ -4,12 +4,12 @@
  */
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { modules } from '../../src/app/modules.ts'
-import { updateTenantState } from '../../src/app/queries.ts'
-import { signingKeyContext } from '../../src/kernel/auth/built-in-issuer.ts'
-import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
-import { type ProblemCode, problems } from '../../src/kernel/problem.ts'
-import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
+import { modules } from '#app/modules.ts'
+import { updateTenantState } from '#app/queries.ts'
+import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
+import { listSigningKeys } from '#kernel/auth/queries.ts'
+import { type ProblemCode, problems } from '#kernel/problem.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
 import {
   createRegistryTriggers,

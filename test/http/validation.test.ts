@@ -1,7 +1,7 @@
 /** Input is taken as the schemas say or not at all: nothing is coerced, clamped, dropped or guessed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { modules } from '../../src/app/modules.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { modules } from '#app/modules.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 let w: TestApp

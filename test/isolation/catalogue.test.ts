@@ -1,9 +1,9 @@
 /** Suites 1 and 2: the catalogue shows sound walls on every table, and a process whose walls are broken does not become ready. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createReadinessChecks } from '../../src/app/readiness.ts'
-import { findIsolationFaults, isolationRuleCount } from '../../src/kernel/database/isolation.ts'
-import { Database } from '../../src/kernel/database/tx.ts'
+import { createReadinessChecks } from '#app/readiness.ts'
+import { findIsolationFaults, isolationRuleCount } from '#kernel/database/isolation.ts'
+import { Database } from '#kernel/database/tx.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { connect, LATEST_SCHEMA, readTables, selectIsolated, type Table } from './support.ts'
 

@@ -3,9 +3,9 @@
  * never existed. A route without an example in test/support/fixtures.ts fails here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { roles as allRoles } from '../../src/kernel/auth/roles.ts'
-import type { Route } from '../../src/kernel/route.ts'
-import { isUuid, uuidv7 } from '../../src/kernel/uuid.ts'
+import { roles as allRoles } from '#kernel/auth/roles.ts'
+import type { Route } from '#kernel/route.ts'
+import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type Example, fixtures } from '../support/fixtures.ts'
 import { announceSampling, sample } from '../support/sampling.ts'

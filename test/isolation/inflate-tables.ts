@@ -3,7 +3,7 @@
  * the canary tenant has in it. Rows that nothing refers to: good for planning, not for reading.
  */
 import type pg from 'pg'
-import { CANARY_TENANT } from '../../src/modules/tenant/index.ts'
+import { CANARY_TENANT } from '#modules/tenant/index.ts'
 import type { Table } from './support.ts'
 
 /** Where multiplying the canary's row as it is would be unlike any real table. */

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findIsolationFaults, type IsolationFault } from '../../src/kernel/database/isolation.ts'
+import { findIsolationFaults, type IsolationFault } from '#kernel/database/isolation.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { findBreaches, type ProbeTenants, readVictimRows } from './probes.ts'

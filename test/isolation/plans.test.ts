@@ -4,9 +4,9 @@
  */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Database, type Scope, type Tx } from '../../src/kernel/database/tx.ts'
-import type { Route } from '../../src/kernel/route.ts'
-import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
+import { Database, type Scope, type Tx } from '#kernel/database/tx.ts'
+import type { Route } from '#kernel/route.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { inflateTables } from './inflate-tables.ts'

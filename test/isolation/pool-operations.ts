@@ -4,9 +4,9 @@
  */
 import type pg from 'pg'
 import { expect } from 'vitest'
-import type { Database, Scope, Tx } from '../../src/kernel/database/tx.ts'
-import { Problem } from '../../src/kernel/problem.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import type { Database, Scope, Tx } from '#kernel/database/tx.ts'
+import { Problem } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 
 const INSERT_SQL = `insert into app.user_account (tenant_id, user_id, issuer, subject, name, origin, state, created_by)
   values ($1, $2, 'pool', $3, 'pool', 'external', 'active', 'user:pool')`

@@ -4,9 +4,9 @@
  */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { Database, type Scope } from '../../src/kernel/database/tx.ts'
-import type { Problem } from '../../src/kernel/problem.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { Database, type Scope } from '#kernel/database/tx.ts'
+import type { Problem } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import {
   expectFailure,

@@ -3,7 +3,7 @@
  * nothing is the only good answer. Used against the walls as they are, and against walls broken on purpose.
  */
 import type pg from 'pg'
-import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { attempt, buildInsertSql, findRow, type Row, type Table } from './support.ts'
 
 export interface ProbeTenants {

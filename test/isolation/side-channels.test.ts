@@ -3,9 +3,9 @@
  * locks, revocations, keys, limits. Each must answer as if the other tenant did not exist.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mintApiKey, parseApiKey } from '../../src/kernel/auth/api-key.ts'
-import { tryLockIdempotencyKey } from '../../src/kernel/request/queries.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { mintApiKey, parseApiKey } from '#kernel/auth/api-key.ts'
+import { tryLockIdempotencyKey } from '#kernel/request/queries.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant, type Person } from '../support/example-tenant.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 

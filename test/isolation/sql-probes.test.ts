@@ -1,7 +1,7 @@
 /** Suite 5: as each serving role, every table of the register is attacked with SQL; only what the role is for goes through. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { findBreaches, type ProbeTenants, readVictimRows } from './probes.ts'

@@ -1,6 +1,6 @@
 /** A tenant's own list, matrix or rule under the key of a shared one: both stay readable, and decisions read what they pinned. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readDefinitionSeeds } from '../../src/modules/risk-matrices/index.ts'
+import { readDefinitionSeeds } from '#modules/risk-matrices/index.ts'
 import { projectRoot } from '../support/database.ts'
 import { SharedList } from '../support/shared-list.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'

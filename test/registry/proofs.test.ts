@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { verifyProof } from '../../src/registry/content/merkle.ts'
+import { verifyProof } from '#registry/content/merkle.ts'
 import { buildProofVectors, type ProofAnswer } from '../support/proof-vectors.ts'
 import { hasPython, verifierPath, verifyInPython } from '../support/python-verifier.ts'
 

@@ -1,8 +1,8 @@
 /** Small matrices and tables for the tests of the analysis. */
 
-import { analyseDefinition } from '../../src/decision/analysis/analyse.ts'
-import { engine1 } from '../../src/decision/engine-1/engine.ts'
-import type { BoundLists, DecisionTable, Definition, Factor, Finding, Input } from '../../src/decision/model.ts'
+import { analyseDefinition } from '#decision/analysis/analyse.ts'
+import { engine1 } from '#decision/engine-1/engine.ts'
+import type { BoundLists, DecisionTable, Definition, Factor, Finding, Input } from '#decision/model.ts'
 import { lists } from './example-matrix.ts'
 
 export type Matrix = Extract<Definition, { family: 'matrix' }>

@@ -1,8 +1,8 @@
 /** For tests: lists as a decision sees them, made from plain entries. */
 
-import type { BoundList, BoundLists, ListEntry } from '../../src/decision/model.ts'
-import { canonicalJson } from '../../src/kernel/canonical-json.ts'
-import { entryHash } from '../../src/registry/content/hashes.ts'
+import type { BoundList, BoundLists, ListEntry } from '#decision/model.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { entryHash } from '#registry/content/hashes.ts'
 
 /** Keys to entries, in the order of the keys. */
 export function buildList(list_key: string, entries: Readonly<Record<string, Record<string, unknown>>>): BoundList {

@@ -1,5 +1,5 @@
 /** Sources for tests: bytes cut at awkward places, and a witness that says whether they were closed. */
-import type { Source } from '../../src/registry/adapter.ts'
+import type { Source } from '#registry/adapter.ts'
 
 /** The text or bytes in pieces of `piece_bytes`, so that every boundary is met. */
 export async function* toSource(content: string | Uint8Array, piece_bytes = 7): AsyncGenerator<Uint8Array> {

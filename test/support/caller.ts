@@ -1,5 +1,5 @@
 /** Calls operations of a server in the same process, for servers that are not a world's own. */
-import type { HttpServer } from '../../src/kernel/http/server.ts'
+import type { HttpServer } from '#kernel/http/server.ts'
 import type { CallOptions, Reply } from './test-app.ts'
 
 export const createCaller =

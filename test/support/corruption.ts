@@ -3,9 +3,9 @@
  * undone. An answer that passes off altered bytes as right is `unnoticed`.
  */
 import pg from 'pg'
-import { createBuiltInIssuer } from '../../src/kernel/auth/built-in-issuer.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { verifyChain } from '../../src/modules/audit/chain-reader.ts'
+import { createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { chainAllEvents } from './audit-chain.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 

@@ -1,7 +1,7 @@
 /** For tests: the example matrix changed, decided, and its faults in short. */
 
-import { engine1 } from '../../src/decision/engine-1/engine.ts'
-import type { BoundLists, Decision, Definition, Inputs, MatrixDefinition } from '../../src/decision/model.ts'
+import { engine1 } from '#decision/engine-1/engine.ts'
+import type { BoundLists, Decision, Definition, Inputs, MatrixDefinition } from '#decision/model.ts'
 import type { buildList } from './bound-lists.ts'
 import { lists, matrix } from './example-matrix.ts'
 

@@ -1,5 +1,5 @@
 /** Examples of the operations of matrices and rules, on the lists every installation is seeded with. */
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'
 

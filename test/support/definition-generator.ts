@@ -9,7 +9,7 @@ import type {
   Inputs,
   PolicyValue,
   Trigger,
-} from '../../src/decision/model.ts'
+} from '#decision/model.ts'
 import { buildList, buildLists } from './bound-lists.ts'
 import type { ReferenceCell, ReferenceMatrix } from './reference-engine.ts'
 

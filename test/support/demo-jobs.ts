@@ -4,14 +4,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { everyone } from '../../src/kernel/auth/roles.ts'
-import type { Tx } from '../../src/kernel/database/tx.ts'
-import { defineJob, type JobContext } from '../../src/kernel/job/kind.ts'
-import { JobView } from '../../src/kernel/job/schema.ts'
-import { fail } from '../../src/kernel/problem.ts'
-import { type Module, tenantRoute } from '../../src/kernel/route.ts'
-import { closed, integer, Type } from '../../src/kernel/schema.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { defineJob, type JobContext } from '#kernel/job/kind.ts'
+import { JobView } from '#kernel/job/schema.ts'
+import { fail } from '#kernel/problem.ts'
+import { type Module, tenantRoute } from '#kernel/route.ts'
+import { closed, integer, Type } from '#kernel/schema.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 
 /** No key on (job, number): an effect that happens twice shall be seen, not refused. */
 const effectTable = `

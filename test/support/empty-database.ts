@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { migrate, readMigrations } from '../../src/kernel/database/migrations.ts'
+import { migrate, readMigrations } from '#kernel/database/migrations.ts'
 import { projectRoot, type RoleName } from './database.ts'
 
 export type EmptyDatabase = Record<RoleName, pg.ClientConfig> & { drop(): Promise<void> }

@@ -1,8 +1,8 @@
 /** docs/endpoints.md from the route table: METHOD /path → operation, roles, transaction mode, marks, and where it is declared. */
 import fs from 'node:fs'
 import path from 'node:path'
-import { roles } from '../../src/kernel/auth/roles.ts'
-import type { Module, Route } from '../../src/kernel/route.ts'
+import { roles } from '#kernel/auth/roles.ts'
+import type { Module, Route } from '#kernel/route.ts'
 
 const initials: Record<string, string> = {
   viewer: 'V',

@@ -1,5 +1,5 @@
 /** Examples of decisions: a small policy of the tenant's own (two lists and a matrix), a subject, and what was decided. */
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'
 

@@ -1,7 +1,7 @@
 /** For tests: one matrix that has every form of factor, and the lists it reads. */
 
-import { engine1 } from '../../src/decision/engine-1/engine.ts'
-import type { BoundDefinition, BoundLists, Definition } from '../../src/decision/model.ts'
+import { engine1 } from '#decision/engine-1/engine.ts'
+import type { BoundDefinition, BoundLists, Definition } from '#decision/model.ts'
 import { buildList, buildLists } from './bound-lists.ts'
 
 export const bands = buildList('risk-bands', {

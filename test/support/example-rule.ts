@@ -1,5 +1,5 @@
 /** For tests: one rule. */
-import type { Definition } from '../../src/decision/model.ts'
+import type { Definition } from '#decision/model.ts'
 
 export const rule: Extract<Definition, { family: 'rule' }> = {
   family: 'rule',

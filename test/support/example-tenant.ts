@@ -2,12 +2,12 @@
  * A tenant that can make one of everything, for tests that call every operation. `user()` is made once and shared;
  * `newUser()` is a fresh one for calls that use it up. Things are made through the API wherever it can make them.
  */
-import { roles as allRoles, type Role } from '../../src/kernel/auth/roles.ts'
-import type { Tx } from '../../src/kernel/database/tx.ts'
-import { insertBreakGlassReview } from '../../src/kernel/request/queries.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { KeyUsageCounter } from '../../src/modules/access/index.ts'
-import { HOUSEKEEPING } from '../../src/modules/tenant/index.ts'
+import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { insertBreakGlassReview } from '#kernel/request/queries.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { KeyUsageCounter } from '#modules/access/index.ts'
+import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import type { CallOptions, TestApp } from './test-app.ts'
 
 export type Person = `user:${string}`

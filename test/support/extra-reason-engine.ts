@@ -1,6 +1,6 @@
 /** For tests: another engine, beside the ones there are. It means the same as engine 1, but says one reason code more. */
-import { engine1 } from '../../src/decision/engine-1/engine.ts'
-import type { Engine } from '../../src/decision/model.ts'
+import { engine1 } from '#decision/engine-1/engine.ts'
+import type { Engine } from '#decision/model.ts'
 
 export const engineWithExtraReason: Engine = {
   ...engine1,

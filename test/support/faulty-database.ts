@@ -3,8 +3,8 @@
  * raises an error, or the socket is destroyed. It changes nothing in the product: the pool is given another Client.
  */
 import pg from 'pg'
-import type { RuntimeOptions } from '../../src/app/runtime.ts'
-import type { StatementBatch } from '../../src/kernel/database/pipeline.ts'
+import type { RuntimeOptions } from '#app/runtime.ts'
+import type { StatementBatch } from '#kernel/database/pipeline.ts'
 import { createCaller } from './caller.ts'
 import { startSecondProcess } from './second-process.ts'
 import type { TestApp } from './test-app.ts'

@@ -3,8 +3,8 @@
  * without an entry, or an entry without a route, fails test/isolation/endpoints.test.ts. Identifiers must differ between
  * tenants, because the tests use one tenant's where another's belong.
  */
-import type { Role } from '../../src/kernel/auth/roles.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { batchFixtures } from './batch-fixtures.ts'
 import { definitionFixtures } from './definition-fixtures.ts'
 import { evaluationFixtures } from './evaluation-fixtures.ts'

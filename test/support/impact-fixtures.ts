@@ -1,5 +1,5 @@
 /** Examples of impact runs: on a list and a matrix of the tenant's own, and on an activation that waits for approval. */
-import { roles } from '../../src/kernel/auth/roles.ts'
+import { roles } from '#kernel/auth/roles.ts'
 import { countries, ensureEvaluation, ensurePolicy } from './evaluation-fixtures.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'

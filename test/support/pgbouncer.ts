@@ -3,8 +3,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findDatabaseUser, processOptions } from '../../src/app/embedded/data-dir.ts'
-import type { Connection } from '../../src/app/embedded/launcher.ts'
+import { findDatabaseUser, processOptions } from '#app/embedded/data-dir.ts'
+import type { Connection } from '#app/embedded/launcher.ts'
 
 export interface PgBouncer {
   readonly version: string

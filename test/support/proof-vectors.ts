@@ -1,10 +1,10 @@
 /** Test vectors of docs/proofs.md, made by the code that makes the proofs: whoever writes a verifier compares with them. */
-import { canonicalJson } from '../../src/kernel/canonical-json.ts'
-import { bucketHash, entryHash, keyHash, nodeHash, rootHash } from '../../src/registry/content/hashes.ts'
-import { createMerkleBuilder, getBucketBits, type MerkleTree } from '../../src/registry/content/merkle.ts'
-import { buildOverlayTree, hashOverlayEntry, type OverlayEntry } from '../../src/registry/overlay.ts'
-import { compileType } from '../../src/registry/types/compile-type.ts'
-import type { TypeDefinition } from '../../src/registry/types/type-definition.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { bucketHash, entryHash, keyHash, nodeHash, rootHash } from '#registry/content/hashes.ts'
+import { createMerkleBuilder, getBucketBits, type MerkleTree } from '#registry/content/merkle.ts'
+import { buildOverlayTree, hashOverlayEntry, type OverlayEntry } from '#registry/overlay.ts'
+import { compileType } from '#registry/types/compile-type.ts'
+import type { TypeDefinition } from '#registry/types/type-definition.ts'
 
 /** An answer of the route for proofs, as far as it is verified. */
 export interface ProofAnswer {

@@ -5,8 +5,8 @@
 
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Entry } from '../../src/registry/adapter.ts'
-import { adapters } from '../../src/registry/adapters/index.ts'
+import type { Entry } from '#registry/adapter.ts'
+import { adapters } from '#registry/adapters/index.ts'
 import type { Reply } from './test-app.ts'
 
 export interface ExpectedDifference {

@@ -2,7 +2,7 @@
  * For tests: the meaning of a matrix written down a second time, as plainly as possible and without any of the engine's code.
  * Tests come as small trees with their text; values are compared as they travel.
  */
-import type { BoundLists, DecisionTable, Definition, Inputs, PolicyValue } from '../../src/decision/model.ts'
+import type { BoundLists, DecisionTable, Definition, Inputs, PolicyValue } from '#decision/model.ts'
 
 /** One cell: its text for the engine, its meaning for the naive reading. */
 export interface ReferenceCell {

@@ -1,5 +1,5 @@
 /** Examples of the registry's operations: a list of the tenant's own with two versions, of which the second is in force. */
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'
 

@@ -1,6 +1,6 @@
 /** Requests that provoke the problems of the registry and of what is decided on it. */
 import pg from 'pg'
-import type { ProblemCode } from '../../src/kernel/problem.ts'
+import type { ProblemCode } from '#kernel/problem.ts'
 import { unprovableRule } from './definition-fixtures.ts'
 import { ensurePolicy } from './evaluation-fixtures.ts'
 import { ExampleTenant } from './example-tenant.ts'

@@ -1,5 +1,5 @@
 /** Examples of recurring batches and of how rules perform; their times lie far enough ahead not to come while a test runs. */
-import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { smallRule } from './definition-fixtures.ts'
 import { ensurePolicy } from './evaluation-fixtures.ts'
 import type { ExampleTenant } from './example-tenant.ts'

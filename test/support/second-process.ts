@@ -1,9 +1,9 @@
 /** Another process on the same database, as far as anybody can tell: its own pools, caches, buckets and server. */
 import path from 'node:path'
-import { createRuntime, type RuntimeOptions } from '../../src/app/runtime.ts'
-import { latestVersion, readMigrations } from '../../src/kernel/database/migrations.ts'
-import { createKeyring } from '../../src/kernel/encryption.ts'
-import { createSilentLog } from '../../src/kernel/log.ts'
+import { createRuntime, type RuntimeOptions } from '#app/runtime.ts'
+import { latestVersion, readMigrations } from '#kernel/database/migrations.ts'
+import { createKeyring } from '#kernel/encryption.ts'
+import { createSilentLog } from '#kernel/log.ts'
 import { projectRoot, TEST_MASTER_KEY } from './database.ts'
 import type { TestApp } from './test-app.ts'
 import { threadsDir } from './threads.ts'

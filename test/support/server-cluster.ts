@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { prepareDataDir, processOptions } from '../../src/app/embedded/data-dir.ts'
+import { prepareDataDir, processOptions } from '#app/embedded/data-dir.ts'
 
 const run = promisify(execFile)
 const ROOTS = ['/usr/lib/postgresql', '/usr/pgsql', '/opt/homebrew/opt', '/usr/local/opt']

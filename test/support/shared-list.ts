@@ -1,17 +1,13 @@
 /** A shared list as the operator keeps it: published and activated in the system tenant by the module's own functions. */
-import type { Tx } from '../../src/kernel/database/tx.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { activateVersion } from '../../src/modules/reference-data/activations/activate.ts'
-import {
-  type DatasetRow,
-  insertDataset,
-  type OverlayPolicy,
-} from '../../src/modules/reference-data/datasets/queries.ts'
-import { hashTypeContent, toTypeContent } from '../../src/modules/reference-data/types/dataset-type.ts'
-import { insertType, type TypeRow } from '../../src/modules/reference-data/types/queries.ts'
-import { publishStaged, stageRows } from '../../src/modules/reference-data/versions/publish.ts'
-import { type CompiledType, compileType } from '../../src/registry/types/compile-type.ts'
-import type { TypeDefinition } from '../../src/registry/types/type-definition.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { activateVersion } from '#modules/reference-data/activations/activate.ts'
+import { type DatasetRow, insertDataset, type OverlayPolicy } from '#modules/reference-data/datasets/queries.ts'
+import { hashTypeContent, toTypeContent } from '#modules/reference-data/types/dataset-type.ts'
+import { insertType, type TypeRow } from '#modules/reference-data/types/queries.ts'
+import { publishStaged, stageRows } from '#modules/reference-data/versions/publish.ts'
+import { type CompiledType, compileType } from '#registry/types/compile-type.ts'
+import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import type { TestApp } from './test-app.ts'
 
 const SYSTEM = '00000000-0000-0000-0000-000000000000'

@@ -1,6 +1,6 @@
 /** Examples of the operations on subjects: one with a past, a rating of its own and an override. */
-import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { insertRatings } from '../../src/modules/subjects/index.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { insertRatings } from '#modules/subjects/index.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'
 

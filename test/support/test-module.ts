@@ -2,12 +2,12 @@
  * A module that exists only in tests: its routes leave a mark in the database and then wait, fail or go on, as the test
  * says. It shows what the kernel does around a handler; nothing of it is part of the product.
  */
-import type { Tx } from '../../src/kernel/database/tx.ts'
-import { fail } from '../../src/kernel/problem.ts'
-import { type Module, publicRoute, streamReply, tenantRoute } from '../../src/kernel/route.ts'
-import { closed, Id, text } from '../../src/kernel/schema.ts'
-import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { claimUpload } from '../../src/modules/system/index.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { type Module, publicRoute, streamReply, tenantRoute } from '#kernel/route.ts'
+import { closed, Id, text } from '#kernel/schema.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { claimUpload } from '#modules/system/index.ts'
 
 export interface HandlerGate {
   /** Resolves once a request stands inside its handler, waiting. */

@@ -4,7 +4,7 @@
  */
 import { apiKeyTokens, isProblem, type TokenSource } from '@probity/client'
 import { useSyncExternalStore } from 'react'
-import { type Grant, type GrantedToken, refreshGrant } from '../oidc.ts'
+import { type Grant, type GrantedToken, refreshGrant } from '#console/oidc.ts'
 import { parsePasted } from './token.ts'
 
 const tokenKey = 'probity.token'

@@ -1,7 +1,7 @@
 /** The form that takes a token or an API key, and the line that tells which token is in use. */
 import { Anchor, Button, PasswordInput, Text } from '@mantine/core'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { useNow } from '../ui/date-time.tsx'
+import { useNow } from '#console/ui/date-time.tsx'
 import { signIn, signOut, useToken } from './session.ts'
 import { parseToken, type TokenClaims } from './token.ts'
 

@@ -2,12 +2,12 @@
 import { Button, Menu, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { meQuery } from '../session/queries.ts'
-import { signOut, useToken } from '../session/session.ts'
-import { RelativeTime } from '../ui/date-time.tsx'
-import { toWords } from '../ui/format.ts'
-import { Icon } from '../ui/icons.tsx'
-import { ButtonLink } from '../ui/link.tsx'
+import { meQuery } from '#console/session/queries.ts'
+import { signOut, useToken } from '#console/session/session.ts'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { toWords } from '#console/ui/format.ts'
+import { Icon } from '#console/ui/icons.tsx'
+import { ButtonLink } from '#console/ui/link.tsx'
 
 export function AccountMenu() {
   const token = useToken()

@@ -4,10 +4,10 @@ import { useLocalStorage } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useId } from 'react'
-import { type Area, filterAreas, findArea, groups } from '../areas.ts'
-import { meQuery } from '../session/queries.ts'
-import { useToken } from '../session/session.ts'
-import { Icon } from '../ui/icons.tsx'
+import { type Area, filterAreas, findArea, groups } from '#console/areas.ts'
+import { meQuery } from '#console/session/queries.ts'
+import { useToken } from '#console/session/session.ts'
+import { Icon } from '#console/ui/icons.tsx'
 
 /** Nothing but what is public until it is known who asks. */
 export function useVisibleAreas(): readonly Area[] {

@@ -1,7 +1,7 @@
 /** What an unknown address shows: the server hands every address outside /api to the console. */
 import { Box, Text, Title } from '@mantine/core'
-import { PageLink } from '../ui/link.tsx'
-import { usePageFocus } from '../ui/page.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { usePageFocus } from '#console/ui/page.tsx'
 
 export function NotFoundPage() {
   const heading = usePageFocus('Not found')

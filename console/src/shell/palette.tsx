@@ -3,8 +3,8 @@ import { Kbd, Modal, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useId, useState } from 'react'
-import type { Area } from '../areas.ts'
-import { Icon } from '../ui/icons.tsx'
+import type { Area } from '#console/areas.ts'
+import { Icon } from '#console/ui/icons.tsx'
 import { useVisibleAreas } from './navigation.tsx'
 
 export function Palette() {

@@ -1,11 +1,11 @@
 /** Lets a page through when somebody is signed in; otherwise asks to sign in, at the address that was asked for. */
 import { useLocation } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
-import { findArea } from '../areas.ts'
-import { useToken } from '../session/session.ts'
-import { ListSkeleton } from '../ui/list.tsx'
+import { findArea } from '#console/areas.ts'
+import { useToken } from '#console/session/session.ts'
+import { ListSkeleton } from '#console/ui/list.tsx'
 
-const SignInPage = lazy(() => import('../areas/sign-in/sign-in-page.tsx'))
+const SignInPage = lazy(() => import('#console/areas/sign-in/sign-in-page.tsx'))
 
 export function RequireSignIn({ children }: { readonly children: ReactNode }) {
   const token = useToken()

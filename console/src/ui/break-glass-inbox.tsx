@@ -2,7 +2,7 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
-import { probity } from '../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import { useApiMutation } from './api-mutation.ts'
 import { RelativeTime } from './date-time.tsx'
 import { formatOperation } from './format.ts'

@@ -1,7 +1,7 @@
 /** The summary of a large difference, which the server counts when it is asked for and keeps. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { probity } from '../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import type { OwnedVersion } from './origin.ts'
 import { differenceQuery } from './registry-queries.ts'
 

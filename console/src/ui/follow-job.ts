@@ -2,7 +2,7 @@
 import { isProblem, type Schemas } from '@probity/client'
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { probity } from '../session/client.ts'
+import { probity } from '#console/session/client.ts'
 
 type Job = Schemas['Job']
 

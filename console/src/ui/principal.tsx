@@ -1,7 +1,7 @@
 /** Who did something: the person's name where the caller may look it up, otherwise the id as recorded. */
 import { useQuery } from '@tanstack/react-query'
-import { probity } from '../session/client.ts'
-import { useMe, usePermission } from '../session/queries.ts'
+import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
 import { PageLink } from './link.tsx'
 
 const kinds: Readonly<Record<string, string>> = { key: 'API key', job: 'Job', seed: 'Set-up', operator: 'Operator' }

@@ -1,7 +1,7 @@
 /** Questions about lists and their types that several areas ask. */
 import { problemFromResponse, type Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
-import { probity } from '../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import { type Origin, type OwnedVersion, toDiffParams, toOriginParams } from './origin.ts'
 
 export type Dataset = Schemas['Dataset']

@@ -2,7 +2,7 @@
 import { Alert, Checkbox, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
-import { probity } from '../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import { toSentence, toWords } from './format.ts'
 
 export type Role = Schemas['User']['roles'][number]

@@ -9,9 +9,9 @@ import fs from 'node:fs'
 import { pipeline } from 'node:stream'
 import { pipeline as pipelineDone } from 'node:stream/promises'
 import { createGunzip, createGzip, type Gzip } from 'node:zlib'
-import type { Keyring } from '../../kernel/encryption.ts'
-import { describeSchemaErrors } from '../../kernel/http/validation.ts'
-import { Count, closed, Id, integer, type Static, type TSchema, Type, text } from '../../kernel/schema.ts'
+import type { Keyring } from '#kernel/encryption.ts'
+import { describeSchemaErrors } from '#kernel/http/validation.ts'
+import { Count, closed, Id, integer, type Static, type TSchema, Type, text } from '#kernel/schema.ts'
 
 export const FORMAT_VERSION = 1
 const FORMAT = 'probity-backup'

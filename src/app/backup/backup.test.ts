@@ -2,6 +2,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chainTenantEvents } from '#kernel/audit/chain-writer.ts'
+import { Database } from '#kernel/database/tx.ts'
+import { createSilentLog } from '#kernel/log.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { verifyChain } from '#modules/audit/chain-reader.ts'
+import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import {
   BackupFixture,
   dumpTables,
@@ -10,17 +16,11 @@ import {
   readLines,
   readSections,
   restoreInto,
-} from '../../../test/support/backup-fixture.ts'
-import { type EmptyDatabase, runSql } from '../../../test/support/empty-database.ts'
-import type { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { waitUntil } from '../../../test/support/job-test-app.ts'
-import type { TestApp } from '../../../test/support/test-app.ts'
-import { chainTenantEvents } from '../../kernel/audit/chain-writer.ts'
-import { Database } from '../../kernel/database/tx.ts'
-import { createSilentLog } from '../../kernel/log.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
-import { verifyChain } from '../../modules/audit/chain-reader.ts'
-import { HOUSEKEEPING } from '../../modules/tenant/index.ts'
+} from '#test/support/backup-fixture.ts'
+import { type EmptyDatabase, runSql } from '#test/support/empty-database.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
+import { waitUntil } from '#test/support/job-test-app.ts'
+import type { TestApp } from '#test/support/test-app.ts'
 import { createRuntime } from '../runtime.ts'
 
 let b: BackupFixture

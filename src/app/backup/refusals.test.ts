@@ -3,16 +3,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  BackupFixture,
-  dumpTables,
-  queryDatabase,
-  readLines,
-  restoreInto,
-} from '../../../test/support/backup-fixture.ts'
-import { TEST_MASTER_KEY } from '../../../test/support/database.ts'
-import { type EmptyDatabase, runSql } from '../../../test/support/empty-database.ts'
-import { createKeyring } from '../../kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption.ts'
+import { BackupFixture, dumpTables, queryDatabase, readLines, restoreInto } from '#test/support/backup-fixture.ts'
+import { TEST_MASTER_KEY } from '#test/support/database.ts'
+import { type EmptyDatabase, runSql } from '#test/support/empty-database.ts'
 
 let b: BackupFixture
 beforeAll(async () => {

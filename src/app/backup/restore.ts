@@ -3,8 +3,8 @@
  * written; rows go in through the same walls as any others; each tenant is compared with the file before it is committed;
  * tenants stay suspended until all of them are there.
  */
-import type { Keyring } from '../../kernel/encryption.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import type { Keyring } from '#kernel/encryption.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Connections } from '../environment.ts'
 import { type BackupTotals, iterateRowScopes, type RecordBackup, type RowScope, readSchemaInfo } from './backup.ts'
 import {

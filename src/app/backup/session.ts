@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
-import { type ConnectionConfig, openClient } from '../../kernel/database/servers.ts'
+import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'
 import { type QueryRunner, SET_CONTEXT } from './queries.ts'
 
 /** Every value in PostgreSQL's own text form. */

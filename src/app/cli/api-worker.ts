@@ -3,7 +3,7 @@
  * schema; they refuse to serve from a database that is not as it must be.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLog, type Log } from '../../kernel/log.ts'
+import { createLog, type Log } from '#kernel/log.ts'
 import { type Environment, loadKeyring, NotRunningError, openEnvironment } from '../environment.ts'
 import { prepareIntegrityKeys } from '../integrity-keys.ts'
 import { assertPortFree } from '../ports.ts'

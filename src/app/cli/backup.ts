@@ -1,8 +1,8 @@
 /** `backup`: everything in one file, as of one instant. Reads through the walls like everybody else, and leaves an event in every tenant's record. */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Keyring } from '../../kernel/encryption.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import type { Keyring } from '#kernel/encryption.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { type RecordBackup, backup as writeBackup } from '../backup/backup.ts'
 import { type Connections, loadKeyring } from '../environment.ts'
 import { loadAuditKeys, prepareIntegrityKeys, renewIntegrityKeys } from '../integrity-keys.ts'

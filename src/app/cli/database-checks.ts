@@ -1,7 +1,7 @@
 /** What the doctor looks at beyond the start-up guard: the servers of a URL, and whether chains of audit events belong here. */
-import { countMovedChains } from '../../kernel/audit/queries.ts'
-import { type ConnectionConfig, isWritable, openClient, parseDatabaseUrl } from '../../kernel/database/servers.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import { countMovedChains } from '#kernel/audit/queries.ts'
+import { type ConnectionConfig, isWritable, openClient, parseDatabaseUrl } from '#kernel/database/servers.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { type Config, urlVariables } from '../config.ts'
 import { type CheckContext, describeCause } from '../startup-checks.ts'
 import { type Finding, failFinding, okFinding, warnFinding } from './machine-checks.ts'

@@ -1,8 +1,8 @@
 /** `doctor`: looks at everything that could keep Probity from running, and says of each what to do. Mends nothing. */
 import type pg from 'pg'
-import { type ConnectionConfig, openClient } from '../../kernel/database/servers.ts'
-import type { Keyring } from '../../kernel/encryption.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'
+import type { Keyring } from '#kernel/encryption.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Config } from '../config.ts'
 import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
 import { listMasterKeyUses } from '../integrity-keys.ts'

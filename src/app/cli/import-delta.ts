@@ -1,7 +1,7 @@
 /** Options of `reference-data import` for a file that holds changes only. */
 import fs from 'node:fs'
-import type { DeltaRequest } from '../../modules/reference-data/index.ts'
-import { isPointer } from '../../registry/content/json-pointer.ts'
+import type { DeltaRequest } from '#modules/reference-data/index.ts'
+import { isPointer } from '#registry/content/json-pointer.ts'
 import { type Arguments, parseInteger, UsageError } from './command.ts'
 
 export const DELTA_OPTIONS = {

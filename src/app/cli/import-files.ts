@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Reject } from '../../registry/adapter.ts'
+import type { Reject } from '#registry/adapter.ts'
 import type { Terminal } from './command.ts'
 import { formatTable } from './format-table.ts'
 

@@ -1,6 +1,6 @@
 /** `keys rewrap`, `keys retire` and `keys renew`: what is encrypted under the master keys, and the integrity keys themselves. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { listMasterKeyUses, type MasterKeyUse, renewIntegrityKeys, rewrapAll } from '../integrity-keys.ts'
 import { listTenants } from '../queries.ts'
 import { type Command, UsageError } from './command.ts'

@@ -1,5 +1,5 @@
 /** `migrate`: applies what is pending, or shows it. The only command besides `start` that changes the schema. */
-import { migrate as applyMigrations, planMigrations } from '../../kernel/database/migrations.ts'
+import { migrate as applyMigrations, planMigrations } from '#kernel/database/migrations.ts'
 import { readProjectMigrations } from '../project.ts'
 import type { Command } from './command.ts'
 import { withEnvironment } from './operator.ts'

@@ -1,6 +1,6 @@
 /** `openapi`: the document of this version, from the declarations alone; no database is asked. */
 import fs from 'node:fs'
-import { buildOpenapiDocument } from '../../kernel/openapi.ts'
+import { buildOpenapiDocument } from '#kernel/openapi.ts'
 import { modules } from '../modules.ts'
 import type { Command } from './command.ts'
 

@@ -2,10 +2,10 @@
  * What the operator does to a tenant stands in that tenant's audit record, written by the transaction that does it: what is not
  * recorded did not happen, and what did not happen is not recorded.
  */
-import type { AuditKeys } from '../../kernel/audit/chain.ts'
-import { type AuditEventInput, recordEvent } from '../../kernel/audit/record.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { CANARY_TENANT } from '../../modules/tenant/index.ts'
+import type { AuditKeys } from '#kernel/audit/chain.ts'
+import { type AuditEventInput, recordEvent } from '#kernel/audit/record.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { CANARY_TENANT } from '#modules/tenant/index.ts'
 import { deferForTenant } from '../queries.ts'
 import { OPERATOR, type OperatorContext } from './operator.ts'
 

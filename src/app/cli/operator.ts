@@ -1,6 +1,6 @@
 /** A short visit to the database for one command: connections as app and steward and the keyring, closed when it is done. */
-import type { AuditKeys } from '../../kernel/audit/chain.ts'
-import type { Keyring } from '../../kernel/encryption.ts'
+import type { AuditKeys } from '#kernel/audit/chain.ts'
+import type { Keyring } from '#kernel/encryption.ts'
 import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
 import { loadAuditKeys } from '../integrity-keys.ts'
 import { modules } from '../modules.ts'

@@ -4,8 +4,8 @@
  */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import {
   assertHeadVersion,
   type DatasetRow,
@@ -28,12 +28,12 @@ import {
   toTypeDefinition,
   type VersionRow,
   withDefaultColumns,
-} from '../../modules/reference-data/index.ts'
-import type { Adapter, Reject } from '../../registry/adapter.ts'
-import { findOptionFaults } from '../../registry/adapter-options.ts'
-import { adapters } from '../../registry/adapters/index.ts'
-import type { TreeSource } from '../../registry/content/stored-tree.ts'
-import type { ImportTotals } from '../../registry/import/order.ts'
+} from '#modules/reference-data/index.ts'
+import type { Adapter, Reject } from '#registry/adapter.ts'
+import { findOptionFaults } from '#registry/adapter-options.ts'
+import { adapters } from '#registry/adapters/index.ts'
+import type { TreeSource } from '#registry/content/stored-tree.ts'
+import type { ImportTotals } from '#registry/import/order.ts'
 import { type Arguments, type Command, type Invocation, parseInteger, type Terminal, UsageError } from './command.ts'
 import { findNearest } from './help.ts'
 import { DELTA_OPTIONS, readDelta } from './import-delta.ts'

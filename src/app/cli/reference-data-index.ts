@@ -1,5 +1,5 @@
 /** `reference-data index --shared`: builds what long lists need to be searched, compared and proved quickly, where it is missing. */
-import { findVersion, indexVersion, needsIndex } from '../../modules/reference-data/index.ts'
+import { findVersion, indexVersion, needsIndex } from '#modules/reference-data/index.ts'
 import type { Command } from './command.ts'
 import { listSharedLists, readScope, requireList, SHARED_OPTION, withSharedLists } from './shared-list.ts'
 

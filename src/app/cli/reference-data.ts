@@ -11,8 +11,8 @@ import {
   parseDifference,
   rollBack,
   updateVersionState,
-} from '../../modules/reference-data/index.ts'
-import { listFieldChanges } from '../../registry/content/json-patch.ts'
+} from '#modules/reference-data/index.ts'
+import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { type Command, type Invocation, type Option, parseInteger, UsageError } from './command.ts'
 import { formatTable } from './format-table.ts'
 import {

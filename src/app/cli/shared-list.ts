@@ -3,11 +3,11 @@
  * operator's record in the transaction of the change itself. Shared lists live in the system tenant, written as the steward.
  */
 import os from 'node:os'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import type { Database, Scope, Tx } from '../../kernel/database/tx.ts'
-import { Problem, problems } from '../../kernel/problem.ts'
-import { hasVisibleText } from '../../kernel/schema.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Database, Scope, Tx } from '#kernel/database/tx.ts'
+import { Problem, problems } from '#kernel/problem.ts'
+import { hasVisibleText } from '#kernel/schema.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import {
   activateVersion,
   countDifferences,
@@ -20,7 +20,7 @@ import {
   listScheduledActivations,
   referenceData,
   type VersionRow,
-} from '../../modules/reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import { type Invocation, type Option, UsageError } from './command.ts'
 import { findNearest } from './help.ts'
 import { withOperator } from './operator.ts'

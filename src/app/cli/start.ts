@@ -1,9 +1,9 @@
 /** `start`: everything in one process, for trying out and for small installations. Says what it does while it does it. */
 import fs from 'node:fs'
 import path from 'node:path'
-import { migrate } from '../../kernel/database/migrations.ts'
-import type { Keyring } from '../../kernel/encryption.ts'
-import { createLog, type Log } from '../../kernel/log.ts'
+import { migrate } from '#kernel/database/migrations.ts'
+import type { Keyring } from '#kernel/encryption.ts'
+import { createLog, type Log } from '#kernel/log.ts'
 import type { Config } from '../config.ts'
 import { type Environment, ensureKeyring, openEnvironment } from '../environment.ts'
 import { modules } from '../modules.ts'

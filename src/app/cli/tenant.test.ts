@@ -1,7 +1,7 @@
 /** `tenant create` on a real database: all of a tenant or nothing that anybody could use, wherever it is broken off. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertTenant } from '../queries.ts'
 import { checkApprovers } from './approver-check.ts'
 import { createTenantWithKey } from './tenant.ts'

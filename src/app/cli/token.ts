@@ -1,8 +1,8 @@
 /** `token`: a token of the built-in issuer for one tenant, printed alone so that a script can use it. */
-import { BUILT_IN_ISSUER, createBuiltInIssuer } from '../../kernel/auth/built-in-issuer.ts'
-import { isRole, type Role, roles } from '../../kernel/auth/roles.ts'
-import { isUuid, uuidv7 } from '../../kernel/uuid.ts'
-import { findUser, findUserByEmail, insertUser, listUsers, type UserRow } from '../../modules/access/index.ts'
+import { BUILT_IN_ISSUER, createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
+import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
+import { isUuid, uuidv7 } from '#kernel/uuid.ts'
+import { findUser, findUserByEmail, insertUser, listUsers, type UserRow } from '#modules/access/index.ts'
 import type { TenantSummary } from '../queries.ts'
 import { type Command, type Invocation, parseInteger, UsageError } from './command.ts'
 import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'

@@ -2,10 +2,10 @@
  * `user add|reactivate`: what the operator does for a tenant that has too few people to approve its own changes. Everything
  * else about people is the tenant's own business.
  */
-import { BUILT_IN_ISSUER } from '../../kernel/auth/built-in-issuer.ts'
-import { isRole, type Role, roles } from '../../kernel/auth/roles.ts'
-import { isUuid, uuidv7 } from '../../kernel/uuid.ts'
-import { findUser, findUserByEmail, insertUser, updateUserState } from '../../modules/access/index.ts'
+import { BUILT_IN_ISSUER } from '#kernel/auth/built-in-issuer.ts'
+import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
+import { isUuid, uuidv7 } from '#kernel/uuid.ts'
+import { findUser, findUserByEmail, insertUser, updateUserState } from '#modules/access/index.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
 import { recordAction } from './operator-actions.ts'

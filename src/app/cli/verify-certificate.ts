@@ -7,7 +7,7 @@ import {
   findCertificateFaults,
   InvalidCertificateError,
   parseCertificate,
-} from '../../decision/certificate.ts'
+} from '#decision/certificate.ts'
 import type { Command } from './command.ts'
 import { readJsonFile, readPublicKey } from './verify.ts'
 

@@ -3,8 +3,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import { createMerkleBuilder } from '../../registry/content/merkle.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { createMerkleBuilder } from '#registry/content/merkle.ts'
 import { main } from '../main.ts'
 
 let folder: string

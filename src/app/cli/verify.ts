@@ -4,11 +4,11 @@
  */
 import fs from 'node:fs'
 import readline from 'node:readline'
-import { InvalidExport, type KeptCheckpoint, verifyExport } from '../../kernel/audit/export-verifier.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import { entryHash, keyHash } from '../../registry/content/hashes.ts'
-import { type Proof, verifyProof } from '../../registry/content/merkle.ts'
-import { hashOverlayEntry, type OverlayEntry } from '../../registry/overlay.ts'
+import { InvalidExport, type KeptCheckpoint, verifyExport } from '#kernel/audit/export-verifier.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { entryHash, keyHash } from '#registry/content/hashes.ts'
+import { type Proof, verifyProof } from '#registry/content/merkle.ts'
+import { hashOverlayEntry, type OverlayEntry } from '#registry/overlay.ts'
 import { type Arguments, type Command, UsageError } from './command.ts'
 
 const MAX_PRINTED_FAULTS = 20

@@ -1,6 +1,6 @@
 /** What `start` prints when it is ready: where things are, and tokens of the demo tenants to try them with. */
-import type { BuiltInIssuer } from '../../kernel/auth/built-in-issuer.ts'
-import type { Role } from '../../kernel/auth/roles.ts'
+import type { BuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
+import type { Role } from '#kernel/auth/roles.ts'
 import { type DemoTenant, type DemoUser, demoTenants } from '../seed.ts'
 
 export const DEMO_TOKEN_HOURS = 12

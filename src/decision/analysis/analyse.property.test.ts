@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
-import { bands, bindOrThrow } from '../../../test/support/example-matrix.ts'
+import { buildList, buildLists } from '#test/support/bound-lists.ts'
+import { bands, bindOrThrow } from '#test/support/example-matrix.ts'
 import { engine1 } from '../engine-1/engine.ts'
 import type { DecisionTable, Definition, Factor, Finding, HitPolicy, Input, Inputs } from '../model.ts'
 import { analyseDefinition } from './analyse.ts'

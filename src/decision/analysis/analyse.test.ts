@@ -6,9 +6,9 @@ import {
   buildTableFactor,
   kind,
   summarizeFindings,
-} from '../../../test/support/analysis-definitions.ts'
-import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
-import { bands, bindOrThrow, lists, matrix } from '../../../test/support/example-matrix.ts'
+} from '#test/support/analysis-definitions.ts'
+import { buildList, buildLists } from '#test/support/bound-lists.ts'
+import { bands, bindOrThrow, lists, matrix } from '#test/support/example-matrix.ts'
 import type { BoundLists, DecisionTable, Definition, Factor, Finding, Input, Inputs, Trigger } from '../model.ts'
 
 /** The engine's own findings for the example. */

@@ -2,8 +2,8 @@
  * Goes through definitions in a bounded thread, so that nobody else's request waits for it. What meets a limit of time or
  * memory is said to be unproved, unsearched or untried; a thread that fails is never taken for an answer.
  */
-import { BoundedThread, ThreadFailure } from '../../kernel/bounded-thread.ts'
-import type { ThreadAdmission } from '../../kernel/thread-admission.ts'
+import { BoundedThread, ThreadFailure } from '#kernel/bounded-thread.ts'
+import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import type { Finding, Inputs } from '../model.ts'
 import { type AnalysisRequest, listTransferables, serializeRequest } from './analysis-request.ts'
 import type { AnalysisTask, DecisionAttempt, TaskResults } from './analysis-task.ts'

@@ -3,7 +3,7 @@
  * to the new one and the decision made again. What has an effect only together with others is found by taking away whatever
  * is not needed for the new outcome.
  */
-import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 
 export interface AttributionInput<T> {
   /** Names of what has an old and a new version: lists, the matrix. */

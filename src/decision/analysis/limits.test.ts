@@ -7,8 +7,8 @@ import {
   buildTableFactor,
   kind,
   summarizeFindings,
-} from '../../../test/support/analysis-definitions.ts'
-import { lists } from '../../../test/support/example-matrix.ts'
+} from '#test/support/analysis-definitions.ts'
+import { lists } from '#test/support/example-matrix.ts'
 import type { BoundList, BoundLists, Definition, Factor, Input } from '../model.ts'
 
 describe('what is too large', () => {

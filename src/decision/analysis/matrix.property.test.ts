@@ -1,8 +1,8 @@
 /** Whole matrices against brute force: every input of a small space is decided, and the analysis must have known. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
-import { bands, bindOrThrow } from '../../../test/support/example-matrix.ts'
+import { buildList, buildLists } from '#test/support/bound-lists.ts'
+import { bands, bindOrThrow } from '#test/support/example-matrix.ts'
 import { engine1 } from '../engine-1/engine.ts'
 import type { BoundLists, Decision, Definition, Factor, Input, Inputs, Trigger } from '../model.ts'
 import { analyseDefinition } from './analyse.ts'

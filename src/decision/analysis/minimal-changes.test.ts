@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bindOrThrow, lists, matrix } from '../../../test/support/example-matrix.ts'
+import { bindOrThrow, lists, matrix } from '#test/support/example-matrix.ts'
 import { engine1 } from '../engine-1/engine.ts'
 import type { Definition, Inputs } from '../model.ts'
 import { findBreakPoints } from './break-points.ts'

@@ -1,9 +1,9 @@
 /** How large a definition is said to be against how large it is: never smaller, whatever its tests and lists. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildMatrix, buildTableFactor } from '../../../test/support/analysis-definitions.ts'
-import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
-import { bands } from '../../../test/support/example-matrix.ts'
+import { buildMatrix, buildTableFactor } from '#test/support/analysis-definitions.ts'
+import { buildList, buildLists } from '#test/support/bound-lists.ts'
+import { bands } from '#test/support/example-matrix.ts'
 import { buildBoundLayout } from '../engine-1/bound-layout.ts'
 import type { Factor, Input, LookupFactor, PresenceFactor } from '../model.ts'
 import { InputUsage } from './input-usage.ts'

@@ -2,7 +2,7 @@
  * Brings a definition and lists together once: policy values become plain numbers and texts. What a list lacks is a finding at
  * the place of the definition that reads it.
  */
-import { parsePointer, valueAt } from '../../registry/content/json-pointer.ts'
+import { parsePointer, valueAt } from '#registry/content/json-pointer.ts'
 import type { BoundList, BoundLists, PolicyValue, UsedEntry } from '../model.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
 import { FindingCollector, formatForMessage } from './shape.ts'

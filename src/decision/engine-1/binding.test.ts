@@ -1,8 +1,8 @@
 /** A definition and its lists: what it reads, and what is found when a list does not serve. */
 import { describe, expect, test } from 'vitest'
-import { buildList } from '../../../test/support/bound-lists.ts'
-import { inputs, listBindFaults, withList } from '../../../test/support/decision-examples.ts'
-import { bands, bindOrThrow, lists, matrix } from '../../../test/support/example-matrix.ts'
+import { buildList } from '#test/support/bound-lists.ts'
+import { inputs, listBindFaults, withList } from '#test/support/decision-examples.ts'
+import { bands, bindOrThrow, lists, matrix } from '#test/support/example-matrix.ts'
 import type { BoundLists } from '../model.ts'
 import { engine1 } from './engine.ts'
 

@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DefinitionGenerator } from '../../../test/support/definition-generator.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { DefinitionGenerator } from '#test/support/definition-generator.ts'
 import { engine1 } from './engine.ts'
 
 test('the same bytes as ever', () => {

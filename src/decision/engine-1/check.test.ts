@@ -1,8 +1,8 @@
 /** What is found in a definition without lists: each fault at its place, nothing ever thrown, and silence means it runs. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { lists, matrix } from '../../../test/support/example-matrix.ts'
-import { rule } from '../../../test/support/example-rule.ts'
+import { lists, matrix } from '#test/support/example-matrix.ts'
+import { rule } from '#test/support/example-rule.ts'
 import type { Definition, DefinitionFamily, Factor } from '../model.ts'
 import { engine1 } from './engine.ts'
 import { MAX_FINDINGS } from './shape.ts'

@@ -2,7 +2,7 @@
  * Everything that can be said about a definition without lists: shape, names, references, tests, limits. It takes any JSON and
  * never throws; what it lets through without a finding can be compiled.
  */
-import { escapeStep, isObject } from '../../registry/content/json-pointer.ts'
+import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
 import type { DefinitionFamily, Factor, Finding, Input, Trigger } from '../model.ts'
 import { checkInput, checkSentence, checkTest, DeclaredNames } from './check-parts.ts'
 import { checkScore, checkTable } from './check-table.ts'

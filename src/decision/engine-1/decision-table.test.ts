@@ -1,8 +1,8 @@
 /** Decision tables: hit policies and what a table gives, in a rule and in a factor. */
 import { describe, expect, test } from 'vitest'
-import { assertDecided, changeMatrix, inputs, listFaults } from '../../../test/support/decision-examples.ts'
-import { bindOrThrow } from '../../../test/support/example-matrix.ts'
-import { rule } from '../../../test/support/example-rule.ts'
+import { assertDecided, changeMatrix, inputs, listFaults } from '#test/support/decision-examples.ts'
+import { bindOrThrow } from '#test/support/example-matrix.ts'
+import { rule } from '#test/support/example-rule.ts'
 import type { Decision, DecisionTable, Factor, RuleDefinition } from '../model.ts'
 
 describe('rules', () => {

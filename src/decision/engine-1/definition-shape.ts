@@ -1,5 +1,5 @@
 /** The shape of every part of a definition, with its limits. Names, references and tests are judged by check.ts. */
-import { isObject, isPointer } from '../../registry/content/json-pointer.ts'
+import { isObject, isPointer } from '#registry/content/json-pointer.ts'
 import {
   anything,
   boolean,

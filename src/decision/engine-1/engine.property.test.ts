@@ -1,9 +1,9 @@
 /** Engine 1 decides as the naive reading does, for matrices, lists and inputs nobody thought of. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DefinitionGenerator } from '../../../test/support/definition-generator.ts'
-import { decideByReference } from '../../../test/support/reference-engine.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { DefinitionGenerator } from '#test/support/definition-generator.ts'
+import { decideByReference } from '#test/support/reference-engine.ts'
 import { engine1 } from './engine.ts'
 
 fc.configureGlobal({ seed: 1604 })

@@ -1,6 +1,8 @@
 /** What engine 1 decides: every form of factor by example, every fault by its code, and the same bytes every time. */
 import { describe, expect, test } from 'vitest'
-import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { compileType } from '#registry/types/compile-type.ts'
+import { buildList, buildLists } from '#test/support/bound-lists.ts'
 import {
   assertDecided,
   changeMatrix,
@@ -8,11 +10,9 @@ import {
   listBindFaults,
   listFaults,
   withList,
-} from '../../../test/support/decision-examples.ts'
-import { bindOrThrow, lists, matrix } from '../../../test/support/example-matrix.ts'
-import { rule } from '../../../test/support/example-rule.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import { compileType } from '../../registry/types/compile-type.ts'
+} from '#test/support/decision-examples.ts'
+import { bindOrThrow, lists, matrix } from '#test/support/example-matrix.ts'
+import { rule } from '#test/support/example-rule.ts'
 import { hashDocument } from '../document.ts'
 import type { Factor, Inputs, MatrixDefinition } from '../model.ts'
 import { engine1 } from './engine.ts'

@@ -1,5 +1,5 @@
 /** The factors of a matrix bound to lists: each gives its score in basis points, with what it read and why. */
-import { escapeStep } from '../../registry/content/json-pointer.ts'
+import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { Factor, FactorOutcome, OnMissing, UsedEntry } from '../model.ts'
 import { type Binder, type BoundScore, createFieldReader, isScore } from './binder.ts'
 import { type BoundRow, bindTable, type Otherwise } from './decision-table.ts'

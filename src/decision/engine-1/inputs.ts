@@ -2,7 +2,7 @@
  * Inputs as a decision reads them: each declared one is brought into the form its column is tested in, or its fault is told.
  * Allowed values that come from a list are judged where lists are at hand.
  */
-import { escapeStep } from '../../registry/content/json-pointer.ts'
+import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { Finding, Input, Inputs } from '../model.ts'
 import { MAX_ITEMS } from './definition-shape.ts'
 import { formatDate, formatScaled, parseDate, parseScaled } from './scalars.ts'

@@ -1,9 +1,9 @@
 /** A definition that takes its values from lists decides, and is proved, exactly as the one with the same values written out. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildList } from '../../../test/support/bound-lists.ts'
-import { DefinitionGenerator } from '../../../test/support/definition-generator.ts'
-import { bindOrThrow } from '../../../test/support/example-matrix.ts'
+import { buildList } from '#test/support/bound-lists.ts'
+import { DefinitionGenerator } from '#test/support/definition-generator.ts'
+import { bindOrThrow } from '#test/support/example-matrix.ts'
 import { analyseDefinition } from '../analysis/analyse.ts'
 import { findBreakPoints } from '../analysis/break-points.ts'
 import { findMinimalChanges } from '../analysis/minimal-changes.ts'

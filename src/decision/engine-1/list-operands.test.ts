@@ -1,8 +1,8 @@
 /** Tests that compare with values of lists: what they mean, what they leave in the decision, and what is said when a list does not serve. */
 import { describe, expect, test } from 'vitest'
-import { buildList, buildLists } from '../../../test/support/bound-lists.ts'
-import { assertDecided } from '../../../test/support/decision-examples.ts'
-import { bindOrThrow, lists as known } from '../../../test/support/example-matrix.ts'
+import { buildList, buildLists } from '#test/support/bound-lists.ts'
+import { assertDecided } from '#test/support/decision-examples.ts'
+import { bindOrThrow, lists as known } from '#test/support/example-matrix.ts'
 import type { BoundLists, DecisionRow, Definition, Finding, Input, Inputs, MatrixDefinition } from '../model.ts'
 import { engine1 } from './engine.ts'
 

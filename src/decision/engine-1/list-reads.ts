@@ -1,5 +1,5 @@
 /** Every place where a definition reads a list, and what a decision will need of each list. */
-import { escapeStep } from '../../registry/content/json-pointer.ts'
+import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { CompiledDefinition, Factor, Inputs, ListNeeds, PolicyValue } from '../model.ts'
 import { joinKeyParts } from './entry-key.ts'
 import { formatValue, type InputValue } from './inputs.ts'

@@ -1,5 +1,5 @@
 /** The beginning of every decision: the inputs are read into a run, and compared with the lists that say what is allowed. */
-import { escapeStep } from '../../registry/content/json-pointer.ts'
+import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { BoundLists, Explanation, Finding, Input, Inputs, UsedEntry } from '../model.ts'
 import { type Binder, createFieldReader } from './binder.ts'
 import { findInputFaults, formatForSentence, formatValue, type InputReader, type InputValue } from './inputs.ts'

@@ -2,7 +2,7 @@
  * Small parts for saying what shape a JSON value must have, with faults in words. It knows no definition; check.ts puts the
  * parts together.
  */
-import { escapeStep, isObject } from '../../registry/content/json-pointer.ts'
+import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
 import type { Finding } from '../model.ts'
 
 /** Enough for whoever mends a definition; a hostile one must not produce millions. */

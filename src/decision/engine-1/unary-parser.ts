@@ -2,7 +2,7 @@
  * Reads the text of a unary test into its tree, typed by its column. One pass from left to right within fixed limits; it never
  * throws, and says at which character what was expected.
  */
-import { isPointer } from '../../registry/content/json-pointer.ts'
+import { isPointer } from '#registry/content/json-pointer.ts'
 import { parseDate, parseScaled } from './scalars.ts'
 import {
   type Column,

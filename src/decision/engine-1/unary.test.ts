@@ -1,7 +1,7 @@
 /** Unary tests: what each text means, what is refused and where, and that text and tree say the same. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { slugPattern } from '../../kernel/schema.ts'
+import { slugPattern } from '#kernel/schema.ts'
 import { formatDate, formatScaled, parseDate, parseScaled } from './scalars.ts'
 import {
   type Column,

@@ -1,5 +1,5 @@
 /** The types of a DMN file as far as inputs of rules have them: simple ones, their allowed values, and lists of texts. */
-import { getAttribute, getChild, getChildText, type XmlElement } from '../../registry/formats/xml.ts'
+import { getAttribute, getChild, getChildText, type XmlElement } from '#registry/formats/xml.ts'
 import { type LiteralKind, parseTests, parseValues } from './cell.ts'
 import { excerpt, UnsupportedConstruct } from './import-result.ts'
 import type { ForeignColumn } from './rule-table.ts'

@@ -2,15 +2,8 @@
  * Decision tables of DMN 1.1 to 1.5 files as rules. Only what the engine says exactly is taken over: tables of simple unary
  * tests with literal outputs. Literal expressions, functions, contexts, invocations and knowledge models are named and left out.
  */
-import { SourceFault } from '../../registry/adapter.ts'
-import {
-  getAttribute,
-  getChild,
-  getChildren,
-  getChildText,
-  readXml,
-  type XmlElement,
-} from '../../registry/formats/xml.ts'
+import { SourceFault } from '#registry/adapter.ts'
+import { getAttribute, getChild, getChildren, getChildText, readXml, type XmlElement } from '#registry/formats/xml.ts'
 import type { CollectOperator, HitPolicy, PolicyValue } from '../model.ts'
 import { type ImportedCell, type LiteralKind, parseExactNumber, parseOutput, parseTests, parseValues } from './cell.ts'
 import { DmnTypes } from './dmn-types.ts'

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findSharedFolder } from '../../../test/support/shared-data.ts'
+import { findSharedFolder } from '#test/support/shared-data.ts'
 import { engine1 } from '../engine-1/engine.ts'
 import { importGoRules } from './gorules.ts'
 

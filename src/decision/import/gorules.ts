@@ -2,8 +2,8 @@
  * GoRules JSON graphs as rules: decision tables, expressions that compare and choose, and switches, each as a rule that says
  * which other rules give its inputs. Functions, arithmetic and called decisions have no counterpart and are named, node by node.
  */
-import { parseStrictJson } from '../../kernel/strict-json.ts'
-import { isObject } from '../../registry/content/json-pointer.ts'
+import { parseStrictJson } from '#kernel/strict-json.ts'
+import { isObject } from '#registry/content/json-pointer.ts'
 import type { HitPolicy, PolicyValue } from '../model.ts'
 import { ANY_CELL, parseOutput, parseTests } from './cell.ts'
 import { BRANCH, Graph, type Json, linkRules, readId, readText } from './gorules-graph.ts'

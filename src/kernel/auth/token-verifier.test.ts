@@ -4,13 +4,8 @@ import { validateHeaderValue } from 'node:http'
 import fc from 'fast-check'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { forgedTokens } from '../../../test/support/forged-tokens.ts'
-import {
-  type ForgeryContext,
-  type ForgeryKey,
-  goodExternalToken,
-  goodToken,
-} from '../../../test/support/token-forge.ts'
+import { forgedTokens } from '#test/support/forged-tokens.ts'
+import { type ForgeryContext, type ForgeryKey, goodExternalToken, goodToken } from '#test/support/token-forge.ts'
 import { Problem } from '../problem.ts'
 import { generateSigningKey } from './token-minter.ts'
 import { createTokenVerifier, type TokenVerifier, type TrustedIssuer } from './token-verifier.ts'

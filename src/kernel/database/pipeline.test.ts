@@ -1,7 +1,7 @@
 /** Flights against a real server: what is remembered of a statement between flights, and what is forgotten after a failure. */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { cloneDatabase } from '../../../test/support/test-app.ts'
+import { cloneDatabase } from '#test/support/test-app.ts'
 import { type Statement, StatementBatch, sendBatch, sendPipeline } from './pipeline.ts'
 import { wireTypes } from './wire-types.ts'
 

@@ -1,7 +1,7 @@
 /** Database URLs with several hosts: what libpq would read, and sentences for what cannot be used. */
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { evaluateServers } from '../../app/cli/database-checks.ts'
+import { evaluateServers } from '#app/cli/database-checks.ts'
 import { openWritable, parseDatabaseUrl, toConnectionConfig } from './servers.ts'
 
 describe('a database URL', () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { insertEffect } from '../../../test/support/demo-jobs.ts'
-import { type JobTestApp, latch, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
+import { insertEffect } from '#test/support/demo-jobs.ts'
+import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
 import { fail } from '../problem.ts'
 import { Type } from '../schema.ts'
 import { defineJob, type JobContext } from './kind.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { countJob, insertEffect, singleEffectJob } from '../../../test/support/demo-jobs.ts'
-import { type JobTestApp, latch, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
+import { countJob, insertEffect, singleEffectJob } from '#test/support/demo-jobs.ts'
+import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
 import { fail } from '../problem.ts'
 import { Type } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type JobTestApp, latch, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
+import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
 import { closed, text } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
 import { defineJob } from './kind.ts'

@@ -1,9 +1,9 @@
 /** Whoever gives roles, in whatever way, gives them with approval where the tenant asks for it: nobody makes a second self. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import type { Role } from '../../kernel/auth/roles.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertUser, lockApprovalPolicy } from './queries.ts'
 
 interface Caller {

@@ -1,6 +1,6 @@
 /** Door of the access router: users, roles, API keys. */
-import type { Module } from '../../kernel/route.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Module } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { addApiKeyUsage, insertApiKey, insertUser } from './queries.ts'
 import { accessRoutes } from './routes.ts'
 

@@ -1,7 +1,7 @@
 /** SQL of people and machine keys. */
-import type { Role } from '../../kernel/auth/roles.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 
 export interface UserRow {
   readonly user_id: string

@@ -2,12 +2,12 @@
  * People an external issuer vouches for get a row on first sight; calls by API keys are counted and added up now and then;
  * who gives roles, or gets them with the secret of a key, does so under the four eyes of the tenant.
  */
-import type { Role } from '../../kernel/auth/roles.ts'
-import type { VerifiedToken } from '../../kernel/auth/token-verifier.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Transactions } from '../../kernel/kernel.ts'
-import { fail } from '../../kernel/problem.ts'
-import { type ApprovalRule, findApprovalRule } from '../../kernel/request/queries.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import type { VerifiedToken } from '#kernel/auth/token-verifier.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Transactions } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import { type ApprovalRule, findApprovalRule } from '#kernel/request/queries.ts'
 import {
   type ApiKeyRow,
   addApiKeyUsage,

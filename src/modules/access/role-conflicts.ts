@@ -1,5 +1,5 @@
 /** Pure decisions about roles. */
-import { conflictingRoles, type Role } from '../../kernel/auth/roles.ts'
+import { conflictingRoles, type Role } from '#kernel/auth/roles.ts'
 
 export const findRoleConflicts = (held: readonly Role[]): string[] =>
   conflictingRoles

@@ -1,9 +1,9 @@
 /** People, roles and machine keys as their administrator meets them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startSecondProcess } from '../../../test/support/second-process.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { conflictingRoles, roles } from '../../kernel/auth/roles.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { conflictingRoles, roles } from '#kernel/auth/roles.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { startSecondProcess } from '#test/support/second-process.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let tenant_id: string

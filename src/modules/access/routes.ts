@@ -1,13 +1,13 @@
 /** People, roles and machine keys of the tenant. */
-import { mintApiKey } from '../../kernel/auth/api-key.ts'
-import { conflictingRoles, everyone, roleDescriptions, roles } from '../../kernel/auth/roles.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { paginate } from '../../kernel/page.ts'
-import { assertFound, fail } from '../../kernel/problem.ts'
-import type { ApprovalRule } from '../../kernel/request/queries.ts'
-import { assertRevision } from '../../kernel/revision.ts'
-import { type GovernedChange, tenantRoute } from '../../kernel/route.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { mintApiKey } from '#kernel/auth/api-key.ts'
+import { conflictingRoles, everyone, roleDescriptions, roles } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import type { ApprovalRule } from '#kernel/request/queries.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import { type GovernedChange, tenantRoute } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import {
   countOtherAdministrators,
   findApiKey,

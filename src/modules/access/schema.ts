@@ -1,5 +1,5 @@
 /** Wire contract of people, roles and machine keys. */
-import { roles } from '../../kernel/auth/roles.ts'
+import { roles } from '#kernel/auth/roles.ts'
 import {
   CalendarDate,
   Count,
@@ -16,7 +16,7 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../kernel/schema.ts'
+} from '#kernel/schema.ts'
 
 const RoleList = listOf(oneOf(roles), roles.length, { uniqueItems: true })
 const Email = text(254, {

@@ -1,10 +1,10 @@
 /** Walking a tenant's chain: to verify it, and to write it out as a file that verifies without this service. */
 
-import type { AuditEvent, AuditKeys, Checkpoint } from '../../kernel/audit/chain.ts'
-import { type ChainVerification, ChainVerifier } from '../../kernel/audit/chain-verifier.ts'
-import { formatNow } from '../../kernel/audit/chain-writer.ts'
-import { type ChainRow, findHead, listChain, listCheckpoints, listUnlinkedEvents } from '../../kernel/audit/queries.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
+import type { AuditEvent, AuditKeys, Checkpoint } from '#kernel/audit/chain.ts'
+import { type ChainVerification, ChainVerifier } from '#kernel/audit/chain-verifier.ts'
+import { formatNow } from '#kernel/audit/chain-writer.ts'
+import { type ChainRow, findHead, listChain, listCheckpoints, listUnlinkedEvents } from '#kernel/audit/queries.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 /** Small enough that hashing one holds up nobody else in this process. */
 const BATCH = 2000

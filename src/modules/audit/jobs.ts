@@ -1,9 +1,9 @@
 /** Long work on the audit record: recomputing the chain, and writing it out. */
-import type { ChainVerification } from '../../kernel/audit/chain-verifier.ts'
-import { defineJob } from '../../kernel/job/kind.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { closed, Id, nullable, Timestamp, Type } from '../../kernel/schema.ts'
-import { completeBytes, writeBytes } from '../system/index.ts'
+import type { ChainVerification } from '#kernel/audit/chain-verifier.ts'
+import { defineJob } from '#kernel/job/kind.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { closed, Id, nullable, Timestamp, Type } from '#kernel/schema.ts'
+import { completeBytes, writeBytes } from '#modules/system/index.ts'
 import { exportChainLines, verifyChain } from './chain-reader.ts'
 import { countLinks, findRange, insertRun, updateRunReport } from './queries.ts'
 

@@ -1,7 +1,7 @@
 /** SQL of searching the audit record, of what was in force at an instant, and of exports and verifications. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { JobState } from '../../kernel/job/queries.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { JobState } from '#kernel/job/queries.ts'
+import type { PagePosition } from '#kernel/page.ts'
 import { firstIdAfter, firstIdFrom } from './event-ids.ts'
 
 export interface AuditEventRow {

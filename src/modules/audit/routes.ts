@@ -1,11 +1,11 @@
 /** The append-only, hash-chained record of every change: search, one object's history, export, verify, checkpoints. */
-import { listCheckpoints } from '../../kernel/audit/queries.ts'
-import { JobView } from '../../kernel/job/schema.ts'
-import { paginate } from '../../kernel/page.ts'
-import { assertFound, fail } from '../../kernel/problem.ts'
-import { streamReply, tenantRoute } from '../../kernel/route.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
-import { readUpload } from '../system/index.ts'
+import { listCheckpoints } from '#kernel/audit/queries.ts'
+import { JobView } from '#kernel/job/schema.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { streamReply, tenantRoute } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { readUpload } from '#modules/system/index.ts'
 import { readOutcome } from './event-ids.ts'
 import { AUDIT_VERIFICATION } from './jobs.ts'
 import {

@@ -1,17 +1,5 @@
 /** Wire contract of the audit record. */
-import {
-  Count,
-  closed,
-  Id,
-  listOf,
-  nullable,
-  oneOf,
-  pageOf,
-  pageQuery,
-  Timestamp,
-  Type,
-  text,
-} from '../../kernel/schema.ts'
+import { Count, closed, Id, listOf, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
 
 const Seal = closed({ seq: Count, prev_hash: text(64), hash: text(64) })
 

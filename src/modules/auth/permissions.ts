@@ -1,6 +1,6 @@
 /** Pure questions about who may call what. */
-import type { Role } from '../../kernel/auth/roles.ts'
-import type { Route } from '../../kernel/route.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import type { Route } from '#kernel/route.ts'
 
 export function checkPermission(route: Route, held: readonly Role[]): { allowed: boolean; reason: string } {
   if (route.access === 'public') return { allowed: true, reason: 'This operation needs no token.' }

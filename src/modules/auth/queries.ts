@@ -1,5 +1,5 @@
 /** SQL of token exchange and revocation. */
-import type { Tx } from '../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 export interface ExchangeRow {
   readonly key_id: string

@@ -1,10 +1,10 @@
 /** How a key becomes a token, what a token says and may do, how it is taken back. Checking tokens: test/http/tokens. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { updateTenantState } from '../../app/queries.ts'
-import { mintApiKey } from '../../kernel/auth/api-key.ts'
-import { roles } from '../../kernel/auth/roles.ts'
-import { SYSTEM_TENANT, uuidv7 } from '../../kernel/uuid.ts'
+import { updateTenantState } from '#app/queries.ts'
+import { mintApiKey } from '#kernel/auth/api-key.ts'
+import { roles } from '#kernel/auth/roles.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 

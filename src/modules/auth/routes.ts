@@ -1,8 +1,8 @@
 /** How a machine obtains a token, what a token says, and how it is taken back. */
-import { parseApiKey, secretMatches } from '../../kernel/auth/api-key.ts'
-import { everyone } from '../../kernel/auth/roles.ts'
-import { fail } from '../../kernel/problem.ts'
-import { publicRoute, type Route, tenantRoute } from '../../kernel/route.ts'
+import { parseApiKey, secretMatches } from '#kernel/auth/api-key.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import { fail } from '#kernel/problem.ts'
+import { publicRoute, type Route, tenantRoute } from '#kernel/route.ts'
 import { checkPermission, matchRoute } from './permissions.ts'
 import { findTenantName, findUsableKey, removeEndedRevocation, updateKeyUsed, upsertRevokedToken } from './queries.ts'
 import {

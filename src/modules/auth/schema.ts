@@ -1,7 +1,7 @@
 /** Wire contract of tokens: how one is obtained, what it says, how it is taken back. */
-import { roles } from '../../kernel/auth/roles.ts'
-import { problems } from '../../kernel/problem.ts'
-import { closed, Id, integer, listOf, nullable, oneOf, reasonText, Timestamp, Type, text } from '../../kernel/schema.ts'
+import { roles } from '#kernel/auth/roles.ts'
+import { problems } from '#kernel/problem.ts'
+import { closed, Id, integer, listOf, nullable, oneOf, reasonText, Timestamp, Type, text } from '#kernel/schema.ts'
 
 export const TokenRequest = closed({
   api_key: text(200, { description: 'As shown once when the key was made: pk_…' }),

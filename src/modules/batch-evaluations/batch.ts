@@ -1,7 +1,7 @@
 /** What a batch is, how far it is after a step, and what a decided item means for its subject. */
-import type { JobView } from '../../kernel/job/schema.ts'
-import type { Static } from '../../kernel/schema.ts'
-import type { NewRating, SubjectFilter } from '../subjects/index.ts'
+import type { JobView } from '#kernel/job/schema.ts'
+import type { Static } from '#kernel/schema.ts'
+import type { NewRating, SubjectFilter } from '#modules/subjects/index.ts'
 import type { BandChange, ItemRow } from './decide/item-results.ts'
 import type { FileOptions, InlineItem } from './source/input-rows.ts'
 

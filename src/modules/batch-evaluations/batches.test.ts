@@ -1,12 +1,12 @@
 /** Batches from each source, what becomes of bad rows, and what is told of the outcome. */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runBatch, startBatch, uploadText } from '../../../test/support/batch-fixtures.ts'
-import { ensurePolicy, type Policy } from '../../../test/support/evaluation-fixtures.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { insertRating } from '../../../test/support/subject-fixtures.ts'
-import { type Reply, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { runBatch, startBatch, uploadText } from '#test/support/batch-fixtures.ts'
+import { ensurePolicy, type Policy } from '#test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { insertRating } from '#test/support/subject-fixtures.ts'
+import { type Reply, startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 interface Item {
   readonly seq: number

@@ -1,8 +1,8 @@
 /** One batch with one item, and a schedule that started it, for the isolation canary; it is not meant to be run. */
-import { createSalt } from '../../decision/salt.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
-import { createReceipt, resolveVersions } from '../reference-data/index.ts'
+import { createSalt } from '#decision/salt.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { createReceipt, resolveVersions } from '#modules/reference-data/index.ts'
 import { insertBatch, insertItems } from './queries.ts'
 import { insertSchedule, insertScheduleRun } from './schedules/queries.ts'
 

@@ -1,8 +1,8 @@
 /** What a batch would be, before it is started: how many items, how long, and what its first items would meet. Nothing is stored. */
-import type { Kernel } from '../../kernel/kernel.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
-import { getOrigin } from '../reference-data/index.ts'
-import { countSubjects } from '../subjects/index.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { getOrigin } from '#modules/reference-data/index.ts'
+import { countSubjects } from '#modules/subjects/index.ts'
 import { assertSubjectsExist, type BatchInput, resolveBatchDefinition, toBatchSource } from './create-batch.ts'
 import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
 import type { ItemRow } from './decide/item-results.ts'

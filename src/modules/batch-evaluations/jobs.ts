@@ -2,13 +2,13 @@
  * A batch as long work: portions are read, decided and stored one after the other, the next being decided while one is stored.
  * Items, ratings and how far the batch got are committed together, so whoever takes over repeats and loses nothing.
  */
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { defineJob, type JobContext } from '../../kernel/job/kind.ts'
-import { assertFound, fail } from '../../kernel/problem.ts'
-import { closed, Id, type Static } from '../../kernel/schema.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
-import { insertRatings } from '../subjects/index.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { defineJob, type JobContext } from '#kernel/job/kind.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { closed, Id, type Static } from '#kernel/schema.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { insertRatings } from '#modules/subjects/index.ts'
 import { advanceBatch, type BatchRow, toDigest, toRating } from './batch.ts'
 import { loadPlan } from './create-batch.ts'
 import { type BatchPlan, decideRows } from './decide/decide-rows.ts'

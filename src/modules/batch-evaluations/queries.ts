@@ -1,6 +1,6 @@
 /** SQL of batches: what was ordered, how far it got, and what became of each item. Decided items are never changed. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 import type { BatchRow, ItemTally, NewBatch } from './batch.ts'
 import type { BandChange, ItemRow } from './decide/item-results.ts'
 

@@ -1,5 +1,5 @@
 /** Wire contract of batches: what is ordered, how it goes, what became of each item, and what two batches differ in. */
-import { jobStates } from '../../kernel/job/queries.ts'
+import { jobStates } from '#kernel/job/queries.ts'
 import {
   Count,
   closed,
@@ -14,10 +14,10 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../kernel/schema.ts'
-import { Band, Bps, Explanation, Outcome } from '../evaluations/index.ts'
-import { registrySchemas } from '../reference-data/index.ts'
-import { subjectTypes } from '../subjects/index.ts'
+} from '#kernel/schema.ts'
+import { Band, Bps, Explanation, Outcome } from '#modules/evaluations/index.ts'
+import { registrySchemas } from '#modules/reference-data/index.ts'
+import { subjectTypes } from '#modules/subjects/index.ts'
 import { bandChanges } from './decide/item-results.ts'
 
 const { Sha256 } = registrySchemas

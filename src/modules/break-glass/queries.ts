@@ -1,6 +1,6 @@
 /** SQL of break-glass reviews. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 
 export interface ReviewRow {
   readonly review_id: string

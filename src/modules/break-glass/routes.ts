@@ -1,7 +1,7 @@
 /** Changes made in an emergency: an inbox for everybody else who could have approved them, and their acknowledgement. */
-import { paginate } from '../../kernel/page.ts'
-import { assertFound, fail } from '../../kernel/problem.ts'
-import { tenantRoute } from '../../kernel/route.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { tenantRoute } from '#kernel/route.ts'
 import { findReview, listReviews, lockReview, updateReviewAcknowledged } from './queries.ts'
 import {
   Acknowledgement,

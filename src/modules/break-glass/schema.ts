@@ -1,5 +1,5 @@
 /** Wire contract of break-glass reviews. */
-import { closed, Id, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '../../kernel/schema.ts'
+import { closed, Id, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
 
 export const BreakGlassReview = closed(
   {

@@ -1,7 +1,7 @@
 /** SQL of the four-eyes queue. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { PagePosition } from '../../kernel/page.ts'
-import { type ChangeRequestRow, changeRequestColumns } from '../../kernel/request/queries.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
+import { type ChangeRequestRow, changeRequestColumns } from '#kernel/request/queries.ts'
 
 /** Newest first. With `awaiting`, only open ones this principal may still approve. */
 export const listChangeRequests = (

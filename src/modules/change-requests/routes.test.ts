@@ -1,8 +1,8 @@
 /** Four eyes: a governed change waits for somebody else, is executed exactly as it was proposed, or not at all. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import type { Role } from '../../kernel/auth/roles.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let tenant_id: string

@@ -1,16 +1,16 @@
 /** One four-eyes queue for every governed change. Approving executes the stored request, exactly as it was proposed. */
-import { everyone, type Role } from '../../kernel/auth/roles.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { paginate } from '../../kernel/page.ts'
-import { assertFound, fail } from '../../kernel/problem.ts'
-import { hashContent } from '../../kernel/request/approval.ts'
-import { executeChangeRequest } from '../../kernel/request/change-request-execution.ts'
-import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
-import { toVisibleChangeRequest, VisibleChangeRequest } from '../../kernel/request/visibility.ts'
-import { assertRevision } from '../../kernel/revision.ts'
-import { type RedactionContext, type RequestMetadata, tenantRoute } from '../../kernel/route.ts'
-import { findPresentRoles, findRequester } from '../access/index.ts'
+import { everyone, type Role } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { hashContent } from '#kernel/request/approval.ts'
+import { executeChangeRequest } from '#kernel/request/change-request-execution.ts'
+import type { ChangeRequestRow } from '#kernel/request/queries.ts'
+import { toVisibleChangeRequest, VisibleChangeRequest } from '#kernel/request/visibility.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import { type RedactionContext, type RequestMetadata, tenantRoute } from '#kernel/route.ts'
+import { findPresentRoles, findRequester } from '#modules/access/index.ts'
 import {
   findChangeRequest,
   insertApproval,

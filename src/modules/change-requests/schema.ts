@@ -1,7 +1,7 @@
 /** Wire contract of the four-eyes queue. */
-import { ChangeRequestView } from '../../kernel/request/approval.ts'
-import { VisibleChangeRequest } from '../../kernel/request/visibility.ts'
-import { closed, Id, oneOf, pageOf, pageQuery, reasonText, Slug, Type, text } from '../../kernel/schema.ts'
+import { ChangeRequestView } from '#kernel/request/approval.ts'
+import { VisibleChangeRequest } from '#kernel/request/visibility.ts'
+import { closed, Id, oneOf, pageOf, pageQuery, reasonText, Slug, Type, text } from '#kernel/schema.ts'
 
 export const ChangeRequestPage = pageOf(VisibleChangeRequest)
 /** The inbox holds only what the caller may approve. */

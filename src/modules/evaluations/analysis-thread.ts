@@ -2,18 +2,18 @@
  * What is asked about a decision and may take seconds is computed in a thread of its own, while no transaction is open. It is
  * not the one that proofs are made in: no publication waits for somebody's curiosity.
  */
-import type { ListSnapshot } from '../../decision/analysis/analysis-request.ts'
+import type { ListSnapshot } from '#decision/analysis/analysis-request.ts'
 import {
   type AnalysisRunner,
   type AttributionRequest,
   type AttributionResult,
   createAnalysisRunner,
-} from '../../decision/analysis/analysis-runner.ts'
-import type { MinimalChanges } from '../../decision/analysis/minimal-changes.ts'
-import { failThreadUnavailable } from '../../kernel/bounded-thread.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { type ContentPointer, loadList, lookUpHashedEntries } from '../reference-data/index.ts'
+} from '#decision/analysis/analysis-runner.ts'
+import type { MinimalChanges } from '#decision/analysis/minimal-changes.ts'
+import { failThreadUnavailable } from '#kernel/bounded-thread.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { type ContentPointer, loadList, lookUpHashedEntries } from '#modules/reference-data/index.ts'
 
 /** Opens a transaction for what is read of the tenant. */
 export type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>

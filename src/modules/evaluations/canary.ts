@@ -1,9 +1,9 @@
 /** One decision for the isolation canary; it is not meant to verify. */
-import { DOCUMENT_FORMAT } from '../../decision/document.ts'
-import { createSalt } from '../../decision/salt.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
-import { createReceipt, resolveVersions } from '../reference-data/index.ts'
+import { DOCUMENT_FORMAT } from '#decision/document.ts'
+import { createSalt } from '#decision/salt.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { createReceipt, resolveVersions } from '#modules/reference-data/index.ts'
 import { deferEvaluation } from './queries.ts'
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {

@@ -1,7 +1,7 @@
 /** The signed record of a decision, from what is stored and nothing else: asked for twice, it is the same. */
-import { type Certificate, issueCertificate } from '../../decision/certificate.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { type Certificate, issueCertificate } from '#decision/certificate.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
 import type { IntactEvaluation } from './records/read-record.ts'
 
 export const createCertificate = (kernel: Kernel, tx: Tx, { row }: Pick<IntactEvaluation, 'row'>): Certificate =>

@@ -1,18 +1,12 @@
 /** Deciding: one real case from the request to the stored document, what is refused, and what is found again. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  countries,
-  ensurePolicy,
-  newSubject,
-  type Policy,
-  publishList,
-} from '../../../test/support/evaluation-fixtures.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type Reply, startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { hashDocument } from '../../decision/document.ts'
-import { createSalt, isSalt } from '../../decision/salt.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { hashDocument } from '#decision/document.ts'
+import { createSalt, isSalt } from '#decision/salt.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { countries, ensurePolicy, newSubject, type Policy, publishList } from '#test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { type Reply, startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { decide, storeDecision } from './decide/decide.ts'
 
 let w: TestApp

@@ -1,10 +1,10 @@
 /** Examining a decision: replay, today's answer, what-if, comparison, certificate, the examiner's pack, and the override. */
-import { toComparableContent } from '../../decision/document.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { fail } from '../../kernel/problem.ts'
-import { streamReply, tenantRoute } from '../../kernel/route.ts'
-import { isEqualJson, listFieldChanges } from '../../registry/content/json-patch.ts'
-import { getRiskHead, Override, Rating, type RatingRow } from '../subjects/index.ts'
+import { toComparableContent } from '#decision/document.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { streamReply, tenantRoute } from '#kernel/route.ts'
+import { getRiskHead, Override, Rating, type RatingRow } from '#modules/subjects/index.ts'
+import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { createCertificate } from './certificate.ts'
 import {
   Certificate,

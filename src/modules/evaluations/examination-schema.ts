@@ -1,18 +1,6 @@
 /** Schemas of what is done with a decision afterwards: replay, re-evaluation, what-if, certificate and comparison. */
-import {
-  Count,
-  closed,
-  Id,
-  integer,
-  listOf,
-  nullable,
-  oneOf,
-  Slug,
-  Timestamp,
-  Type,
-  text,
-} from '../../kernel/schema.ts'
-import { registrySchemas } from '../reference-data/index.ts'
+import { Count, closed, Id, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
+import { registrySchemas } from '#modules/reference-data/index.ts'
 import { AnyJson, AnyObject, Evaluation, Explanation, Inputs, Outcome, Version } from './schema.ts'
 
 const { Sha256 } = registrySchemas

@@ -1,7 +1,10 @@
 /** Examining decisions: exact replay whatever moved on, today's answer attributed, what-if, comparison, override. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connect } from '../../../test/isolation/support.ts'
+import { engine1 } from '#decision/engine-1/engine.ts'
+import { engines } from '#decision/engines.ts'
+import type { Engine } from '#decision/model.ts'
+import { connect } from '#test/isolation/support.ts'
 import {
   buildMatrix,
   countries,
@@ -10,14 +13,11 @@ import {
   type Policy,
   publishList,
   publishMatrix,
-} from '../../../test/support/evaluation-fixtures.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { engineWithExtraReason } from '../../../test/support/extra-reason-engine.ts'
-import { startSecondProcess } from '../../../test/support/second-process.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { engine1 } from '../../decision/engine-1/engine.ts'
-import { engines } from '../../decision/engines.ts'
-import type { Engine } from '../../decision/model.ts'
+} from '#test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { engineWithExtraReason } from '#test/support/extra-reason-engine.ts'
+import { startSecondProcess } from '#test/support/second-process.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { decide, storeDecision } from './index.ts'
 
 let w: TestApp

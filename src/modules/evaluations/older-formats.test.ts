@@ -7,11 +7,11 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { projectRoot } from '../../../test/support/database.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { main } from '../../app/main.ts'
-import { createTenant } from '../../app/seed.ts'
+import { main } from '#app/main.ts'
+import { createTenant } from '#app/seed.ts'
+import { projectRoot } from '#test/support/database.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 interface Stored {
   readonly tenant_id: string

@@ -1,6 +1,6 @@
 /** SQL of decisions: kept once, never changed, found by subject, definition, band and time. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 import { type EvaluationRow, recordedColumns } from './records/record.ts'
 
 /** With its document, and with the receipt as it is stored beside it; NULLs where the receipt is gone. */

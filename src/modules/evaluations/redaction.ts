@@ -1,7 +1,7 @@
 /** Decisions as the roles of a caller are told them: required actions by their audience, everything else as it is. */
-import type { RedactionContext } from '../../kernel/route.ts'
-import { listFieldChanges } from '../../registry/content/json-patch.ts'
-import { collectActions, filterActions, filterExplanation, getActionFilter } from '../risk-matrices/index.ts'
+import type { RedactionContext } from '#kernel/route.ts'
+import { collectActions, filterActions, filterExplanation, getActionFilter } from '#modules/risk-matrices/index.ts'
+import { listFieldChanges } from '#registry/content/json-patch.ts'
 
 interface WithActions {
   readonly required_actions: string[]

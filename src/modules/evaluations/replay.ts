@@ -2,14 +2,14 @@
  * Replaying a decision on what it pinned: the same bytes, or what differs, or what was altered. It believes no column and no
  * cache, and stores nothing.
  */
-import { type DecisionContent, findFormatFault, getSalt } from '../../decision/document.ts'
-import { engines } from '../../decision/engines.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { assertFound, Problem } from '../../kernel/problem.ts'
-import { type FieldChange, listFieldChanges } from '../../registry/content/json-patch.ts'
-import { buildTree, findVersion, loadList, type PinnedVersion, resolvePins } from '../reference-data/index.ts'
-import { decideWith, restoreResolution } from '../risk-matrices/index.ts'
+import { type DecisionContent, findFormatFault, getSalt } from '#decision/document.ts'
+import { engines } from '#decision/engines.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, Problem } from '#kernel/problem.ts'
+import { buildTree, findVersion, loadList, type PinnedVersion, resolvePins } from '#modules/reference-data/index.ts'
+import { decideWith, restoreResolution } from '#modules/risk-matrices/index.ts'
+import { type FieldChange, listFieldChanges } from '#registry/content/json-patch.ts'
 import { buildDocument } from './decide/decide.ts'
 import { readEvaluation } from './records/read-record.ts'
 

@@ -1,7 +1,7 @@
 /** Decisions: make one, find it, read why. What examining one answers is in examine/routes.ts. */
-import { paginate } from '../../kernel/page.ts'
-import { tenantRoute } from '../../kernel/route.ts'
-import { getResolutionPins } from '../risk-matrices/index.ts'
+import { paginate } from '#kernel/page.ts'
+import { tenantRoute } from '#kernel/route.ts'
+import { getResolutionPins } from '#modules/risk-matrices/index.ts'
 import { decide, storeDecision } from './decide/decide.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, getIntactEvaluation } from './records/read-record.ts'

@@ -12,8 +12,8 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../kernel/schema.ts'
-import { registrySchemas } from '../reference-data/index.ts'
+} from '#kernel/schema.ts'
+import { registrySchemas } from '#modules/reference-data/index.ts'
 
 const { Sha256 } = registrySchemas
 export const Version = integer(1, Number.MAX_SAFE_INTEGER)

@@ -1,10 +1,10 @@
 /** What a superuser did to a decision, to its receipt or to what it was decided on is found out, and named. */
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connect } from '../../../test/isolation/support.ts'
-import { newPolicy, type Policy } from '../../../test/support/evaluation-fixtures.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { connect } from '#test/isolation/support.ts'
+import { newPolicy, type Policy } from '#test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant

@@ -1,10 +1,9 @@
 /** What the same decision would have been with other inputs or other versions, and how little would have changed its band. */
-import { buildAnalysisRequest } from '../../decision/analysis/analysis-request.ts'
-import type { Inputs } from '../../decision/model.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { assertReferenced, fail } from '../../kernel/problem.ts'
-import { listFieldChanges } from '../../registry/content/json-patch.ts'
+import { buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
+import type { Inputs } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertReferenced, fail } from '#kernel/problem.ts'
 import {
   type ContentPointer,
   findDataset,
@@ -14,7 +13,7 @@ import {
   type PinnedVersion,
   resolveVersions,
   toPins,
-} from '../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import {
   bindDefinition,
   decideWith,
@@ -22,7 +21,8 @@ import {
   type Resolution,
   restoreResolution,
   toContentPointer,
-} from '../risk-matrices/index.ts'
+} from '#modules/risk-matrices/index.ts'
+import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { type RunInTx, type SearchArguments, searchInThread } from './analysis-thread.ts'
 import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
 import { toOutcomeView } from './records/record.ts'

@@ -1,8 +1,8 @@
 /** Holds an approval back where the policy wants the impact measured and no run says what would happen now. */
 
-import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
-import type { ChangeReview } from '../../kernel/route.ts'
-import type { Gate } from '../reference-data/index.ts'
+import type { ChangeRequestRow } from '#kernel/request/queries.ts'
+import type { ChangeReview } from '#kernel/route.ts'
+import type { Gate } from '#modules/reference-data/index.ts'
 import { findStaleReason } from './impact-runs.ts'
 import { findRun } from './queries.ts'
 

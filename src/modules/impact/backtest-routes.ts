@@ -1,10 +1,15 @@
 /** The same runs for matrices and rules, below their own paths: a version or the open draft, tried on past decisions. */
-import { JobView } from '../../kernel/job/schema.ts'
-import { paginate } from '../../kernel/page.ts'
-import { assertFound, fail } from '../../kernel/problem.ts'
-import { type Route, tenantRoute } from '../../kernel/route.ts'
-import { registrySchemas } from '../reference-data/index.ts'
-import { type DefinitionKind, getDefinition, getDefinitionKey, getVersionOrDraft } from '../risk-matrices/index.ts'
+import { JobView } from '#kernel/job/schema.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { type Route, tenantRoute } from '#kernel/route.ts'
+import { registrySchemas } from '#modules/reference-data/index.ts'
+import {
+  type DefinitionKind,
+  getDefinition,
+  getDefinitionKey,
+  getVersionOrDraft,
+} from '#modules/risk-matrices/index.ts'
 import { createDefinitionCandidate } from './candidates.ts'
 import { IMPACT_RUN, startRun, toRunView } from './impact-runs.ts'
 import { findRun, listRuns } from './queries.ts'

@@ -3,7 +3,7 @@
  * one instant. From a receipt the same ground is laid again, however often a run is taken up.
  */
 import { createHash } from 'node:crypto'
-import { CURRENT_ENGINE, getEngine } from '../../decision/engines.ts'
+import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
 import type {
   BoundList,
   CompiledDefinition,
@@ -13,14 +13,11 @@ import type {
   Finding,
   Inputs,
   ListEntry,
-} from '../../decision/model.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { fail, Problem } from '../../kernel/problem.ts'
-import type { Entry } from '../../registry/adapter.ts'
-import { entryHash } from '../../registry/content/hashes.ts'
-import { type BaseType, evaluateOverlay, type OverlayEntry } from '../../registry/overlay.ts'
+} from '#decision/model.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { fail, Problem } from '#kernel/problem.ts'
 import {
   type Clocks,
   type ContentPointer,
@@ -30,7 +27,7 @@ import {
   resolvePins,
   toPins,
   type VersionPointer,
-} from '../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import {
   type Bindable,
   decideWith,
@@ -39,7 +36,10 @@ import {
   getCompiled,
   listReferencingDefinitions,
   toPointers,
-} from '../risk-matrices/index.ts'
+} from '#modules/risk-matrices/index.ts'
+import type { Entry } from '#registry/adapter.ts'
+import { entryHash } from '#registry/content/hashes.ts'
+import { type BaseType, evaluateOverlay, type OverlayEntry } from '#registry/overlay.ts'
 import type { Candidate, CandidateOverlay, Target } from './candidates.ts'
 
 /** Everything in force that the comparison rests on, each once; what would change is among it where it is in force. */

@@ -1,6 +1,6 @@
 /** One impact run for the isolation canary; no job works on it. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { hashText } from './candidates.ts'
 import { findNow, insertRun } from './queries.ts'
 

@@ -3,15 +3,14 @@
  * kept by content, so that a run means the same however long it takes; nothing here changes what is in force.
  */
 import { createHash } from 'node:crypto'
-import type { DefinitionFamily } from '../../decision/model.ts'
-import { AuditNotesCollector } from '../../kernel/audit/record.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { fail } from '../../kernel/problem.ts'
-import { type ChangeRequestRow, dryRunInSavepoint } from '../../kernel/request/queries.ts'
-import type { Actor, RequestMetadata } from '../../kernel/route.ts'
-import type { OverlayEntry } from '../../registry/overlay.ts'
+import type { DefinitionFamily } from '#decision/model.ts'
+import { AuditNotesCollector } from '#kernel/audit/record.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import { type ChangeRequestRow, dryRunInSavepoint } from '#kernel/request/queries.ts'
+import type { Actor, RequestMetadata } from '#kernel/route.ts'
 import {
   type ContentPointer,
   type DatasetFamily,
@@ -22,8 +21,9 @@ import {
   toPins,
   type VersionPointer,
   type VersionRow,
-} from '../reference-data/index.ts'
-import { assertNoErrors, checkDefinition, toContentPointer, type VersionOrDraft } from '../risk-matrices/index.ts'
+} from '#modules/reference-data/index.ts'
+import { assertNoErrors, checkDefinition, toContentPointer, type VersionOrDraft } from '#modules/risk-matrices/index.ts'
+import type { OverlayEntry } from '#registry/overlay.ts'
 
 export interface Target {
   readonly family: DatasetFamily

@@ -1,5 +1,5 @@
 /** Adds up what a candidate does to decisions. Pure: what was added up so far is plain JSON, so that a run goes on from it. */
-import type { Decision, DefinitionFamily, Finding, Input } from '../../decision/model.ts'
+import type { Decision, DefinitionFamily, Finding, Input } from '#decision/model.ts'
 
 export const MAX_SUBJECTS = 100_000
 export const MAX_SAMPLES = 50

@@ -1,7 +1,8 @@
 /** What a change would have done to past decisions: exact figures on thirty subjects, and when they no longer hold. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runBatch } from '../../../test/support/batch-fixtures.ts'
+import { modules } from '#app/modules.ts'
+import { runBatch } from '#test/support/batch-fixtures.ts'
 import {
   bands,
   buildMatrix,
@@ -9,11 +10,10 @@ import {
   newPolicy,
   type Policy,
   publishList,
-} from '../../../test/support/evaluation-fixtures.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { runImpact } from '../../../test/support/impact-fixtures.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { modules } from '../../app/modules.ts'
+} from '#test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { runImpact } from '#test/support/impact-fixtures.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { createImpactRunJob } from './jobs.ts'
 
 let w: TestApp

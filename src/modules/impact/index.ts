@@ -2,10 +2,10 @@
  * Door of impact runs, backtests and coverage: what a list, matrix, rule or overlay would have changed in past decisions,
  * measured before it is put in force, and which parts of a definition they used. Its paths lie below those of what is measured.
  */
-import type { Module } from '../../kernel/route.ts'
-import { APPROVAL_REVIEW } from '../change-requests/index.ts'
-import { matrixKind } from '../risk-matrices/index.ts'
-import { ruleKind } from '../rules/index.ts'
+import type { Module } from '#kernel/route.ts'
+import { APPROVAL_REVIEW } from '#modules/change-requests/index.ts'
+import { matrixKind } from '#modules/risk-matrices/index.ts'
+import { ruleKind } from '#modules/rules/index.ts'
 import { reviewApproval } from './approval-gate.ts'
 import { createBacktestRoutes } from './backtest-routes.ts'
 import { insertCanaryRows } from './canary.ts'

@@ -1,9 +1,9 @@
 /** SQL of impact runs, and of the past decisions they look at: of each subject the latest, of every definition asked for. */
-import type { DefinitionFamily } from '../../decision/model.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { JobState } from '../../kernel/job/queries.ts'
-import type { PagePosition } from '../../kernel/page.ts'
-import type { EvaluationRow } from '../evaluations/index.ts'
+import type { DefinitionFamily } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { JobState } from '#kernel/job/queries.ts'
+import type { PagePosition } from '#kernel/page.ts'
+import type { EvaluationRow } from '#modules/evaluations/index.ts'
 import type { Candidate } from './candidates.ts'
 
 export interface NewRun {

@@ -1,6 +1,6 @@
 /** Impact runs as the roles of a caller are told them: what they say of required actions, by the audience of each. */
-import type { RedactionContext } from '../../kernel/route.ts'
-import { type ActionFilter, filterActions, getActionFilter } from '../risk-matrices/index.ts'
+import type { RedactionContext } from '#kernel/route.ts'
+import { type ActionFilter, filterActions, getActionFilter } from '#modules/risk-matrices/index.ts'
 
 interface Side {
   readonly required_actions: string[]

@@ -1,5 +1,5 @@
 /** Wire contract of impact runs: what is tried, on which past decisions, and what would have been decided otherwise. */
-import { jobStates } from '../../kernel/job/queries.ts'
+import { jobStates } from '#kernel/job/queries.ts'
 import {
   Count,
   closed,
@@ -14,9 +14,9 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../kernel/schema.ts'
-import { registrySchemas } from '../reference-data/index.ts'
-import { createDefinitionSchemas, type DefinitionKind } from '../risk-matrices/index.ts'
+} from '#kernel/schema.ts'
+import { registrySchemas } from '#modules/reference-data/index.ts'
+import { createDefinitionSchemas, type DefinitionKind } from '#modules/risk-matrices/index.ts'
 import { MAX_SAMPLES, MAX_SUBJECTS } from './impact-tally.ts'
 
 const families = ['list', 'matrix', 'rule'] as const

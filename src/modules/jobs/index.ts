@@ -1,7 +1,7 @@
 /** Door of the jobs router. */
-import { insertJob } from '../../kernel/job/queries.ts'
-import type { Module } from '../../kernel/route.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { insertJob } from '#kernel/job/queries.ts'
+import type { Module } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { jobRoutes } from './routes.ts'
 
 export const jobs: Module = {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { demoModule } from '../../../test/support/demo-jobs.ts'
-import { type JobTestApp, latch, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
-import { modules } from '../../app/modules.ts'
-import { defineJob, type JobContext } from '../../kernel/job/kind.ts'
-import { closed } from '../../kernel/schema.ts'
+import { modules } from '#app/modules.ts'
+import { defineJob, type JobContext } from '#kernel/job/kind.ts'
+import { closed } from '#kernel/schema.ts'
+import { demoModule } from '#test/support/demo-jobs.ts'
+import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
 
 /** Each test says what its jobs do. */
 let body: (job: JobContext) => Promise<Record<string, unknown> | null> = async () => null

@@ -1,12 +1,12 @@
 /** One place to poll, follow, cancel and retry any long work. */
-import { everyone } from '../../kernel/auth/roles.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { CoalescedReads, deadlineWithJitter, waitForChange } from '../../kernel/job/long-poll.ts'
-import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '../../kernel/job/queries.ts'
-import { isTerminal, JobView } from '../../kernel/job/schema.ts'
-import { paginate } from '../../kernel/page.ts'
-import { fail } from '../../kernel/problem.ts'
-import { type Actor, streamReply, tenantRoute } from '../../kernel/route.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { CoalescedReads, deadlineWithJitter, waitForChange } from '#kernel/job/long-poll.ts'
+import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '#kernel/job/queries.ts'
+import { isTerminal, JobView } from '#kernel/job/schema.ts'
+import { paginate } from '#kernel/page.ts'
+import { fail } from '#kernel/problem.ts'
+import { type Actor, streamReply, tenantRoute } from '#kernel/route.ts'
 import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
 
 const WATCH_MS = 8000

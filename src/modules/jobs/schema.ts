@@ -1,7 +1,7 @@
 /** Wire contract of the jobs router. The shape of a job itself belongs to the kernel: every router that starts work answers with it. */
-import { jobStates } from '../../kernel/job/queries.ts'
-import { JobView } from '../../kernel/job/schema.ts'
-import { closed, Id, integer, oneOf, pageOf, pageQuery, Slug, Type } from '../../kernel/schema.ts'
+import { jobStates } from '#kernel/job/queries.ts'
+import { JobView } from '#kernel/job/schema.ts'
+import { closed, Id, integer, oneOf, pageOf, pageQuery, Slug, Type } from '#kernel/schema.ts'
 
 export const JobPage = pageOf(JobView)
 export const JobParams = closed({ job_id: Id() })

@@ -1,7 +1,7 @@
 /** One row in each table of the registry, for a tenant: what isolation is shown on. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
-import { entryHash } from '../../registry/content/hashes.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { entryHash } from '#registry/content/hashes.ts'
 import { activateVersion } from './activations/activate.ts'
 import { type DatasetRow, insertDataset } from './datasets/queries.ts'
 import { insertSummary } from './differences/queries.ts'

@@ -1,11 +1,11 @@
 /** Delta imports: the same version as the full file gives, only onto the newest version, and under the same guards. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { createMerkleBuilder, verifyProof } from '../../registry/content/merkle.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { createMerkleBuilder, verifyProof } from '#registry/content/merkle.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import * as queries from './deltas/queries.ts'
 import { createStage } from './versions/queries.ts'
 

@@ -1,10 +1,10 @@
 /** Where a list is easily misread: keys in another form, stale answers, repeated requests, odd files, and what is really in force. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { hasPython, verifyInPython } from '../../../test/support/python-verifier.ts'
-import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { openArchive } from '../../registry/formats/archive.ts'
+import { openArchive } from '#registry/formats/archive.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { hasPython, verifyInPython } from '#test/support/python-verifier.ts'
+import { type Rating, SharedList } from '#test/support/shared-list.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant

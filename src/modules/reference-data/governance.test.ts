@@ -1,7 +1,7 @@
 /** What undoes or weakens an approved change of a list is approved as well, and an emergency is reviewed by somebody else. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 interface Caller {
   readonly principal: string

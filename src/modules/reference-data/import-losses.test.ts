@@ -1,9 +1,9 @@
 /** An import that would lose data without losing entries is stopped, told and overridable; one that only reorders is not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { collectBytes } from '../../../test/support/byte-sources.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { collectBytes } from '#test/support/byte-sources.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant

@@ -1,8 +1,8 @@
 /** Imports: from a file to a version, every bad row named, guards, privacy, cancel, and back out again with the same hash. */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertType } from './types/queries.ts'
 
 let w: TestApp

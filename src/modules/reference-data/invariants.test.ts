@@ -1,10 +1,10 @@
 /** The promises of the registry, kept by the database itself: plain SQL of a tenant that tries to break each of them. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SHARED_LIST } from '../../../test/support/registry-fixtures.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { SHARED_LIST } from '#test/support/registry-fixtures.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import type { ActivationRow } from './activations/queries.ts'
 import { insertCanaryRows } from './canary.ts'
 

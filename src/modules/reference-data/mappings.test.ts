@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { projectRoot } from '../../../test/support/database.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { projectRoot } from '#test/support/database.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant

@@ -1,9 +1,9 @@
 /** How an overlay is written: in few calls to the database, entry by entry, and told as it is read afterwards. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type FaultyProcess, startFaultyProcess } from '../../../test/support/faulty-database.ts'
-import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { type FaultyProcess, startFaultyProcess } from '#test/support/faulty-database.ts'
+import { type Rating, SharedList } from '#test/support/shared-list.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant

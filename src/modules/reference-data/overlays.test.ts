@@ -1,9 +1,9 @@
 /** A tenant's changes on a shared list: what each policy allows, what becomes of them when the shared list moves. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { type Rating, SharedList } from '#test/support/shared-list.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant

@@ -1,11 +1,11 @@
 /** Previews are bounded in rows, time and number, and end with the request that asked for them. Threads are counted, not timed. */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { threadsDir } from '../../../test/support/threads.ts'
-import { ThreadAdmission, type WorkKind } from '../../kernel/thread-admission.ts'
-import { importInThread } from '../../registry/import/import-runner.ts'
+import { ThreadAdmission, type WorkKind } from '#kernel/thread-admission.ts'
+import { importInThread } from '#registry/import/import-runner.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { threadsDir } from '#test/support/threads.ts'
 import { type PreviewRequest, previewSource } from './imports/preview.ts'
 
 let w: TestApp

@@ -1,6 +1,6 @@
 /** The list that says which reason codes there are. Overrides refuse other codes; definitions that use them get a warning. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
 import { findPointersInForce, lookUpEntries } from './resolve/resolver.ts'
 
 export const REASON_CODE_LIST = 'reason-codes'

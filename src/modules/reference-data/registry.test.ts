@@ -1,6 +1,6 @@
 /** The story of a list: type, versions, difference, activation, rollback, resolution on two clocks. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let tenant_id: string

@@ -12,7 +12,7 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../kernel/schema.ts'
+} from '#kernel/schema.ts'
 
 export const ListKey = Slug({ description: 'Name of the list.', examples: ['jurisdiction-risk'] })
 export const ListKeyParams = closed({ list_key: ListKey })

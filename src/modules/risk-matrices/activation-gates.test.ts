@@ -1,7 +1,7 @@
 /** What holds back a change that would leave a definition in force which no longer holds. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { buildPointsMatrix, PolicyFixture, pointsEntries } from '../../../test/support/policy-fixture.ts'
-import { activateVersion } from '../reference-data/index.ts'
+import { activateVersion } from '#modules/reference-data/index.ts'
+import { buildPointsMatrix, PolicyFixture, pointsEntries } from '#test/support/policy-fixture.ts'
 
 let g: PolicyFixture
 beforeAll(async () => {

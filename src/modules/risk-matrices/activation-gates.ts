@@ -2,13 +2,13 @@
  * Holds back what would leave a definition in force that no longer holds: a list that changes under it, or a version of it
  * that does not fit the lists. What the operator changes in shared lists is shown to each tenant as attention instead.
  */
-import type { DefinitionFamily, Finding } from '../../decision/model.ts'
-import { mapWithPrecompute } from '../../kernel/database/precompute.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { Problem } from '../../kernel/problem.ts'
-import type { ChangeReview } from '../../kernel/route.ts'
-import type { Clocks, Gate, InForceChange } from '../reference-data/index.ts'
+import type { DefinitionFamily, Finding } from '#decision/model.ts'
+import { mapWithPrecompute } from '#kernel/database/precompute.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { Problem } from '#kernel/problem.ts'
+import type { ChangeReview } from '#kernel/route.ts'
+import type { Clocks, Gate, InForceChange } from '#modules/reference-data/index.ts'
 import { findResolution } from './binding/bind-definition.ts'
 import { MAX_CASES } from './cases/golden-case.ts'
 import { listCases } from './cases/queries.ts'

@@ -1,11 +1,11 @@
 /** Putting a version of a definition in force, later or at once, taking it back, and the timeline of it all. */
-import { everyone } from '../../kernel/auth/roles.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { paginate } from '../../kernel/page.ts'
-import { assertFound, fail } from '../../kernel/problem.ts'
-import { ChangeRequestView, submitChangeRequest } from '../../kernel/request/approval.ts'
-import { type Route, tenantRoute } from '../../kernel/route.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { ChangeRequestView, submitChangeRequest } from '#kernel/request/approval.ts'
+import { type Route, tenantRoute } from '#kernel/route.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import {
   type ActivationRow,
   activateVersion,
@@ -22,7 +22,7 @@ import {
   registrySchemas,
   rollBack,
   unpinVersion,
-} from '../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import { getDefinition, getDefinitionKey } from './definitions/definition.ts'
 import type { DefinitionKind, DefinitionSchemas } from './schema.ts'
 

@@ -1,10 +1,10 @@
 /** Resolving, binding and deciding: one statement, never a torn set, the same again from a receipt, large lists by key. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { smallMatrix, smallRule } from '../../../test/support/definition-fixtures.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { Problem } from '../../kernel/problem.ts'
-import { createReceipt } from '../reference-data/index.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { Problem } from '#kernel/problem.ts'
+import { createReceipt } from '#modules/reference-data/index.ts'
+import { smallMatrix, smallRule } from '#test/support/definition-fixtures.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { decideWith, getResolution, getResolutionPins, restoreResolution, toPointers } from './index.ts'
 
 let w: TestApp

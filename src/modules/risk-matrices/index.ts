@@ -2,8 +2,8 @@
  * Door of the risk-matrices router: matrices, their drafts, versions, proofs and golden cases. Rules are made of the same
  * parts, and whoever decides resolves and binds definitions through here.
  */
-import type { Module } from '../../kernel/route.ts'
-import { IN_FORCE_REVIEW } from '../reference-data/index.ts'
+import type { Module } from '#kernel/route.ts'
+import { IN_FORCE_REVIEW } from '#modules/reference-data/index.ts'
 import { reviewInForce } from './activation-gates.ts'
 import { insertCanaryRows } from './canary.ts'
 import { createAllRoutes } from './routes.ts'

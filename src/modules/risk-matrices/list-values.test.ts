@@ -1,10 +1,10 @@
 /** Tables that compare with values of lists, through the API: found faulty at their cell, held to by their lists, exactly replayed. */
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { projectRoot } from '../../../test/support/database.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { activateVersion, readRegistrySeeds, seedRegistry } from '../reference-data/index.ts'
+import { activateVersion, readRegistrySeeds, seedRegistry } from '#modules/reference-data/index.ts'
+import { projectRoot } from '#test/support/database.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { readDefinitionSeeds, seedDefinitions } from './index.ts'
 
 let w: TestApp

@@ -1,7 +1,7 @@
 /** Definitions from their first draft to a version in force and back, through the API, on the seeded lists. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { smallMatrix, smallRule, unprovableRule } from '../../../test/support/definition-fixtures.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
+import { smallMatrix, smallRule, unprovableRule } from '#test/support/definition-fixtures.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let token: string

@@ -3,17 +3,22 @@
  * cases met? The same question is asked of a draft, when it is published, and whenever it or one of its lists comes into force.
  */
 import { LRUCache } from 'lru-cache'
-import { analyseDefinition } from '../../decision/analysis/analyse.ts'
-import { type AnalysisRequest, buildAnalysisRequest } from '../../decision/analysis/analysis-request.ts'
-import { type AnalysisRunner, createAnalysisRunner } from '../../decision/analysis/analysis-runner.ts'
-import { estimateCombinations } from '../../decision/analysis/size-estimate.ts'
-import { CURRENT_ENGINE, getEngine } from '../../decision/engines.ts'
-import type { CompiledDefinition, Definition, DefinitionFamily, Finding } from '../../decision/model.ts'
-import { failThreadUnavailable } from '../../kernel/bounded-thread.ts'
-import { NeedsPrecompute } from '../../kernel/database/precompute.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { type Clocks, type ContentPointer, findPointersInForce, type VersionPointer } from '../reference-data/index.ts'
+import { analyseDefinition } from '#decision/analysis/analyse.ts'
+import { type AnalysisRequest, buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
+import { type AnalysisRunner, createAnalysisRunner } from '#decision/analysis/analysis-runner.ts'
+import { estimateCombinations } from '#decision/analysis/size-estimate.ts'
+import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
+import type { CompiledDefinition, Definition, DefinitionFamily, Finding } from '#decision/model.ts'
+import { failThreadUnavailable } from '#kernel/bounded-thread.ts'
+import { NeedsPrecompute } from '#kernel/database/precompute.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import {
+  type Clocks,
+  type ContentPointer,
+  findPointersInForce,
+  type VersionPointer,
+} from '#modules/reference-data/index.ts'
 import {
   type Bindable,
   bindDefinition,

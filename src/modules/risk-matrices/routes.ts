@@ -1,5 +1,5 @@
 /** All routes of one family of definitions: matrices and rules differ in their names only. */
-import type { Route } from '../../kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { createActivationRoutes } from './activation-routes.ts'
 import { createCaseRoutes } from './cases/routes.ts'
 import { createDefinitionRoutes } from './definitions/routes.ts'

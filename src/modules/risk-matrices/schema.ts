@@ -1,5 +1,5 @@
 /** Wire contract of definitions, the same for matrices and rules but for their names. */
-import type { DefinitionFamily } from '../../decision/model.ts'
+import type { DefinitionFamily } from '#decision/model.ts'
 import {
   Count,
   closed,
@@ -17,8 +17,8 @@ import {
   type TSchema,
   Type,
   text,
-} from '../../kernel/schema.ts'
-import { registrySchemas } from '../reference-data/index.ts'
+} from '#kernel/schema.ts'
+import { registrySchemas } from '#modules/reference-data/index.ts'
 
 /** What tells the routers of the two families apart. */
 export interface DefinitionKind {

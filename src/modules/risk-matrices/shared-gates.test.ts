@@ -1,8 +1,8 @@
 /** Where the operator changes what tenants read: what holds a tenant's own change back, and what is shown where nothing can. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPointsMatrix, PolicyFixture, pointsEntries } from '../../../test/support/policy-fixture.ts'
-import { SharedList } from '../../../test/support/shared-list.ts'
-import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { buildPointsMatrix, PolicyFixture, pointsEntries } from '#test/support/policy-fixture.ts'
+import { SharedList } from '#test/support/shared-list.ts'
 import { seedDefinitions } from './index.ts'
 
 let g: PolicyFixture

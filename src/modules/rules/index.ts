@@ -1,6 +1,6 @@
 /** Door of the rules router: the same definitions as matrices, with hit or no hit instead of a score. */
-import type { Module } from '../../kernel/route.ts'
-import { createAllRoutes } from '../risk-matrices/index.ts'
+import type { Module } from '#kernel/route.ts'
+import { createAllRoutes } from '#modules/risk-matrices/index.ts'
 import { performanceRoutes } from './performance/routes.ts'
 import { ruleRoutes } from './routes.ts'
 import { ruleKind } from './schema.ts'

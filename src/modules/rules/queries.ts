@@ -1,5 +1,5 @@
 /** SQL of what only rules have: the typologies they are tagged with. */
-import type { Tx } from '../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 export interface TypologyRuleRow {
   readonly typology: string

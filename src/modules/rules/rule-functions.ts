@@ -1,7 +1,7 @@
 /** What may stand in a cell of a decision table, printed by the engine itself, so that the words never say what it cannot read. */
-import { PLACEHOLDERS } from '../../decision/engine-1/sentence-template.ts'
-import { type Column, printTest, toColumn, type UnboundTerm, type UnboundTest } from '../../decision/engine-1/unary.ts'
-import type { HitPolicy, InputType } from '../../decision/model.ts'
+import { PLACEHOLDERS } from '#decision/engine-1/sentence-template.ts'
+import { type Column, printTest, toColumn, type UnboundTerm, type UnboundTest } from '#decision/engine-1/unary.ts'
+import type { HitPolicy, InputType } from '#decision/model.ts'
 
 const column = (type: InputType): Column => toColumn({ name: 'example', title: 'Example', type })
 const ORDERED: readonly InputType[] = ['integer', 'decimal', 'date']

@@ -1,9 +1,9 @@
 /** What only rules have: the words of their tests, and tables taken over from DMN and GoRules. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { seed } from '../../app/seed.ts'
-import { toColumn } from '../../decision/engine-1/unary.ts'
-import { isTestFault, parseTest } from '../../decision/engine-1/unary-parser.ts'
+import { seed } from '#app/seed.ts'
+import { toColumn } from '#decision/engine-1/unary.ts'
+import { isTestFault, parseTest } from '#decision/engine-1/unary-parser.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { conditionForms, createRuleKey } from './rule-functions.ts'
 
 let w: TestApp

@@ -1,6 +1,6 @@
 /** What tells rules from matrices, and what only rules have: the tests they may use, and import from other formats. */
-import { closed, listOf, nullable, oneOf, Slug, Type, text } from '../../kernel/schema.ts'
-import { type DefinitionKind, Findings } from '../risk-matrices/index.ts'
+import { closed, listOf, nullable, oneOf, Slug, Type, text } from '#kernel/schema.ts'
+import { type DefinitionKind, Findings } from '#modules/risk-matrices/index.ts'
 
 export const ruleKind: DefinitionKind = {
   family: 'rule',

@@ -1,5 +1,5 @@
 /** Which rules cover which typology, as the tenant sees them. */
-import type { Tx } from '../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { listTypologyRules, type TypologyRuleRow } from './queries.ts'
 import { MAX_TYPOLOGY_RULES } from './schema.ts'
 

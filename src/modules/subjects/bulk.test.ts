@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { type JobTestApp, startJobTestApp, waitUntil } from '../../../test/support/job-test-app.ts'
-import { HOUSEKEEPING } from '../tenant/index.ts'
+import { HOUSEKEEPING } from '#modules/tenant/index.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { type JobTestApp, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
 
 let w: JobTestApp
 let t: ExampleTenant

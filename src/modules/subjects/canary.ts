@@ -1,6 +1,6 @@
 /** One row in each table of subjects, for a tenant: what isolation is shown on. */
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { NO_COUNTS } from './bulk/file-rows.ts'
 import { claimExternalIds, insertBulk, insertBulkRejects } from './bulk/queries.ts'
 import { insertOverride, insertRatings } from './ratings/queries.ts'

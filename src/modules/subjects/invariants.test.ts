@@ -1,7 +1,7 @@
 /** The promises about subjects, kept by the database itself: plain SQL of a tenant that tries to break each of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertCanaryRows } from './canary.ts'
 
 let w: TestApp

@@ -1,9 +1,9 @@
 /** Searching ten thousand subjects of one tenant among others: every question is answered from indexes and reads little. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertOverride, insertRatings, listRatings } from './ratings/queries.ts'
 import {
   findSubject,

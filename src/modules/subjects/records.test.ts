@@ -1,8 +1,8 @@
 /** Records of subjects: found, made once, changed with their past kept, ended, and read as they were. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant

@@ -1,5 +1,5 @@
 /** SQL of uploads: a header row and its bytes in rows of 1 MiB, so that any worker on any machine can read them. */
-import type { Tx } from '../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 export interface UploadRow {
   readonly upload_id: string

@@ -1,7 +1,7 @@
 /** The contract of the running API and what the caller can do. Uploads have a file of their own. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '../../../test/support/test-app.ts'
-import { roles } from '../../kernel/auth/roles.ts'
+import { roles } from '#kernel/auth/roles.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let token: string

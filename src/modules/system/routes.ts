@@ -1,8 +1,8 @@
 /** Probes, the contract of the running API, uploads, and what the caller can do. */
-import { everyone, roles } from '../../kernel/auth/roles.ts'
-import { docsContentSecurityPolicy, renderDocsPage } from '../../kernel/docs-page.ts'
-import { fail, type ProblemCode, problems } from '../../kernel/problem.ts'
-import { publicRoute, streamReply, tenantRoute } from '../../kernel/route.ts'
+import { everyone, roles } from '#kernel/auth/roles.ts'
+import { docsContentSecurityPolicy, renderDocsPage } from '#kernel/docs-page.ts'
+import { fail, type ProblemCode, problems } from '#kernel/problem.ts'
+import { publicRoute, streamReply, tenantRoute } from '#kernel/route.ts'
 import { findUpload } from './queries.ts'
 import {
   AnyDocument,

@@ -1,7 +1,7 @@
 /** Wire contract of probes, the machine-readable contract itself, uploads and what the caller can do. */
-import { roles } from '../../kernel/auth/roles.ts'
-import { problems } from '../../kernel/problem.ts'
-import { Count, closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '../../kernel/schema.ts'
+import { roles } from '#kernel/auth/roles.ts'
+import { problems } from '#kernel/problem.ts'
+import { Count, closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
 
 export const Health = closed({ status: oneOf(['ok']), uptime_s: Count }, { title: 'Health' })
 

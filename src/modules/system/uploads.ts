@@ -1,9 +1,9 @@
 /** Storing and reading uploaded bytes, in pieces of 1 MiB: memory stays flat, and no transaction is open while a client sends. */
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { Tx } from '../../kernel/database/tx.ts'
-import { fail } from '../../kernel/problem.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import {
   findUpload,
   findUploadContent,

@@ -1,7 +1,7 @@
 /** Door of the tenant router: settings of one tenant and the proof of its isolation. */
-import { insertSchedule } from '../../kernel/job/queries.ts'
-import type { Module } from '../../kernel/route.ts'
-import { uuidv7 } from '../../kernel/uuid.ts'
+import { insertSchedule } from '#kernel/job/queries.ts'
+import type { Module } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { HOUSEKEEPING, housekeepingJob } from './jobs.ts'
 import { insertApprovalPolicy, insertLimit, insertRetentionPolicy } from './queries.ts'
 import { tenantRoutes } from './routes.ts'

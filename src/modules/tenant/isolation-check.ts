@@ -2,10 +2,10 @@
  * The isolation self-test: really tries to read, change, remove and plant rows of another tenant, and reports what happened.
  * And which rules of an approval policy the people of the tenant could not meet.
  */
-import type { Tx } from '../../kernel/database/tx.ts'
-import { findMakerRoles, findUnmetRules, type MissingApprovers } from '../../kernel/request/approvers.ts'
-import { listPrincipals } from '../../kernel/request/queries.ts'
-import type { Route } from '../../kernel/route.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { findMakerRoles, findUnmetRules, type MissingApprovers } from '#kernel/request/approvers.ts'
+import { listPrincipals } from '#kernel/request/queries.ts'
+import type { Route } from '#kernel/route.ts'
 import {
   createSavepoint,
   findDatabaseRole,

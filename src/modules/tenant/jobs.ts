@@ -1,7 +1,7 @@
 /** Housekeeping: once an hour per tenant, removes what its retention policy no longer keeps. */
-import { defineJob } from '../../kernel/job/kind.ts'
-import { insertRecurringSchedules } from '../../kernel/job/recurring.ts'
-import { closed } from '../../kernel/schema.ts'
+import { defineJob } from '#kernel/job/kind.ts'
+import { insertRecurringSchedules } from '#kernel/job/recurring.ts'
+import { closed } from '#kernel/schema.ts'
 import { findRetentionPolicy, removeExpiredAnswers, removeExpiredRevocations, removeExpiredUploads } from './queries.ts'
 import { recordClasses } from './retention.ts'
 

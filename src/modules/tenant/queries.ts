@@ -1,5 +1,5 @@
 /** SQL of tenant settings, of housekeeping, and of the probes that try to cross the wall. */
-import type { Tx } from '../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 export interface TenantRow {
   readonly tenant_id: string

@@ -2,7 +2,7 @@
  * The classes of record a retention policy may name, and for each what removes its expired records. A class that nothing acts on
  * must not stand in a policy: it would promise what does not happen.
  */
-import type { Tx } from '../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { type RetentionClassRow, removeOldBulkRejects, removeOldImportRejects, removeOldJobs } from './queries.ts'
 
 /** Removes at most `limit` records that are older than `keep_days`, and returns how many it removed. */

@@ -1,7 +1,7 @@
 /** Settings of a tenant, and the proof that it is alone. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type JobTestApp, startJobTestApp } from '../../../test/support/job-test-app.ts'
-import { modules } from '../../app/modules.ts'
+import { modules } from '#app/modules.ts'
+import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { CANARY_TENANT, HOUSEKEEPING } from './index.ts'
 import { removeOldImportRejects } from './queries.ts'
 import { recordClasses } from './retention.ts'

@@ -1,13 +1,13 @@
 /** Tenant-wide settings: profile, approval policy, retention, and the proof of isolation. */
-import { everyone } from '../../kernel/auth/roles.ts'
-import type { Tx } from '../../kernel/database/tx.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { assertFound, fail } from '../../kernel/problem.ts'
-import { failMissingApprovers } from '../../kernel/request/approvers.ts'
-import { findStrictestRule } from '../../kernel/request/queries.ts'
-import { assertRevision } from '../../kernel/revision.ts'
-import { tenantRoute } from '../../kernel/route.ts'
-import { needsApproval, ROLES_ACTION } from '../access/index.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { failMissingApprovers } from '#kernel/request/approvers.ts'
+import { findStrictestRule } from '#kernel/request/queries.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import { tenantRoute } from '#kernel/route.ts'
+import { needsApproval, ROLES_ACTION } from '#modules/access/index.ts'
 import { checkIsolation, listUnmetRules } from './isolation-check.ts'
 import {
   findApprovalPolicy,

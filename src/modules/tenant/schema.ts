@@ -13,7 +13,7 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../kernel/schema.ts'
+} from '#kernel/schema.ts'
 
 const Country = text(2, { pattern: '^[A-Z]{2}$', minLength: 2, description: 'ISO 3166-1 alpha-2.', examples: ['DE'] })
 const Licence = closed({

@@ -1,5 +1,5 @@
 /** Pure checks on tenant settings. */
-import type { Route } from '../../kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 
 export const findDuplicateName = (names: readonly string[]): string | undefined =>
   names.find((name, index) => names.indexOf(name) !== index)

@@ -1,7 +1,7 @@
 /** What holds for every adapter, read from the list of them. */
 import { describe, expect, test } from 'vitest'
-import { EndlessSource, toSource } from '../../../test/support/byte-sources.ts'
-import { findSchemaErrors } from '../../kernel/http/validation.ts'
+import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { EndlessSource, toSource } from '#test/support/byte-sources.ts'
 import { SourceFault } from '../adapter.ts'
 import { compileType } from '../types/compile-type.ts'
 import { checkDefinition } from '../types/type-definition.ts'

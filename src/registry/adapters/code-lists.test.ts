@@ -1,6 +1,6 @@
 /** Code lists and legal entities: the oddities of their layouts. Nothing here is a copy of a published list. */
 import { describe, expect, test } from 'vitest'
-import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'

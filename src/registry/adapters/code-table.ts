@@ -2,7 +2,7 @@
  * What adapters of code lists have in common: the list comes as a table in text or as a workbook, with a header; columns an adapter
  * does not know are reported.
  */
-import { integer, Type, text } from '../../kernel/schema.ts'
+import { integer, Type, text } from '#kernel/schema.ts'
 import type { Batch, Source } from '../adapter.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'

@@ -1,5 +1,5 @@
 /** A number somebody gives a country, such as a corruption index. What it means is the publisher's; it is not converted. */
-import { closed, type Static, Type } from '../../kernel/schema.ts'
+import { closed, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const CountryScore = closed({

@@ -1,5 +1,5 @@
 /** Any CSV with a column of countries and a column of scores. A score that stands for "no data" is passed over and counted. */
-import { closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
+import { closed, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import { type Mapping, mapColumns, RejectedRecord } from './mapping.ts'
 import type { ColumnMapping } from './mapping-options.ts'

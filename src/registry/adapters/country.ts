@@ -1,5 +1,5 @@
 /** A country or territory of ISO 3166-1. */
-import { closed, type Static, Type } from '../../kernel/schema.ts'
+import { closed, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const Country = closed({

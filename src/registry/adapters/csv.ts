@@ -1,5 +1,5 @@
 /** Any delimited text with a mapping of its columns: the adapters `csv` and `tsv`, which differ in one default. */
-import { closed, integer, listOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, integer, listOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, EntryContext, Source } from '../adapter.ts'
 import { mapColumns, unreadColumns } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'

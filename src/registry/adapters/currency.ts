@@ -1,5 +1,5 @@
 /** A currency of ISO 4217 with the entities that use it and those that did. */
-import { closed, listOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, listOf, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const Currency = closed({

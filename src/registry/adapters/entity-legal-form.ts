@@ -1,5 +1,5 @@
 /** A legal form of ISO 20275 with its names in the languages of its country. */
-import { CalendarDate, closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import { CalendarDate, closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 const LegalFormName = closed({

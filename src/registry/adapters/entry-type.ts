@@ -1,5 +1,5 @@
 /** How the types of shipped adapters are written down: a definition the registry can publish as it is. */
-import { Type } from '../../kernel/schema.ts'
+import { Type } from '#kernel/schema.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
 
 export type EntryType = TypeDefinition

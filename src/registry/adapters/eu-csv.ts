@@ -2,7 +2,7 @@
  * The consolidated financial sanctions list of the European Union in CSV, in the layout of 2018 and in 1.1. Every row holds one
  * name, address, birth or document of a party. A copy re-saved with every line as one quoted cell is read as what it was.
  */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
 import { reject } from '../formats/fault.ts'

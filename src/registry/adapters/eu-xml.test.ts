@@ -1,6 +1,6 @@
 /** Every member of the EU's XML, schema 1.1, has a place in the entry, over an invented party. */
 import { describe, expect, test } from 'vitest'
-import { toSource } from '../../../test/support/byte-sources.ts'
+import { toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { readWithAdapter } from './test-reading.ts'
 

@@ -1,5 +1,5 @@
 /** The consolidated financial sanctions list of the European Union in XML, version 1.1: all members of its schema. */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { getAttribute, getChild, getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'

@@ -2,7 +2,7 @@
  * The lists of the FATF. It publishes them as web pages only, so this reads the two forms they are passed on in: a JSON document
  * with `call_for_action` and `increased_monitoring`, or a CSV with the columns country and list.
  */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { MAX_RECORD_CHARS, refuseSource, reject } from '../formats/fault.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
-import { findSchemaErrors } from '../../kernel/http/validation.ts'
+import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import { getAdapter, readWithAdapter } from './test-reading.ts'
 

@@ -1,5 +1,5 @@
 /** GLEIF level 1, "who is who": LEI records in the Common Data File format 3.1, CSV or XML. Read record by record; none is held. */
-import { closed } from '../../kernel/schema.ts'
+import { closed } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import {
   type GleifLayout,

@@ -1,5 +1,5 @@
 /** GLEIF level 2, "who owns whom": relationship records in the format RR-CDF 2.1, CSV or XML. Read record by record; none is held. */
-import { closed } from '../../kernel/schema.ts'
+import { closed } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
 import {
   type GleifLayout,

@@ -2,7 +2,7 @@
  * GLEIF publishes the same records as XML and as CSV whose headers are paths into it (Entity.LegalName.xmllang,
  * Entity.OtherAddresses.OtherAddress.1.City). Both become one tree, without what is empty, so that a record is read in one way.
  */
-import { integer, Type } from '../../kernel/schema.ts'
+import { integer, Type } from '#kernel/schema.ts'
 import type { Source, SourceLocation } from '../adapter.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { SourceFault } from '../adapter.ts'
 import { adapters } from './index.ts'
 import { getAdapter, readWithAdapter } from './test-reading.ts'

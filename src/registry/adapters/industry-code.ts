@@ -1,5 +1,5 @@
 /** A code of an industry classification, with its place in the hierarchy. */
-import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const IndustryCode = closed({

@@ -2,7 +2,7 @@
  * The list of legal forms of ISO 20275 as GLEIF publishes it. It has a row for each language of a form, and one language may have
  * several names; the rows of a code are gathered. What they say of the form itself must agree.
  */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'

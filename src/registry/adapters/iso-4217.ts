@@ -2,7 +2,7 @@
  * ISO 4217 as published in XML (list one and list three) and as the CSV table made of both. Rows say which entity uses or used
  * which currency; they are gathered by code. Entities without a currency are passed over and said.
  */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'

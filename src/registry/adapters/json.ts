@@ -1,5 +1,5 @@
 /** JSON documents and JSON lines, with an optional mapping of members: the adapters `json` and `ndjson`. */
-import { closed, listOf, type Static, Type, text } from '../../kernel/schema.ts'
+import { closed, listOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, EntryContext, Source, SourceLocation } from '../adapter.ts'
 import { isObject } from '../content/json-pointer.ts'
 import { reject } from '../formats/fault.ts'

@@ -1,5 +1,5 @@
 /** A jurisdiction named on a list of the FATF or a list like it. */
-import { CalendarDate, closed, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import { CalendarDate, closed, oneOf, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const JurisdictionListing = closed({

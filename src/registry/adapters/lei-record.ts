@@ -1,5 +1,5 @@
 /** Who is who: the reference data of one legal entity identifier (level 1 of GLEIF). */
-import { closed, listOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, listOf, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 import { LEI_PATTERN } from './lei.ts'
 

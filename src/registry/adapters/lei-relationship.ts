@@ -1,5 +1,5 @@
 /** Who owns whom: one relationship between two legal entities (level 2 of GLEIF). */
-import { closed, listOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, listOf, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 const optional = (max: number, description?: string) =>

@@ -1,7 +1,7 @@
 /** Constants, defaults, splitting, elements and grouping: how a table or JSON of any make becomes entries of a type. */
 import { describe, expect, test } from 'vitest'
-import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
-import { findSchemaErrors } from '../../kernel/http/validation.ts'
+import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import type { Mapping } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'

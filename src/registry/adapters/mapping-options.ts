@@ -2,7 +2,7 @@
  * The options a mapping is written in: columns or members with a pointer, constants every entry has, defaults for what the source
  * leaves out, elements of arrays, and which records make one entry.
  */
-import { closed, integer, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
+import { closed, integer, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 import { dateFormatPattern } from './dates.ts'
 import { kinds, type MappingRules } from './mapping-values.ts'
 

@@ -1,5 +1,5 @@
 /** Merchant category codes: the table in common use, made of the lists of card schemes, USDA and IRS. */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'

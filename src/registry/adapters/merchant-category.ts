@@ -1,5 +1,5 @@
 /** A merchant category code of ISO 18245 with what those who publish lists of them call it. */
-import { closed, type Static, Type } from '../../kernel/schema.ts'
+import { closed, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const MerchantCategory = closed({

@@ -2,7 +2,7 @@
  * NACE as Eurostat publishes its structure with explanatory notes: the layout of Rev. 2 (Order, Level, Code, Parent …) and that of
  * Rev. 2.1 (CODE, HEADING, PARENT_CODE …), each as text or workbook.
  */
-import { closed, type Static, Type, text } from '../../kernel/schema.ts'
+import { closed, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'

@@ -2,7 +2,7 @@
  * NAICS as the US Census Bureau publishes it: the workbook of two to six digit codes, the same as text, or a JSON object of codes with
  * their definitions. The hierarchy is in the digits; a sector may be a range such as 31-33.
  */
-import { closed, type Static, Type, text } from '../../kernel/schema.ts'
+import { closed, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { isObject } from '../content/json-pointer.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'

@@ -1,7 +1,7 @@
 /** OFAC's advanced XML, over a list of invented parties in its documented layout. */
 import { describe, expect, test } from 'vitest'
-import { toSource } from '../../../test/support/byte-sources.ts'
-import { createRandom } from '../../../test/support/random.ts'
+import { toSource } from '#test/support/byte-sources.ts'
+import { createRandom } from '#test/support/random.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { readWithAdapter } from './test-reading.ts'
 

@@ -3,7 +3,7 @@
  * by numbers: what a party refers to comes before it, but its programmes come after all parties, so that parties are held, as
  * compact text, until the end. A reference that leads nowhere is counted.
  */
-import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { quoteNames } from '../formats/archive-files.ts'
 import { onLine, refuseSource, reject } from '../formats/fault.ts'

@@ -3,7 +3,7 @@
  * remarks that did not fit. They come as one zip, or the parties' file alone where the others are said to be absent. No header,
  * `-0-` for nothing, 0x1A at the end.
  */
-import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { type ArchiveMember, openArchive } from '../formats/archive.ts'
 import {

@@ -1,5 +1,5 @@
 /** OFAC's XML (sdnList), which the SDN list and the consolidated list share. */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { getChild, getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'

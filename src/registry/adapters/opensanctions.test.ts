@@ -1,6 +1,6 @@
 /** OpenSanctions in the FollowTheMoney model, over invented entities. */
 import { describe, expect, test } from 'vitest'
-import { toSource } from '../../../test/support/byte-sources.ts'
+import { toSource } from '#test/support/byte-sources.ts'
 import { HeldValues } from './parties.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { readWithAdapter } from './test-reading.ts'

@@ -3,7 +3,7 @@
  * addresses, documents and links that belong to them. All are held, as compact text, until the end of the file, where each party
  * is put together. Beyond the limit a smaller part of the data must be chosen.
  */
-import { closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
+import { closed, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { quoteNames } from '../formats/archive-files.ts'
 import { reject } from '../formats/fault.ts'

@@ -1,7 +1,7 @@
 /** The publishers' layouts, each with the oddities it is known for. Nothing here is a copy of a published list. */
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { readWithAdapter } from './test-reading.ts'
 

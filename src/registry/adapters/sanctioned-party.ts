@@ -2,7 +2,7 @@
  * The one shape all sanctions lists are read into: a person, organisation, vessel or aircraft that a publisher has listed, with
  * every name and detail as published. Lists of values are always there, single values only when the publisher gives them.
  */
-import { CalendarDate, closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import { CalendarDate, closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import { parseDate } from './dates.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findSharedFolder } from '../../../test/support/shared-data.ts'
+import { findSharedFolder } from '#test/support/shared-data.ts'
 import { compileType } from '../types/compile-type.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { sanctionedParty } from './sanctioned-party.ts'

@@ -1,5 +1,5 @@
 /** What adapters of text have in common: options of size and encoding, and the report which encoding a source was read in. */
-import { integer, oneOf, Type } from '../../kernel/schema.ts'
+import { integer, oneOf, Type } from '#kernel/schema.ts'
 import type { Source } from '../adapter.ts'
 import { type DetectedEncoding, type Encoding, encodings, MAX_EXPANDED_BYTES, readText } from '../formats/decode.ts'
 import type { BatchBuilder } from './pending.ts'

@@ -2,7 +2,7 @@
  * The consolidated list of HM Treasury (ConList.csv), in its layouts of 2018 and 2022. One party has a row for each
  * combination of its names, dates and addresses, and they stand apart, so all rows are gathered by Group ID.
  */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { parseDate } from './dates.ts'

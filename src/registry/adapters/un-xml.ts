@@ -1,5 +1,5 @@
 /** The consolidated list of the United Nations Security Council, in XML. */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'

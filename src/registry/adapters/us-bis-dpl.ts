@@ -2,7 +2,7 @@
  * The Denied Persons List of the US Bureau of Industry and Security: tab-separated, one row for each address. The list has no
  * numbers, so a party is known by name, street, city, state and the day of its order; rows published twice become one.
  */
-import { closed, type Static } from '../../kernel/schema.ts'
+import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { parseDate } from './dates.ts'

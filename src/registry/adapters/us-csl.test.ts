@@ -1,6 +1,6 @@
 /** The US Consolidated Screening List, in CSV and in JSON, over invented parties. */
 import { describe, expect, test } from 'vitest'
-import { toSource } from '../../../test/support/byte-sources.ts'
+import { toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { getAdapter, readWithAdapter } from './test-reading.ts'
 

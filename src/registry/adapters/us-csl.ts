@@ -3,7 +3,7 @@
  * lists of the Treasury number their parties; on the others a party is known by its name and the day it was listed, and rows
  * that share both (one for each address, say) become one party.
  */
-import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { quoteNames } from '../formats/archive-files.ts'
 import { refuseSource, reject } from '../formats/fault.ts'

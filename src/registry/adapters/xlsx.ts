@@ -1,5 +1,5 @@
 /** Any sheet of an .xlsx workbook with a mapping of its columns. */
-import { closed, integer, listOf, type Static, Type, text } from '../../kernel/schema.ts'
+import { closed, integer, listOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, EntryContext } from '../adapter.ts'
 import { readXlsx, type XlsxSheet } from '../formats/xlsx.ts'
 import { mapColumns, unreadColumns } from './mapping.ts'

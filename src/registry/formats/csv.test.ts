@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { collectItems } from '../../../test/support/byte-sources.ts'
+import { collectItems } from '#test/support/byte-sources.ts'
 import { type CsvOptions, readCsv } from './csv.ts'
 
 /** The same text whole and cut after every character must give the same records. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { collectBytes, collectText, EndlessSource, toSource } from '../../../test/support/byte-sources.ts'
+import { collectBytes, collectText, EndlessSource, toSource } from '#test/support/byte-sources.ts'
 import { readText } from './decode.ts'
 
 const read = (bytes: Uint8Array | string, options = {}) => collectText(readText(toSource(bytes, 3), options))

@@ -1,6 +1,6 @@
 /** The encoding of a text that names none: the same answer however the bytes are cut, and none where a guess would be wrong. */
 import { describe, expect, test } from 'vitest'
-import { collectText, toSource } from '../../../test/support/byte-sources.ts'
+import { collectText, toSource } from '#test/support/byte-sources.ts'
 import { type DetectedEncoding, readText } from './decode.ts'
 import { guessEncoding } from './encoding-detection.ts'
 

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { collectBytes } from '../../../test/support/byte-sources.ts'
+import { collectBytes } from '#test/support/byte-sources.ts'
 import { adapters } from '../adapters/index.ts'
 import { detectFormat, findFormatMismatch } from './format-detection.ts'
 import { writeXlsx } from './xlsx-writer.ts'

@@ -3,8 +3,8 @@
  * rounded integer, half a surrogate pair), but looks closely only at records that could hold such a thing.
  */
 
-import { Problem } from '../../kernel/problem.ts'
-import { MAX_JSON_DEPTH, parseStrictJson } from '../../kernel/strict-json.ts'
+import { Problem } from '#kernel/problem.ts'
+import { MAX_JSON_DEPTH, parseStrictJson } from '#kernel/strict-json.ts'
 
 /** A record that is not what it should be; the source around it may still be sound. */
 export class RecordFault extends Error {

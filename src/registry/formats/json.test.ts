@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { collectItems } from '../../../test/support/byte-sources.ts'
+import { collectItems } from '#test/support/byte-sources.ts'
 import { SourceFault } from '../adapter.ts'
 import { readJsonItems } from './json.ts'
 import { parseRecord, RecordFault } from './json-record.ts'

@@ -2,7 +2,7 @@
  * A JSON document too large to hold: gives the elements of one array, or the members of one object, that a pointer names, each
  * parsed on its own. All around them is checked and skipped token by token; nothing but one record is in memory.
  */
-import { MAX_JSON_DEPTH } from '../../kernel/strict-json.ts'
+import { MAX_JSON_DEPTH } from '#kernel/strict-json.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
 import { findJsonFault, parseRecord, RecordFault } from './json-record.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
-import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { readXlsx, type XlsxOptions, type XlsxRow } from './xlsx.ts'
 import { writeXlsx, type XlsxCell } from './xlsx-writer.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { collectItems, EndlessSource, toSource } from '../../../test/support/byte-sources.ts'
+import { collectItems, EndlessSource, toSource } from '#test/support/byte-sources.ts'
 import { getAttribute, getChildren, getChildText, readXml } from './xml.ts'
 
 const read = (text: string | Uint8Array, paths = ['list/item']) => collectItems(readXml(toSource(text, 5), paths))

@@ -3,7 +3,7 @@
  * the output as fast as the caller stores. Memory and time of the thread are bounded; ending the iteration ends the thread.
  */
 import { Worker } from 'node:worker_threads'
-import type { AdmissionRequest, ThreadAdmission } from '../../kernel/thread-admission.ts'
+import type { AdmissionRequest, ThreadAdmission } from '#kernel/thread-admission.ts'
 import { type Source, SourceFault } from '../adapter.ts'
 import type { ThreadInput, ThreadOutput } from './import-thread.ts'
 import type { ImportOutput, ImportRequest } from './order.ts'

@@ -1,6 +1,6 @@
 /** A row without all of its key is rejected at its place, whatever it was read from: it never becomes an entry with an empty key. */
 import { describe, expect, test } from 'vitest'
-import { collectBytes, toSource } from '../../../test/support/byte-sources.ts'
+import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { Reject } from '../adapter.ts'
 import { entryTypes } from '../adapters/index.ts'
 import { getAdapter } from '../adapters/test-reading.ts'

@@ -2,7 +2,7 @@
  * The slot of a thread that may run for minutes: when somebody else waits for it, it is given back between two batches and taken
  * again by turns, so that a long import delays short work by a moment and not by its whole length.
  */
-import type { AdmissionRequest, ThreadAdmission, ThreadSlot } from '../../kernel/thread-admission.ts'
+import type { AdmissionRequest, ThreadAdmission, ThreadSlot } from '#kernel/thread-admission.ts'
 
 /** How long a thread keeps its slot at least: pausing and resuming cost something too. */
 const QUANTUM_MS = 250

@@ -2,7 +2,7 @@
  * The canonical form a type declares in its fields: arrays that are sets are sorted and hold equal elements once, and white space
  * inside a text is collapsed. Two entries that differ only in this have one canonical text and therefore one hash.
  */
-import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import { isObject, parsePointer, setMember } from '../content/json-pointer.ts'
 import type { FieldDefinition } from './type-definition.ts'
 

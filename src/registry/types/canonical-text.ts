@@ -2,7 +2,7 @@
  * Canonical text of entries of one type, the same text `canonicalJson` writes, faster: the order and the written names of
  * the declared members are worked out once. Whatever is unexpected goes to `canonicalJson` itself.
  */
-import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import { isObject } from '../content/json-pointer.ts'
 import { SchemaTree } from './schema-tree.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import { entryHash } from '../content/hashes.ts'
 import { compileType, InvalidKeyError, type PreparedEntry } from './compile-type.ts'
 import { compilePattern, describePattern } from './pattern.ts'

@@ -2,7 +2,7 @@
  * Rules of a type over a whole list: how many entries, which members no two entries share, bands without gap or overlap.
  * Entries are fed one by one; only the members a rule needs are kept, and no more than a million of them.
  */
-import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Entry } from '../adapter.ts'
 import { entryHash } from '../content/hashes.ts'
 import { parsePointer, valueAt } from '../content/json-pointer.ts'

@@ -2,8 +2,8 @@
  * What a dataset type is: the schema of one entry, its business key, rules over the whole list and what each field means.
  * `checkDefinition` names everything that is wrong with one; it may only be compiled when nothing is.
  */
-import { findSchemaErrors } from '../../kernel/http/validation.ts'
-import { closed, integer, listOf, oneOf, Slug, type Static, Type, text } from '../../kernel/schema.ts'
+import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { closed, integer, listOf, oneOf, Slug, type Static, Type, text } from '#kernel/schema.ts'
 import { compileType } from './compile-type.ts'
 import { type Fault, findLimitFaults } from './schema-limits.ts'
 import { type Kind, SchemaTree } from './schema-tree.ts'

@@ -3,9 +3,9 @@
  * either is exceeded. Calls are served one after the other; the process itself never compiles a tenant's schema.
  */
 import { hash } from 'node:crypto'
-import { BoundedThread, ThreadFailure } from '../../kernel/bounded-thread.ts'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import type { ThreadAdmission } from '../../kernel/thread-admission.ts'
+import { BoundedThread, ThreadFailure } from '#kernel/bounded-thread.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import type { Fault, TypeDefinition } from './type-definition.ts'
 import type { TypeWorkerReply, TypeWorkerTask, ValidationResult } from './type-worker.ts'
 

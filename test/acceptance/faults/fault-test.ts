@@ -1,7 +1,7 @@
 /** What every fault run is told and says: counts and a seed by the command line, its end by a signal, one line of JSON. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { createRandom } from '../../support/random.ts'
+import { createRandom } from '#test/support/random.ts'
 
 export interface FaultTestContext<Name extends string> {
   readonly counts: Readonly<Record<Name, number>>

@@ -1,12 +1,12 @@
 /** The service inside the run's own process, as far as examples of tenants need it. */
-import { readBuildInfo, readProject } from '../../../src/app/project.ts'
-import { createRuntime } from '../../../src/app/runtime.ts'
-import { roles as allRoles } from '../../../src/kernel/auth/roles.ts'
-import { createKeyring } from '../../../src/kernel/encryption.ts'
-import { createSilentLog } from '../../../src/kernel/log.ts'
-import { uuidv7 } from '../../../src/kernel/uuid.ts'
-import { createCaller } from '../../support/caller.ts'
-import type { TestApp } from '../../support/test-app.ts'
+import { readBuildInfo, readProject } from '#app/project.ts'
+import { createRuntime } from '#app/runtime.ts'
+import { roles as allRoles } from '#kernel/auth/roles.ts'
+import { createKeyring } from '#kernel/encryption.ts'
+import { createSilentLog } from '#kernel/log.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { createCaller } from '#test/support/caller.ts'
+import type { TestApp } from '#test/support/test-app.ts'
 import { ACCEPTANCE_MASTER_KEY, type DurableDatabase } from '../support/durable-database.ts'
 
 export async function startInProcessApp(database: DurableDatabase) {

@@ -1,6 +1,6 @@
 /** A tiny load balancer as a client library: takes turns among the replicas that say they are ready, and repeats nothing. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeepAliveClient, type WireReply, type WireRequest } from '../../support/keep-alive-client.ts'
+import { KeepAliveClient, type WireReply, type WireRequest } from '#test/support/keep-alive-client.ts'
 
 const PROBE_INTERVAL_MS = 200
 

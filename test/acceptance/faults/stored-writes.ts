@@ -1,6 +1,6 @@
 /** Compares what clients were told with what is in the database: nothing lost, nothing doubled, one event for each change, the chain whole. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeepAliveClient } from '../../support/keep-alive-client.ts'
+import { KeepAliveClient } from '#test/support/keep-alive-client.ts'
 import type { KillableDatabase } from './killable-database.ts'
 import type { AcknowledgedWrite, WriteKind } from './writers.ts'
 

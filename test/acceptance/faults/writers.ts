@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeepAliveClient, type WireReply } from '../../support/keep-alive-client.ts'
+import { KeepAliveClient, type WireReply } from '#test/support/keep-alive-client.ts'
 import type { KillableDatabase } from './killable-database.ts'
 
 export type WriteKind = 'user' | 'api_key' | 'upload'

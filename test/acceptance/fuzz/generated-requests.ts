@@ -3,10 +3,10 @@
  * undocumented status, no body of another shape, no status that does not belong to what was sent.
  */
 
-import { ApiContract } from '../../support/contract.ts'
-import { type GeneratedRequest, GeneratedRequests } from '../../support/generated-requests.ts'
-import { KeepAliveClient } from '../../support/keep-alive-client.ts'
-import { SeededRandom } from '../../support/seeded-random.ts'
+import { ApiContract } from '#test/support/contract.ts'
+import { type GeneratedRequest, GeneratedRequests } from '#test/support/generated-requests.ts'
+import { KeepAliveClient } from '#test/support/keep-alive-client.ts'
+import { SeededRandom } from '#test/support/seeded-random.ts'
 
 export interface GeneratedRunOptions {
   readonly base: string

@@ -3,8 +3,8 @@
  * arrives, complete or not, must be the caller's own; so must every row that was written.
  */
 
-import { KeepAliveClient } from '../../support/keep-alive-client.ts'
-import { SeededRandom } from '../../support/seeded-random.ts'
+import { KeepAliveClient } from '#test/support/keep-alive-client.ts'
+import { SeededRandom } from '#test/support/seeded-random.ts'
 
 export interface InterleavedTenant {
   readonly tenant_id: string

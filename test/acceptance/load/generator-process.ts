@@ -5,7 +5,7 @@
  */
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SeededRandom } from '../../support/seeded-random.ts'
+import { SeededRandom } from '#test/support/seeded-random.ts'
 import type { ChildService } from './child-processes.ts'
 import { tenths } from './rounding.ts'
 import { MARKER, MARKER_PREFIX } from './server-process.ts'

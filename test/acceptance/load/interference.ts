@@ -5,8 +5,8 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { median } from '../../../bench/median.ts'
-import { defaultLimits } from '../../../src/kernel/limits.ts'
+import { median } from '#bench/median.ts'
+import { defaultLimits } from '#kernel/limits.ts'
 import { MAX_STEAL_SHARE, watchStealTime } from './cpu.ts'
 import type { EventLoopStats } from './event-loop.ts'
 import type { LoadResult } from './generator-process.ts'

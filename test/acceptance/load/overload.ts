@@ -2,7 +2,7 @@
  * L3: three times what the server can do. It must keep doing most of it, refuse the rest in order, look alive to whoever
  * probes it, and be as before soon after.
  */
-import { median } from '../../../bench/median.ts'
+import { median } from '#bench/median.ts'
 import { MAX_STEAL_SHARE, watchStealTime } from './cpu.ts'
 import type { Window } from './generator-process.ts'
 import {

@@ -10,9 +10,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Connection, startEmbedded } from '../../../src/app/embedded/launcher.ts'
-import { readProject } from '../../../src/app/project.ts'
-import { createMasterKeyFile } from '../../../src/kernel/encryption.ts'
+import { type Connection, startEmbedded } from '#app/embedded/launcher.ts'
+import { readProject } from '#app/project.ts'
+import { createMasterKeyFile } from '#kernel/encryption.ts'
 
 const MAX_EMPTY_START_MS = 20_000
 const MAX_MIGRATED_START_MS = 5000

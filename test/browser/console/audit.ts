@@ -3,8 +3,8 @@ import fs from 'node:fs'
 import readline from 'node:readline'
 import pg from 'pg'
 import { describe, expect } from 'vitest'
-import { verifyExport } from '../../../src/kernel/audit/export-verifier.ts'
-import { tamper } from '../../support/tampering.ts'
+import { verifyExport } from '#kernel/audit/export-verifier.ts'
+import { tamper } from '#test/support/tampering.ts'
 import { takeScreenshot } from '../page-session.ts'
 import {
   at,

@@ -1,7 +1,7 @@
 /** Changes that wait for a second person, the settings of a tenant, and work that takes its time. */
 import { describe, expect } from 'vitest'
-import { insertBreakGlassReview } from '../../../src/kernel/request/queries.ts'
-import { uuidv7 } from '../../../src/kernel/uuid.ts'
+import { insertBreakGlassReview } from '#kernel/request/queries.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { takeScreenshot } from '../page-session.ts'
 import { allowSteps, at, base, browserTest, clara, noProblems, tara, tenant_id, till, vera, w } from './setup.ts'
 

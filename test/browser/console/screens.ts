@@ -1,7 +1,7 @@
 /** Without a mouse, on wide and narrow screens, light and dark. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { roles } from '../../../src/kernel/auth/roles.ts'
+import { roles } from '#kernel/auth/roles.ts'
 import { DESKTOP, getOverflow, PHONE, takeScreenshot, waitUntilLoaded } from '../page-session.ts'
 import {
   at,

@@ -1,6 +1,6 @@
 /** A decision made from typed inputs, explained factor by factor, questioned, replayed, and carried away. */
 import { describe, expect } from 'vitest'
-import { connect } from '../../isolation/support.ts'
+import { connect } from '#test/isolation/support.ts'
 import { takeScreenshot } from '../page-session.ts'
 import {
   ada,

@@ -1,7 +1,7 @@
 /** The people of the tests of decisions, and subjects that were decided about. What it exports is there once `beforeAll` has run. */
 import fs from 'node:fs'
 import path from 'node:path'
-import { projectRoot } from '../../support/database.ts'
+import { projectRoot } from '#test/support/database.ts'
 import { createPersonToken, setUpBrowserTests, w } from '../setup.ts'
 
 export { at, base, browserTest, createPersonToken, jobWorker, noProblems, pageHeading, w } from '../setup.ts'

@@ -5,9 +5,9 @@
 import { Center, Loader, useComputedColorScheme, VisuallyHidden } from '@mantine/core'
 import { useInterval } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
-import { sessionTokens, useToken } from '../../session/session.ts'
-import { TokenBox } from '../../session/token-box.tsx'
-import { usePageFocus } from '../../ui/page.tsx'
+import { sessionTokens, useToken } from '#console/session/session.ts'
+import { TokenBox } from '#console/session/token-box.tsx'
+import { usePageFocus } from '#console/ui/page.tsx'
 
 /** Nothing else on this page asks for a token, so one made from an API key is kept fresh here. */
 const KEEP_FRESH_MS = 30_000

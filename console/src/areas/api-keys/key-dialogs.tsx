@@ -2,12 +2,12 @@
 import { NumberInput, Select, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-texts.ts'
-import { type Role, RolePicker } from '../../ui/role-picker.tsx'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { ConfirmDialog, FormDialog } from '#console/ui/dialog.tsx'
+import { faultsByField } from '#console/ui/problem-texts.ts'
+import { type Role, RolePicker } from '#console/ui/role-picker.tsx'
 
 type ApiKey = Schemas['ApiKey']
 type OnCreated = (made: Schemas['ApiKeyWithSecret']) => void

@@ -1,8 +1,8 @@
 /** The one time a secret is shown. Closing takes a deliberate step, because there is no second time. */
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { CopyValue } from '../../ui/copy-value.tsx'
-import { DateTime } from '../../ui/date-time.tsx'
+import { CopyValue } from '#console/ui/copy-value.tsx'
+import { DateTime } from '#console/ui/date-time.tsx'
 
 interface SecretDialogProps {
   readonly created: Schemas['ApiKeyWithSecret'] | null

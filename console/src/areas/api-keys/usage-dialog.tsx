@@ -3,8 +3,8 @@ import { Modal, Skeleton, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
-import { probity } from '../../session/client.ts'
-import { formatCount, formatOperation } from '../../ui/format.ts'
+import { probity } from '#console/session/client.ts'
+import { formatCount, formatOperation } from '#console/ui/format.ts'
 import { sumByOperation } from './usage.ts'
 
 /** Charts are the heaviest part of the console: loaded when one is looked at. */

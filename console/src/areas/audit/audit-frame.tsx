@@ -2,7 +2,7 @@
 import { Tabs } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Page } from '../../ui/page.tsx'
+import { Page } from '#console/ui/page.tsx'
 
 const tabs: readonly (readonly [path: string, name: string])[] = [
   ['/audit', 'Events'],

@@ -1,6 +1,6 @@
 /** The public keys that checkpoints are signed with, as an examiner keeps them. */
 import { queryOptions } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
+import { probity } from '#console/session/client.ts'
 
 export const keysQuery = queryOptions({
   queryKey: ['audit', 'keys'],

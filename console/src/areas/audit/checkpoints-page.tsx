@@ -1,12 +1,12 @@
 /** Signed statements of where the chain stood: kept outside, they show a shortened record whatever happens to this database. */
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
-import { CopyValue } from '../../ui/copy-value.tsx'
-import { DateTime } from '../../ui/date-time.tsx'
-import { ListTable, usePages } from '../../ui/list.tsx'
-import { saveJson } from '../../ui/save-file.ts'
-import { Facts, Section } from '../../ui/section.tsx'
+import { probity } from '#console/session/client.ts'
+import { CopyValue } from '#console/ui/copy-value.tsx'
+import { DateTime } from '#console/ui/date-time.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { saveJson } from '#console/ui/save-file.ts'
+import { Facts, Section } from '#console/ui/section.tsx'
 import { AuditFrame } from './audit-frame.tsx'
 import { keysQuery } from './checkpoint-keys.ts'
 

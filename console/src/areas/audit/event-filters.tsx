@@ -2,7 +2,7 @@
 import { Autocomplete, Button, Group, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { omitUndefined } from '../../ui/format.ts'
+import { omitUndefined } from '#console/ui/format.ts'
 
 const filterNames = ['actor', 'operation', 'object_type', 'object_id', 'from_at', 'until_at'] as const
 type Name = (typeof filterNames)[number]

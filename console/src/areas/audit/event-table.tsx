@@ -1,11 +1,11 @@
 /** Events as rows, newest first: when, who, what, on which object, and whether it is chained yet. */
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { RelativeTime } from '../../ui/date-time.tsx'
-import { formatOperation } from '../../ui/format.ts'
-import { PageLink } from '../../ui/link.tsx'
-import { ListTable, type usePages } from '../../ui/list.tsx'
-import { Principal } from '../../ui/principal.tsx'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { formatOperation } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { ListTable, type usePages } from '#console/ui/list.tsx'
+import { Principal } from '#console/ui/principal.tsx'
 
 type Event = Schemas['AuditEvent']
 

@@ -1,6 +1,6 @@
 /** Every recorded change of the tenant, searchable by who, what, on which object and when. */
-import { probity } from '../../session/client.ts'
-import { usePages } from '../../ui/list.tsx'
+import { probity } from '#console/session/client.ts'
+import { usePages } from '#console/ui/list.tsx'
 import { AuditFrame } from './audit-frame.tsx'
 import { EventFilters, toQuery, useEventSearch } from './event-filters.tsx'
 import { EventTable } from './event-table.tsx'

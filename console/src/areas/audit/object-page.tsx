@@ -1,10 +1,10 @@
 /** Everything that ever happened to one object, newest first. */
 import { useParams } from '@tanstack/react-router'
-import { probity } from '../../session/client.ts'
-import { toSentence } from '../../ui/format.ts'
-import { PageLink } from '../../ui/link.tsx'
-import { usePages } from '../../ui/list.tsx'
-import { Page } from '../../ui/page.tsx'
+import { probity } from '#console/session/client.ts'
+import { toSentence } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { usePages } from '#console/ui/list.tsx'
+import { Page } from '#console/ui/page.tsx'
 import { EventTable } from './event-table.tsx'
 
 export default function ObjectPage() {

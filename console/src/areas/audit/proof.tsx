@@ -1,14 +1,14 @@
 /** The outcome of a verification, in words a person can check: what was compared, what it says, and where it does not fit. */
 import { Alert, Button, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { CopyValue } from '../../ui/copy-value.tsx'
-import { DateTime, formatDuration } from '../../ui/date-time.tsx'
-import { formatCount } from '../../ui/format.ts'
-import { Icon } from '../../ui/icons.tsx'
-import { PageLink } from '../../ui/link.tsx'
-import { Principal } from '../../ui/principal.tsx'
-import { saveJson, toFileTimestamp } from '../../ui/save-file.ts'
-import { Facts, Section } from '../../ui/section.tsx'
+import { CopyValue } from '#console/ui/copy-value.tsx'
+import { DateTime, formatDuration } from '#console/ui/date-time.tsx'
+import { formatCount } from '#console/ui/format.ts'
+import { Icon } from '#console/ui/icons.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { saveJson, toFileTimestamp } from '#console/ui/save-file.ts'
+import { Facts, Section } from '#console/ui/section.tsx'
 
 type Report = NonNullable<Schemas['AuditVerificationReport']>
 type Fault = Report['faults'][number]

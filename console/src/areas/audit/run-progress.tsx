@@ -3,8 +3,8 @@ import { Alert, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { isUnfinished, jobQuery, useJobUpdates } from '../../ui/follow-job.ts'
-import { JobProgress } from '../../ui/job-progress.tsx'
+import { isUnfinished, jobQuery, useJobUpdates } from '#console/ui/follow-job.ts'
+import { JobProgress } from '#console/ui/job-progress.tsx'
 
 interface RunProgressProps {
   readonly job_id: string

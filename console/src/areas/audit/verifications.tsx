@@ -1,14 +1,14 @@
 /** When the record was verified before, by whom, and what came of it: one that nobody asked for each day among them. */
 import { Badge, Table } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { probity } from '../../session/client.ts'
-import { StateBadge } from '../../ui/badges.tsx'
-import { DateTime } from '../../ui/date-time.tsx'
-import { formatCount } from '../../ui/format.ts'
-import { ListTable, usePages } from '../../ui/list.tsx'
-import { Principal } from '../../ui/principal.tsx'
-import { SearchLink } from '../../ui/search-link.tsx'
-import { Section } from '../../ui/section.tsx'
+import { probity } from '#console/session/client.ts'
+import { StateBadge } from '#console/ui/badges.tsx'
+import { DateTime } from '#console/ui/date-time.tsx'
+import { formatCount } from '#console/ui/format.ts'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { SearchLink } from '#console/ui/search-link.tsx'
+import { Section } from '#console/ui/section.tsx'
 
 type Summary = Schemas['AuditVerificationSummary']
 

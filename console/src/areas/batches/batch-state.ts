@@ -1,6 +1,6 @@
 /** What a batch is called and whether it goes on. Pure. */
 import type { Schemas } from '@probity/client'
-import { formatCount } from '../../ui/format.ts'
+import { formatCount } from '#console/ui/format.ts'
 
 export type Batch = Schemas['BatchEvaluation']
 

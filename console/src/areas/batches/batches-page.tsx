@@ -1,14 +1,14 @@
 /** Batches, newest first: what decided, about how many, and how far they are. */
 import { Table, Text } from '@mantine/core'
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
-import { StateBadge } from '../../ui/badges.tsx'
-import { RelativeTime } from '../../ui/date-time.tsx'
-import { getKind } from '../../ui/decision/definition-kind.ts'
-import { ButtonLink, PageLink } from '../../ui/link.tsx'
-import { ListTable, usePages } from '../../ui/list.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Principal } from '../../ui/principal.tsx'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { StateBadge } from '#console/ui/badges.tsx'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { getKind } from '#console/ui/decision/definition-kind.ts'
+import { ButtonLink, PageLink } from '#console/ui/link.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { Page } from '#console/ui/page.tsx'
+import { Principal } from '#console/ui/principal.tsx'
 import { type Batch, describeSource, formatCounts } from './batch-state.ts'
 
 export default function BatchesPage() {

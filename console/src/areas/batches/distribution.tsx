@@ -1,7 +1,7 @@
 /** How many items got which result: a bar each, with its number and its share. */
 import type { Schemas } from '@probity/client'
-import { bandColor } from '../../ui/decision/outcome.tsx'
-import { toWords } from '../../ui/format.ts'
+import { bandColor } from '#console/ui/decision/outcome.tsx'
+import { toWords } from '#console/ui/format.ts'
 
 const known = ['low', 'medium', 'high', 'prohibited']
 

@@ -2,12 +2,12 @@
 import { Group, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { definitionsQuery, getDefinitionKey, matrixKind, ruleKind } from '../../ui/decision/definition-kind.ts'
-import { FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-texts.ts'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { definitionsQuery, getDefinitionKey, matrixKind, ruleKind } from '#console/ui/decision/definition-kind.ts'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { faultsByField } from '#console/ui/problem-texts.ts'
 import { type Frequency, frequencies, frequencyLabels, toCron } from './schedule-texts.ts'
 
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone

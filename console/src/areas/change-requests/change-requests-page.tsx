@@ -1,17 +1,17 @@
 /** The four-eyes queue: what waits for the caller's decision, and everything that was ever proposed. */
 import { Box, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
-import { StateBadge } from '../../ui/badges.tsx'
-import { BreakGlassInbox } from '../../ui/break-glass-inbox.tsx'
-import { RelativeTime } from '../../ui/date-time.tsx'
-import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
-import { formatOperation, omitUndefined, toSentence, toWords } from '../../ui/format.ts'
-import { PageLink } from '../../ui/link.tsx'
-import { ListTable, usePages } from '../../ui/list.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Principal } from '../../ui/principal.tsx'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { StateBadge } from '#console/ui/badges.tsx'
+import { BreakGlassInbox } from '#console/ui/break-glass-inbox.tsx'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
+import { formatOperation, omitUndefined, toSentence, toWords } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { Page } from '#console/ui/page.tsx'
+import { Principal } from '#console/ui/principal.tsx'
 
 const states = ['open', 'approved', 'rejected', 'withdrawn'] as const
 const views = ['mine', 'all'] as const

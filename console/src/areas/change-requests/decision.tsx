@@ -2,12 +2,12 @@
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useMe, usePermission } from '../../session/queries.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { toWords } from '../../ui/format.ts'
-import { ProblemNote } from '../../ui/problem-note.tsx'
-import { Section } from '../../ui/section.tsx'
+import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { toWords } from '#console/ui/format.ts'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { Section } from '#console/ui/section.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 

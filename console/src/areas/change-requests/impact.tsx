@@ -4,9 +4,9 @@ import type { Schemas } from '@probity/client'
 import { isProblem } from '@probity/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Suspense } from 'react'
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
 import {
   type DefinitionKind,
   type DefinitionView,
@@ -15,18 +15,18 @@ import {
   matrixKind,
   operation,
   ruleKind,
-} from '../../ui/decision/definition-kind.ts'
-import { ImpactView } from '../../ui/decision/impact-view.tsx'
-import { DefinitionDifference } from '../../ui/definition/difference-page.tsx'
-import { usePin } from '../../ui/definition/pins.ts'
-import { DifferenceCounts } from '../../ui/difference-counts.tsx'
-import { ListSkeleton } from '../../ui/list.tsx'
-import { formatVersion, isSameVersion, type Origin, type OwnedVersion, toDiffParams } from '../../ui/origin.ts'
-import { isPinned } from '../../ui/pin.tsx'
-import { ProblemNote } from '../../ui/problem-note.tsx'
-import { datasetQuery, differenceQuery, getActiveListVersion } from '../../ui/registry-queries.ts'
-import { SearchLink } from '../../ui/search-link.tsx'
-import { Section } from '../../ui/section.tsx'
+} from '#console/ui/decision/definition-kind.ts'
+import { ImpactView } from '#console/ui/decision/impact-view.tsx'
+import { DefinitionDifference } from '#console/ui/definition/difference-page.tsx'
+import { usePin } from '#console/ui/definition/pins.ts'
+import { DifferenceCounts } from '#console/ui/difference-counts.tsx'
+import { ListSkeleton } from '#console/ui/list.tsx'
+import { formatVersion, isSameVersion, type Origin, type OwnedVersion, toDiffParams } from '#console/ui/origin.ts'
+import { isPinned } from '#console/ui/pin.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { datasetQuery, differenceQuery, getActiveListVersion } from '#console/ui/registry-queries.ts'
+import { SearchLink } from '#console/ui/search-link.tsx'
+import { Section } from '#console/ui/section.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 type Run = Schemas['ImpactRun']

@@ -1,10 +1,10 @@
 /** The timeline of a list: what was said about it, and what governed between which instants. */
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
-import { useNow } from '../../ui/date-time.tsx'
-import { isPinned } from '../../ui/pin.tsx'
-import type { Dataset } from '../../ui/registry-queries.ts'
-import { isInForce } from '../../ui/version-names.ts'
+import { probity } from '#console/session/client.ts'
+import { useNow } from '#console/ui/date-time.tsx'
+import { isPinned } from '#console/ui/pin.tsx'
+import type { Dataset } from '#console/ui/registry-queries.ts'
+import { isInForce } from '#console/ui/version-names.ts'
 
 export type Scope = 'own' | 'shared'
 

@@ -1,8 +1,8 @@
 /** Fields side by side, before and after: what went is struck through, what came is underlined, and each side carries its sign. */
 
-import { EntryValue, getPartTitles } from '../../ui/entry-value.tsx'
-import { findField, getFieldTitle, type TypeText } from '../../ui/type-texts.ts'
-import { diffLists, diffTexts, type FieldChange, type ItemChange } from '../../ui/value-diff.ts'
+import { EntryValue, getPartTitles } from '#console/ui/entry-value.tsx'
+import { findField, getFieldTitle, type TypeText } from '#console/ui/type-texts.ts'
+import { diffLists, diffTexts, type FieldChange, type ItemChange } from '#console/ui/value-diff.ts'
 
 interface ChangeTableProps {
   readonly type: TypeText

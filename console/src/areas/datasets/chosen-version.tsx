@@ -1,9 +1,9 @@
 /** The version a tab looks at, kept in the address: the one in force unless told, else the newest. */
 import { Select } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
-import { useSetFilter } from '../../ui/filters.tsx'
-import type { Dataset } from '../../ui/registry-queries.ts'
-import { toVersionChoices } from '../../ui/version-names.ts'
+import { useSetFilter } from '#console/ui/filters.tsx'
+import type { Dataset } from '#console/ui/registry-queries.ts'
+import { toVersionChoices } from '#console/ui/version-names.ts'
 
 export function useChosenVersion(dataset: Dataset): number | null {
   const { version } = useSearch({ strict: false }) as { version?: unknown }

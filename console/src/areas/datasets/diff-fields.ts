@@ -1,5 +1,5 @@
 /** Small questions about a difference. Pure. */
-import type { FieldChange } from '../../ui/value-diff.ts'
+import type { FieldChange } from '#console/ui/value-diff.ts'
 
 interface DiffItem {
   readonly op: 'added' | 'removed' | 'changed'

@@ -1,9 +1,9 @@
 /** The way to one entry of a long difference: all keys at hand beside it, found by typing. */
 import { Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { signs } from '../../ui/difference-counts.tsx'
-import { useSetFilter } from '../../ui/filters.tsx'
-import { getEntryName } from '../../ui/type-texts.ts'
+import { signs } from '#console/ui/difference-counts.tsx'
+import { useSetFilter } from '#console/ui/filters.tsx'
+import { getEntryName } from '#console/ui/type-texts.ts'
 import type { DifferenceItem } from './diff-entry.tsx'
 import { toAnchorId } from './diff-fields.ts'
 

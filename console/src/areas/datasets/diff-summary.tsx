@@ -1,10 +1,10 @@
 /** How much changed, in three numbers that filter when pressed, and in which fields. */
 import { Group, Text, UnstyledButton } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { type Kind, kinds, signs } from '../../ui/difference-counts.tsx'
-import { useSetFilter } from '../../ui/filters.tsx'
-import type { DatasetType } from '../../ui/registry-queries.ts'
-import { getFieldTitle } from '../../ui/type-texts.ts'
+import { type Kind, kinds, signs } from '#console/ui/difference-counts.tsx'
+import { useSetFilter } from '#console/ui/filters.tsx'
+import type { DatasetType } from '#console/ui/registry-queries.ts'
+import { getFieldTitle } from '#console/ui/type-texts.ts'
 
 const MAX_SHOWN_FIELDS = 8
 

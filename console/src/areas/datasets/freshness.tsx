@@ -1,7 +1,7 @@
 /** Whether what is in force is still young enough, in a word and since when. */
 import { Badge } from '@mantine/core'
-import { formatAgo, useNow } from '../../ui/date-time.tsx'
-import type { Dataset } from '../../ui/registry-queries.ts'
+import { formatAgo, useNow } from '#console/ui/date-time.tsx'
+import type { Dataset } from '#console/ui/registry-queries.ts'
 
 type FreshnessState = 'archived' | 'empty' | 'stale' | 'due' | 'fresh' | 'no-limit'
 

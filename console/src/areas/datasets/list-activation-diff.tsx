@@ -1,20 +1,20 @@
 /** What putting one version in the place of another would mean, shown before anybody confirms it. */
 import { Alert, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useDiffSummary } from '../../ui/diff-summary-query.ts'
-import type { Kind } from '../../ui/difference-counts.tsx'
-import { DifferenceCounts, signs } from '../../ui/difference-counts.tsx'
-import { formatCount } from '../../ui/format.ts'
-import { formatVersion, isSameVersion, type OwnedVersion, toDiffParams } from '../../ui/origin.ts'
+import { useDiffSummary } from '#console/ui/diff-summary-query.ts'
+import type { Kind } from '#console/ui/difference-counts.tsx'
+import { DifferenceCounts, signs } from '#console/ui/difference-counts.tsx'
+import { formatCount } from '#console/ui/format.ts'
+import { formatVersion, isSameVersion, type OwnedVersion, toDiffParams } from '#console/ui/origin.ts'
 import {
   type Dataset,
   datasetQuery,
   differenceQuery,
   getActiveListVersion,
   typeQuery,
-} from '../../ui/registry-queries.ts'
-import { SearchLink } from '../../ui/search-link.tsx'
-import { getEntryName, getFieldTitle } from '../../ui/type-texts.ts'
+} from '#console/ui/registry-queries.ts'
+import { SearchLink } from '#console/ui/search-link.tsx'
+import { getEntryName, getFieldTitle } from '#console/ui/type-texts.ts'
 
 interface ListActivationDiffProps {
   readonly dataset: Dataset

@@ -1,6 +1,6 @@
 /** The settings of a list as a form: its name, who answers for it, how often it is looked at, what a new version must keep to. */
 import { Group, NumberInput, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import type { Dataset } from '../../ui/registry-queries.ts'
+import type { Dataset } from '#console/ui/registry-queries.ts'
 import { findFillRateFault, type GuardTexts, parseGuards, toGuardTexts } from './guards.ts'
 
 export interface ListSettings {

@@ -3,12 +3,12 @@
 import { Button, Group, Select, Text, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
-import { ReasonField } from '../../ui/reason-field.tsx'
-import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { ReasonField } from '#console/ui/reason-field.tsx'
+import type { DatasetType, Entry } from '#console/ui/registry-queries.ts'
 import { type Overlay, type OverlayChange, toOperation } from './overlay-query.ts'
 
 type Op = OverlayChange['op']

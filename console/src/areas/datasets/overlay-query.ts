@@ -1,7 +1,7 @@
 /** What is asked about an overlay, and the form in which it is sent back. */
 import { isProblem, type Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
+import { probity } from '#console/session/client.ts'
 
 export type Overlay = Schemas['Overlay']
 export type OverlayChange = NonNullable<Overlay['overlay']>['entries'][number]

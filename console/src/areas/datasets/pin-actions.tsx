@@ -1,8 +1,8 @@
 /** Keeping this tenant on one version of a shared list, and following it again. */
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
-import { PinButtons } from '../../ui/pin.tsx'
-import type { Dataset } from '../../ui/registry-queries.ts'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { PinButtons } from '#console/ui/pin.tsx'
+import type { Dataset } from '#console/ui/registry-queries.ts'
 import { usePin } from './activations-query.ts'
 import { ListActivationDiff } from './list-activation-diff.tsx'
 

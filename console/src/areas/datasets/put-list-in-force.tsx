@@ -1,8 +1,8 @@
 /** Putting a version of a list in force, now or later, or asking for it. */
 import type { Schemas } from '@probity/client'
-import { probity } from '../../session/client.ts'
-import { type ActivationMode, PutInForceDialog } from '../../ui/put-in-force.tsx'
-import type { Dataset } from '../../ui/registry-queries.ts'
+import { probity } from '#console/session/client.ts'
+import { type ActivationMode, PutInForceDialog } from '#console/ui/put-in-force.tsx'
+import type { Dataset } from '#console/ui/registry-queries.ts'
 import { ListActivationDiff } from './list-activation-diff.tsx'
 
 interface PutListInForceProps {

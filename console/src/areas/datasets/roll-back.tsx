@@ -1,11 +1,11 @@
 /** Going back to an earlier version of a list. */
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
-import { useNow } from '../../ui/date-time.tsx'
-import type { Dataset } from '../../ui/registry-queries.ts'
-import { RollBackButton } from '../../ui/roll-back.tsx'
-import { findPreviousVersion } from '../../ui/version-names.ts'
+import { probity } from '#console/session/client.ts'
+import { useNow } from '#console/ui/date-time.tsx'
+import type { Dataset } from '#console/ui/registry-queries.ts'
+import { RollBackButton } from '#console/ui/roll-back.tsx'
+import { findPreviousVersion } from '#console/ui/version-names.ts'
 import { activationsQuery } from './activations-query.ts'
 import { ListActivationDiff } from './list-activation-diff.tsx'
 

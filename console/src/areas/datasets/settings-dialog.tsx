@@ -2,12 +2,12 @@
 import { TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-texts.ts'
-import { type Dataset, datasetQuery } from '../../ui/registry-queries.ts'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { faultsByField } from '#console/ui/problem-texts.ts'
+import { type Dataset, datasetQuery } from '#console/ui/registry-queries.ts'
 import { buildRequest, isComplete, ListFields, toSettings } from './list-fields.tsx'
 
 interface SettingsDialogProps {

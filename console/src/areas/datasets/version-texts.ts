@@ -1,5 +1,5 @@
 /** How versions and what is in force are spoken of. Pure. */
-import type { Dataset } from '../../ui/registry-queries.ts'
+import type { Dataset } from '#console/ui/registry-queries.ts'
 
 export const viaTexts = {
   'tenant-own': 'own list',

@@ -1,5 +1,5 @@
 /** The fields in which two decision documents differ, by what they are part of. Pure. */
-import { toPointer } from '../../ui/decision/definition-model.ts'
+import { toPointer } from '#console/ui/decision/definition-model.ts'
 
 interface Change {
   readonly pointer: string

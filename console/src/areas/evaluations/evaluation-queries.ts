@@ -1,7 +1,7 @@
 /** Questions about one decision. A decision never changes, so its answers are kept. */
 import { isProblem, problemFromResponse } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
+import { probity } from '#console/session/client.ts'
 
 export const evaluationQuery = (evaluation_id: string) =>
   queryOptions({

@@ -4,9 +4,9 @@ import type { Schemas } from '@probity/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
 import {
   type DefinitionKind,
   definitionsQuery,
@@ -15,16 +15,16 @@ import {
   matrixKind,
   ruleKind,
   textQuery,
-} from '../../ui/decision/definition-kind.ts'
-import { parseDefinition } from '../../ui/decision/definition-model.ts'
-import { ExplanationView } from '../../ui/decision/explanation.tsx'
-import { type Inputs, InputsForm } from '../../ui/decision/inputs-form.tsx'
-import { Verdict } from '../../ui/decision/verdict.tsx'
-import { PageLink } from '../../ui/link.tsx'
-import type { OwnedVersion } from '../../ui/origin.ts'
-import { Page } from '../../ui/page.tsx'
-import { ProblemNote } from '../../ui/problem-note.tsx'
-import { Section } from '../../ui/section.tsx'
+} from '#console/ui/decision/definition-kind.ts'
+import { parseDefinition } from '#console/ui/decision/definition-model.ts'
+import { ExplanationView } from '#console/ui/decision/explanation.tsx'
+import { type Inputs, InputsForm } from '#console/ui/decision/inputs-form.tsx'
+import { Verdict } from '#console/ui/decision/verdict.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import type { OwnedVersion } from '#console/ui/origin.ts'
+import { Page } from '#console/ui/page.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { Section } from '#console/ui/section.tsx'
 
 interface Search {
   readonly matrix?: string

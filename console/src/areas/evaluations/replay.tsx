@@ -4,12 +4,12 @@ import '../../ui/decision/decision.css'
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { CopyValue } from '../../ui/copy-value.tsx'
-import { Changes } from '../../ui/decision/changes.tsx'
-import { Icon } from '../../ui/icons.tsx'
-import { ProblemNote } from '../../ui/problem-note.tsx'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { CopyValue } from '#console/ui/copy-value.tsx'
+import { Changes } from '#console/ui/decision/changes.tsx'
+import { Icon } from '#console/ui/icons.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
 
 type ReplayResponse = Schemas['Replay']
 

@@ -2,13 +2,13 @@
 import { Skeleton, Text } from '@mantine/core'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
-import { RelativeTime } from '../../ui/date-time.tsx'
-import { formatOperation } from '../../ui/format.ts'
-import { PageLink } from '../../ui/link.tsx'
-import { Principal } from '../../ui/principal.tsx'
-import { ProblemNote } from '../../ui/problem-note.tsx'
-import { Section } from '../../ui/section.tsx'
+import { probity } from '#console/session/client.ts'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { formatOperation } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { Section } from '#console/ui/section.tsx'
 
 const MAX_SHOWN = 5
 

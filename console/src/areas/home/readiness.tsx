@@ -1,9 +1,9 @@
 /** Asks the server every few seconds whether it is ready, and shows each of its checks. */
 import { Alert, Badge, Group, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { probe } from '../../session/client.ts'
-import { StateBadge } from '../../ui/badges.tsx'
-import { toSentence, toWords } from '../../ui/format.ts'
+import { probe } from '#console/session/client.ts'
+import { StateBadge } from '#console/ui/badges.tsx'
+import { toSentence, toWords } from '#console/ui/format.ts'
 
 interface Check {
   readonly status: string

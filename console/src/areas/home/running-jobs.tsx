@@ -2,12 +2,12 @@
 import { Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
-import { toSentence } from '../../ui/format.ts'
-import { JobProgress } from '../../ui/job-progress.tsx'
-import { PageLink } from '../../ui/link.tsx'
-import { ProblemNote } from '../../ui/problem-note.tsx'
-import { Section } from '../../ui/section.tsx'
+import { probity } from '#console/session/client.ts'
+import { toSentence } from '#console/ui/format.ts'
+import { JobProgress } from '#console/ui/job-progress.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { Section } from '#console/ui/section.tsx'
 
 const interval_ms = 2000
 

@@ -1,10 +1,10 @@
 /** The first page for somebody who is not signed in: what this server is, whether it is well, and the ways in. */
 import { Anchor, Box, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { SessionEndNote } from '../../session/session-end-note.tsx'
-import { TokenBox } from '../../session/token-box.tsx'
-import { PageLink } from '../../ui/link.tsx'
-import { usePageFocus } from '../../ui/page.tsx'
-import { Section } from '../../ui/section.tsx'
+import { SessionEndNote } from '#console/session/session-end-note.tsx'
+import { TokenBox } from '#console/session/token-box.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { usePageFocus } from '#console/ui/page.tsx'
+import { Section } from '#console/ui/section.tsx'
 import { ReadinessChecks } from './readiness.tsx'
 
 export function Welcome() {

@@ -1,6 +1,6 @@
 /** The options of an adapter as a form, made from its JSON Schema; what is too rich for a field is written as JSON. */
 import { JsonInput, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
-import { toSentence } from '../../ui/format.ts'
+import { toSentence } from '#console/ui/format.ts'
 
 export type Options = Readonly<Record<string, unknown>>
 

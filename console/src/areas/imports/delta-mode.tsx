@@ -1,6 +1,6 @@
 /** Whether a file is the whole list or holds the publisher's changes only, and how it says what is removed. */
 import { SegmentedControl, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
-import type { Dataset } from '../../ui/registry-queries.ts'
+import type { Dataset } from '#console/ui/registry-queries.ts'
 import type { Delta } from './import-request.ts'
 
 export interface DeltaForm {

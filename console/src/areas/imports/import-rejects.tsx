@@ -2,14 +2,14 @@
 import { Button, Group, UnstyledButton } from '@mantine/core'
 import { problemFromResponse, type Schemas } from '@probity/client'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { formatCount } from '../../ui/format.ts'
-import { ListTable, usePages } from '../../ui/list.tsx'
-import { ProblemNote } from '../../ui/problem-note.tsx'
-import { RejectRow, rejectHead } from '../../ui/reject-table.tsx'
-import { saveFile } from '../../ui/save-file.ts'
-import { Section } from '../../ui/section.tsx'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { formatCount } from '#console/ui/format.ts'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { RejectRow, rejectHead } from '#console/ui/reject-table.tsx'
+import { saveFile } from '#console/ui/save-file.ts'
+import { Section } from '#console/ui/section.tsx'
 
 type Rejected = Schemas['RejectPage']['items'][number]
 

@@ -1,11 +1,11 @@
 /** The first rows of a file as the adapter reads them, before anything is made of it. */
 import { Alert, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { formatCount } from '../../ui/format.ts'
-import { PlainTable } from '../../ui/plain-table.tsx'
-import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
-import { RejectTable } from '../../ui/reject-table.tsx'
-import { formatEntryValue, getFieldTitle, listMembers } from '../../ui/type-texts.ts'
+import { formatCount } from '#console/ui/format.ts'
+import { PlainTable } from '#console/ui/plain-table.tsx'
+import type { DatasetType, Entry } from '#console/ui/registry-queries.ts'
+import { RejectTable } from '#console/ui/reject-table.tsx'
+import { formatEntryValue, getFieldTitle, listMembers } from '#console/ui/type-texts.ts'
 import { DeltaSentence } from './delta-counts.tsx'
 import { SourceFiles } from './source-files.tsx'
 

@@ -1,14 +1,14 @@
 /** All long work of the tenant that the caller may see, newest first. */
 import { Group, Table } from '@mantine/core'
-import { probity } from '../../session/client.ts'
-import { StateBadge } from '../../ui/badges.tsx'
-import { formatDuration, RelativeTime } from '../../ui/date-time.tsx'
-import { Filter, useFilter } from '../../ui/filters.tsx'
-import { omitUndefined, toSentence } from '../../ui/format.ts'
-import { PageLink } from '../../ui/link.tsx'
-import { ListTable, usePages } from '../../ui/list.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Principal } from '../../ui/principal.tsx'
+import { probity } from '#console/session/client.ts'
+import { StateBadge } from '#console/ui/badges.tsx'
+import { formatDuration, RelativeTime } from '#console/ui/date-time.tsx'
+import { Filter, useFilter } from '#console/ui/filters.tsx'
+import { omitUndefined, toSentence } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { Page } from '#console/ui/page.tsx'
+import { Principal } from '#console/ui/principal.tsx'
 
 const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 

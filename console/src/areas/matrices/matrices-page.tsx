@@ -1,6 +1,6 @@
 /** All risk matrices. */
-import { matrixKind } from '../../ui/decision/definition-kind.ts'
-import { DefinitionsPage } from '../../ui/definition/definitions-page.tsx'
+import { matrixKind } from '#console/ui/decision/definition-kind.ts'
+import { DefinitionsPage } from '#console/ui/definition/definitions-page.tsx'
 
 export default function MatricesPage() {
   return (

@@ -3,11 +3,11 @@ import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mant
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { toLocalInput } from '../../ui/local-time.ts'
-import { Page } from '../../ui/page.tsx'
-import { EmptyState } from '../../ui/plain-table.tsx'
-import { datasetsQuery } from '../../ui/registry-queries.ts'
-import { Section } from '../../ui/section.tsx'
+import { toLocalInput } from '#console/ui/local-time.ts'
+import { Page } from '#console/ui/page.tsx'
+import { EmptyState } from '#console/ui/plain-table.tsx'
+import { datasetsQuery } from '#console/ui/registry-queries.ts'
+import { Section } from '#console/ui/section.tsx'
 import { ResolverAnswer } from './resolver-answer.tsx'
 
 const queryNames = ['list', 'key', 'valid_at', 'known_at'] as const

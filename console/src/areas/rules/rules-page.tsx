@@ -1,9 +1,9 @@
 /** All rules, and taking over decision tables from other tools. */
 
-import { usePermission } from '../../session/queries.ts'
-import { ruleKind } from '../../ui/decision/definition-kind.ts'
-import { DefinitionsPage } from '../../ui/definition/definitions-page.tsx'
-import { ButtonLink } from '../../ui/link.tsx'
+import { usePermission } from '#console/session/queries.ts'
+import { ruleKind } from '#console/ui/decision/definition-kind.ts'
+import { DefinitionsPage } from '#console/ui/definition/definitions-page.tsx'
+import { ButtonLink } from '#console/ui/link.tsx'
 
 export default function RulesPage() {
   const may = usePermission()

@@ -2,10 +2,10 @@
 import { Alert, Loader } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { finishSignIn } from '../../oidc.ts'
-import { signInAtProvider } from '../../session/session.ts'
-import { ButtonLink } from '../../ui/link.tsx'
-import { Page } from '../../ui/page.tsx'
+import { finishSignIn } from '#console/oidc.ts'
+import { signInAtProvider } from '#console/session/session.ts'
+import { ButtonLink } from '#console/ui/link.tsx'
+import { Page } from '#console/ui/page.tsx'
 
 /** A code is good for one try, and React may run an effect twice. */
 let pendingFinish: ReturnType<typeof finishSignIn> | null = null

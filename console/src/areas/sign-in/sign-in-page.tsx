@@ -2,10 +2,10 @@
 import { Button, Card, Divider, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
-import { loadProviders, type Provider, startSignIn } from '../../oidc.ts'
-import { SessionEndNote } from '../../session/session-end-note.tsx'
-import { TokenBox } from '../../session/token-box.tsx'
-import { Page } from '../../ui/page.tsx'
+import { loadProviders, type Provider, startSignIn } from '#console/oidc.ts'
+import { SessionEndNote } from '#console/session/session-end-note.tsx'
+import { TokenBox } from '#console/session/token-box.tsx'
+import { Page } from '#console/ui/page.tsx'
 
 export default function SignInPage() {
   const navigate = useNavigate()

@@ -2,10 +2,10 @@
 import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { FormDialog } from '../../ui/dialog.tsx'
-import { ReasonField } from '../../ui/reason-field.tsx'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { ReasonField } from '#console/ui/reason-field.tsx'
 
 interface OffboardDialogProps {
   readonly subject: Schemas['Subject']

@@ -3,7 +3,7 @@ import '../../ui/decision/decision.css'
 import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useId } from 'react'
-import { formatCount } from '../../ui/format.ts'
+import { formatCount } from '#console/ui/format.ts'
 
 type Rating = Schemas['Rating']
 

@@ -3,11 +3,11 @@ import { Select, Textarea, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { FormDialog } from '../../ui/dialog.tsx'
-import { isJson } from '../../ui/json-position.ts'
-import { faultsByField } from '../../ui/problem-texts.ts'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { isJson } from '#console/ui/json-position.ts'
+import { faultsByField } from '#console/ui/problem-texts.ts'
 
 type Subject = Schemas['Subject']
 

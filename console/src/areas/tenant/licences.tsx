@@ -1,6 +1,6 @@
 /** The licences a tenant works under, as rows to fill in. */
 import { ActionIcon, Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core'
-import { Icon } from '../../ui/icons.tsx'
+import { Icon } from '#console/ui/icons.tsx'
 
 export interface Licence {
   readonly authority: string

@@ -2,8 +2,8 @@
 import { Tabs } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useMe } from '../../session/queries.ts'
-import { Page } from '../../ui/page.tsx'
+import { useMe } from '#console/session/queries.ts'
+import { Page } from '#console/ui/page.tsx'
 
 const tabs: readonly (readonly [path: string, name: string])[] = [
   ['/tenant', 'Profile'],

@@ -1,7 +1,7 @@
 /** The definition of a type as it is written in a form, and as the server takes it. Pure. */
 import type { Schemas } from '@probity/client'
-import { isJson } from '../../ui/json-position.ts'
-import type { DatasetType } from '../../ui/registry-queries.ts'
+import { isJson } from '#console/ui/json-position.ts'
+import type { DatasetType } from '#console/ui/registry-queries.ts'
 
 export const jsonParts = ['schema', 'trim', 'fields', 'list_rules', 'examples'] as const
 export type JsonPart = (typeof jsonParts)[number]

@@ -1,8 +1,8 @@
 /** The schema of an entry as a table people read: what each field is called, may hold, and means. */
 import { Badge, Group, Table, Text } from '@mantine/core'
-import { PlainTable } from '../../ui/plain-table.tsx'
-import type { DatasetType } from '../../ui/registry-queries.ts'
-import { findField, getFieldTitle } from '../../ui/type-texts.ts'
+import { PlainTable } from '#console/ui/plain-table.tsx'
+import type { DatasetType } from '#console/ui/registry-queries.ts'
+import { findField, getFieldTitle } from '#console/ui/type-texts.ts'
 import { describeKind, describeLimits, listFields } from './schema-texts.ts'
 
 export function FieldTable({ type }: { readonly type: DatasetType }) {

@@ -1,7 +1,7 @@
 /** JSON written by hand: each fault stands below with its line, and leads to its place. */
 import { Anchor, List, Textarea } from '@mantine/core'
 import { useRef } from 'react'
-import { findPosition, isJson } from '../../ui/json-position.ts'
+import { findPosition, isJson } from '#console/ui/json-position.ts'
 import type { PartFault } from './definition.ts'
 
 interface JsonEditorProps {

@@ -1,5 +1,5 @@
 /** A JSON Schema in plain words, as far as one line allows; the definition itself is never far. Pure. */
-import { listMembers, type TypeText } from '../../ui/type-texts.ts'
+import { listMembers, type TypeText } from '#console/ui/type-texts.ts'
 
 export interface Schema {
   readonly type?: string | readonly string[]

@@ -1,14 +1,14 @@
 /** What entries of lists are made of: every type the tenant can use. */
 import { Badge, Group, Table, Text } from '@mantine/core'
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
-import { Filter, useFilter } from '../../ui/filters.tsx'
-import { omitUndefined } from '../../ui/format.ts'
-import { ButtonLink, PageLink } from '../../ui/link.tsx'
-import { ListTable, usePages } from '../../ui/list.tsx'
-import { Page } from '../../ui/page.tsx'
-import type { DatasetType } from '../../ui/registry-queries.ts'
-import { getFieldTitle } from '../../ui/type-texts.ts'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { Filter, useFilter } from '#console/ui/filters.tsx'
+import { omitUndefined } from '#console/ui/format.ts'
+import { ButtonLink, PageLink } from '#console/ui/link.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { Page } from '#console/ui/page.tsx'
+import type { DatasetType } from '#console/ui/registry-queries.ts'
+import { getFieldTitle } from '#console/ui/type-texts.ts'
 
 const origins = ['own', 'shared'] as const
 

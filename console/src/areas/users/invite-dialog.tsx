@@ -1,12 +1,12 @@
 /** Inviting a person. What is wrong with a field is said at that field. Governed where roles come with it. */
 import { Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
-import { faultsByField } from '../../ui/problem-texts.ts'
-import { type Role, RolePicker } from '../../ui/role-picker.tsx'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { faultsByField } from '#console/ui/problem-texts.ts'
+import { type Role, RolePicker } from '#console/ui/role-picker.tsx'
 
 const blank = { name: '', email: '', team: '', locale: '', roles: [] as Role[] }
 

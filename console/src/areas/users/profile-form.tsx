@@ -2,11 +2,11 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type FormEvent, useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { ProblemNote } from '../../ui/problem-note.tsx'
-import { faultsByField } from '../../ui/problem-texts.ts'
-import { Section } from '../../ui/section.tsx'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { faultsByField } from '#console/ui/problem-texts.ts'
+import { Section } from '#console/ui/section.tsx'
 
 interface ProfileFormProps {
   readonly user: Schemas['User']

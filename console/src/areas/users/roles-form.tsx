@@ -2,12 +2,12 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useApiMutation } from '../../ui/api-mutation.ts'
-import { ApprovalNote } from '../../ui/approval-note.tsx'
-import { ProblemNote } from '../../ui/problem-note.tsx'
-import { type Role, RolePicker } from '../../ui/role-picker.tsx'
-import { Section } from '../../ui/section.tsx'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { type Role, RolePicker } from '#console/ui/role-picker.tsx'
+import { Section } from '#console/ui/section.tsx'
 
 interface RolesFormProps {
   readonly user: Schemas['User']

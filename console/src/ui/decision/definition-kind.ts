@@ -4,7 +4,7 @@
  */
 import type { Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import { type Origin, type OwnedVersion, toDiffParams, toOriginParams } from '../origin.ts'
 
 export type DefinitionItem = Schemas['RiskMatrixItem']

@@ -1,6 +1,6 @@
 /** What the list in force holds, for choosing values from it and for drawing its bands. Short lists only. */
 import { queryOptions } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import type { OwnedVersion } from '../origin.ts'
 import type { Entry } from '../registry-queries.ts'
 import type { Bands } from './definition-model.ts'

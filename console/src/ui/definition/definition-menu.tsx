@@ -2,8 +2,8 @@
 import { ActionIcon, Menu, NumberInput, SimpleGrid, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import { ApprovalNote } from '../approval-note.tsx'
 import {

@@ -4,7 +4,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { usePermission } from '../../session/queries.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime, useNow } from '../date-time.tsx'
 import {
   type DefinitionItem,

@@ -2,7 +2,7 @@
 import { Select, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import {
   type DefinitionItem,

@@ -1,6 +1,6 @@
 /** Keeping this tenant on one version of a shared matrix or rule, and following it again. */
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import {
   type DefinitionKind,
   type DefinitionView,

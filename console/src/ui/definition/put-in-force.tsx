@@ -1,5 +1,5 @@
 /** Putting a version of a matrix or rule in force, now or later, or asking for it. */
-import { probity } from '../../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import { type DefinitionKind, type DefinitionView, toApiPath, toPathParams } from '../decision/definition-kind.ts'
 import { type ActivationMode, PutInForceDialog } from '../put-in-force.tsx'
 import { ActivationDiff } from './activation-diff.tsx'

@@ -1,7 +1,7 @@
 /** Going back to an earlier version of a matrix or a rule. */
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { probity } from '../../session/client.ts'
+import { probity } from '#console/session/client.ts'
 import { useNow } from '../date-time.tsx'
 import {
   type DefinitionKind,

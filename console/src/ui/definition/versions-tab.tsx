@@ -1,8 +1,8 @@
 /** The versions of a definition along a line, newest above: what each changed, and what can be done with it. */
 import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { usePermission } from '../../session/queries.ts'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '../badges.tsx'
 import { CopyValue } from '../copy-value.tsx'
 import { DateTime } from '../date-time.tsx'

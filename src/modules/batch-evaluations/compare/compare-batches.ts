@@ -2,14 +2,14 @@
  * Two batches of the same matrix or rule side by side: whose outcome differs, and which version, or the inputs, make the
  * difference by themselves. Nothing is stored.
  */
-import type { Decision, Inputs } from '../../../decision/model.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import { isEqualJson } from '../../../registry/content/json-patch.ts'
-import { toOutcomeView } from '../../evaluations/index.ts'
-import { type ContentPointer, getOrigin } from '../../reference-data/index.ts'
-import { decideWith, type Resolution } from '../../risk-matrices/index.ts'
+import type { Decision, Inputs } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { toOutcomeView } from '#modules/evaluations/index.ts'
+import { type ContentPointer, getOrigin } from '#modules/reference-data/index.ts'
+import { decideWith, type Resolution } from '#modules/risk-matrices/index.ts'
+import { isEqualJson } from '#registry/content/json-patch.ts'
 import { loadPlan } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
 import { listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'

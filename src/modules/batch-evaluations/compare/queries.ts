@@ -1,5 +1,5 @@
 /** SQL of comparing two batches, by whom their items are about: the last item of each in either. */
-import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import type { ItemRow } from '../decide/item-results.ts'
 
 /** Items that name nobody cannot be found again in another batch. */

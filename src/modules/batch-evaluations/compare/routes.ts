@@ -1,6 +1,6 @@
 /** What changed between two batches, and because of which version. */
-import { paginate } from '../../../kernel/page.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
+import { paginate } from '#kernel/page.ts'
+import { tenantRoute } from '#kernel/route.ts'
 import { BatchComparison, CompareParams, CompareQuery } from '../schema.ts'
 import {
   countTotals,

@@ -1,6 +1,6 @@
 /** What an item of a batch becomes: a decision with its hash and what it changes, or everything that kept it from one. */
-import type { BoundLists, Decision, Finding, Inputs, MatrixDefinition } from '../../../decision/model.ts'
-import type { SubjectRow } from '../../subjects/index.ts'
+import type { BoundLists, Decision, Finding, Inputs, MatrixDefinition } from '#decision/model.ts'
+import type { SubjectRow } from '#modules/subjects/index.ts'
 import type { InputRow, ItemFinding } from '../source/input-rows.ts'
 
 export const bandChanges = ['first', 'same', 'raised', 'lowered', 'moved'] as const

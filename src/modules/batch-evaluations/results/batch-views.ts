@@ -1,6 +1,6 @@
 /** How batches and their items are shown and summed up. */
 
-import { getOrigin, type Origin, type PinnedVersion } from '../../reference-data/index.ts'
+import { getOrigin, type Origin, type PinnedVersion } from '#modules/reference-data/index.ts'
 import type { BatchRow, ItemTally } from '../batch.ts'
 import { bandChanges, type ItemRow } from '../decide/item-results.ts'
 

@@ -1,8 +1,8 @@
 /** What a batch decided: item by item, summed up, as a file, and explained. */
-import { paginate } from '../../../kernel/page.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import { fileMediaTypes, streamReply, tenantRoute } from '../../../kernel/route.ts'
-import { redactDecision } from '../../evaluations/index.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { fileMediaTypes, streamReply, tenantRoute } from '#kernel/route.ts'
+import { redactDecision } from '#modules/evaluations/index.ts'
 import { findBatch, listItems, tallyItems } from '../queries.ts'
 import {
   BatchItemPage,

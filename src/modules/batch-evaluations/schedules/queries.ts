@@ -1,8 +1,8 @@
 /** SQL of schedules: what is due and what became of it. The queue's own schedule, which wakes a worker, is always changed with it. */
-import type { DefinitionFamily } from '../../../decision/model.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
-import type { Static } from '../../../kernel/schema.ts'
+import type { DefinitionFamily } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
+import type { Static } from '#kernel/schema.ts'
 import type { BatchFilter } from '../schema.ts'
 
 export interface RunRow {

@@ -1,9 +1,9 @@
 /** Schedules: recurring batches, when they are due, and what became of each time. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { JobView } from '../../../kernel/job/schema.ts'
-import { paginate } from '../../../kernel/page.ts'
-import { assertFound } from '../../../kernel/problem.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { JobView } from '#kernel/job/schema.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound } from '#kernel/problem.ts'
+import { tenantRoute } from '#kernel/route.ts'
 import { findSchedule, listScheduleRuns, listSchedules, type ScheduleRow } from './queries.ts'
 import { changeSchedule, createSchedule, deleteSchedule, runSchedule } from './schedules.ts'
 import {

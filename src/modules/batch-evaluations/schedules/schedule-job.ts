@@ -1,6 +1,6 @@
 /** A due time as a job: the batch, the run and the end of the job are one transaction, so that it happens once or not at all. */
-import { defineJob } from '../../../kernel/job/kind.ts'
-import { closed, Id } from '../../../kernel/schema.ts'
+import { defineJob } from '#kernel/job/kind.ts'
+import { closed, Id } from '#kernel/schema.ts'
 import { runIfDue, SCHEDULED_BATCH } from './schedules.ts'
 
 export const scheduledBatchJob = defineJob({

@@ -12,7 +12,7 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../../kernel/schema.ts'
+} from '#kernel/schema.ts'
 import { BatchFilter } from '../schema.ts'
 
 const Name = text(100, { description: 'What people call it; used once in a tenant.', examples: ['Monthly review'] })

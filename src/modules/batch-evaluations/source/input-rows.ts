@@ -1,7 +1,7 @@
 /** Pure rules of what a batch is asked about: a record of a file, a member of a list or a subject becomes a row, or says why not. */
-import type { Input, Inputs } from '../../../decision/model.ts'
-import type { Entry, Batch as Read, Reject, SourceLocation } from '../../../registry/adapter.ts'
-import type { SubjectRow } from '../../subjects/index.ts'
+import type { Input, Inputs } from '#decision/model.ts'
+import type { SubjectRow } from '#modules/subjects/index.ts'
+import type { Entry, Batch as Read, Reject, SourceLocation } from '#registry/adapter.ts'
 
 /** Where an item is wrong: in its inputs, in its row of the file, or in what it names. */
 export interface ItemFinding {

@@ -1,13 +1,13 @@
 /** Where the items of a batch come from: a stored file, the order itself, or the tenant's subjects; always in the same order. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Input } from '../../../decision/model.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { fail } from '../../../kernel/problem.ts'
-import { type Adapter, type Batch, type Source, SourceFault } from '../../../registry/adapter.ts'
-import { csv } from '../../../registry/adapters/csv.ts'
-import { ndjson } from '../../../registry/adapters/json.ts'
-import { listSubjectsAfter, type SubjectFilter } from '../../subjects/index.ts'
-import { readUpload } from '../../system/index.ts'
+import type { Input } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { listSubjectsAfter, type SubjectFilter } from '#modules/subjects/index.ts'
+import { readUpload } from '#modules/system/index.ts'
+import { type Adapter, type Batch, type Source, SourceFault } from '#registry/adapter.ts'
+import { csv } from '#registry/adapters/csv.ts'
+import { ndjson } from '#registry/adapters/json.ts'
 import type { BatchRow, ItemSource } from '../batch.ts'
 import {
   adapterOptions,

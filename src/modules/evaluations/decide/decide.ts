@@ -2,23 +2,23 @@
  * One decision: versions of one instant, the subject's attributes and the request's inputs, an outcome, and the document that
  * says all of it. Nothing is decided on missing data, and deciding alone stores nothing.
  */
-import { buildDecisionDocument, type DecisionContent } from '../../../decision/document.ts'
-import { CURRENT_ENGINE } from '../../../decision/engines.ts'
-import type { Decision, DefinitionFamily, Inputs } from '../../../decision/model.ts'
-import { createSalt } from '../../../decision/salt.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
-import { type ContentPointer, createCurrentReceipt, createReceipt } from '../../reference-data/index.ts'
+import { buildDecisionDocument, type DecisionContent } from '#decision/document.ts'
+import { CURRENT_ENGINE } from '#decision/engines.ts'
+import type { Decision, DefinitionFamily, Inputs } from '#decision/model.ts'
+import { createSalt } from '#decision/salt.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { type ContentPointer, createCurrentReceipt, createReceipt } from '#modules/reference-data/index.ts'
 import {
   decideWith,
   getResolution,
   getResolutionManifest,
   type Resolution,
   toPointers,
-} from '../../risk-matrices/index.ts'
-import { deferRating, findSubject } from '../../subjects/index.ts'
+} from '#modules/risk-matrices/index.ts'
+import { deferRating, findSubject } from '#modules/subjects/index.ts'
 import { insertEvaluation } from '../records/read-record.ts'
 import { type EvaluationRow, toColumns } from '../records/record.ts'
 import { mergeInputs, toProblemErrors } from './inputs.ts'

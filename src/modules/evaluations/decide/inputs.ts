@@ -1,6 +1,6 @@
 /** What a decision is asked to decide on, and how a refusal is told. */
-import type { Finding, Input } from '../../../decision/model.ts'
-import type { ProblemError } from '../../../kernel/problem.ts'
+import type { Finding, Input } from '#decision/model.ts'
+import type { ProblemError } from '#kernel/problem.ts'
 
 /** What is sent wins over what is known of the subject; of that, only what the definition reads is taken. */
 export function mergeInputs(

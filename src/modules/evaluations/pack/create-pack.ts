@@ -4,13 +4,12 @@
  */
 import { hash } from 'node:crypto'
 import yazl from 'yazl'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { assertFound } from '../../../kernel/problem.ts'
-import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
-import { buildOverlayTree } from '../../../registry/overlay.ts'
-import { exportChainLines, listEvents } from '../../audit/index.ts'
-import { findChangeRequest } from '../../change-requests/index.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound } from '#kernel/problem.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { exportChainLines, listEvents } from '#modules/audit/index.ts'
+import { findChangeRequest } from '#modules/change-requests/index.ts'
 import {
   createProver,
   findVersion,
@@ -21,8 +20,9 @@ import {
   parseEntry,
   readOverlay,
   toVersionView,
-} from '../../reference-data/index.ts'
-import { restoreResolution } from '../../risk-matrices/index.ts'
+} from '#modules/reference-data/index.ts'
+import { restoreResolution } from '#modules/risk-matrices/index.ts'
+import { buildOverlayTree } from '#registry/overlay.ts'
 import { createCertificate } from '../certificate.ts'
 import type { IntactEvaluation } from '../records/read-record.ts'
 import { renderHtml, renderText } from './render-explanation.ts'

@@ -1,6 +1,6 @@
 /** A decision as a person reads it: plain text, and one self-contained page. Made from the document alone. */
-import type { DecisionContent } from '../../../decision/document.ts'
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { DecisionContent } from '#decision/document.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { EvaluationRow } from '../records/record.ts'
 
 type Heading = Pick<EvaluationRow, 'evaluation_id' | 'subject_id' | 'decided_at' | 'created_by' | 'document_hash'>

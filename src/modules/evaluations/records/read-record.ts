@@ -1,10 +1,10 @@
 /** Keeping a decision and reading it back: nothing that was altered behind the service's back is given out as a decision. */
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
-import type { DecisionContent } from '../../../decision/document.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import type { PinnedVersion } from '../../reference-data/index.ts'
+import type { DecisionContent } from '#decision/document.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import type { PinnedVersion } from '#modules/reference-data/index.ts'
 import { deferEvaluation, type EvaluationWithReceipt, findEvaluation } from '../queries.ts'
 import { type EvaluationRow, listMismatchedColumns, toMacInput } from './record.ts'
 

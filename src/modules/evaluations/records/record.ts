@@ -1,8 +1,8 @@
 /** What of a stored decision is authenticated, how its columns agree with its document, and how it is shown. */
-import type { DecisionContent } from '../../../decision/document.ts'
-import type { Explanation, Outcome } from '../../../decision/model.ts'
-import { isEqualJson } from '../../../registry/content/json-patch.ts'
-import { getOrigin, type PinnedVersion } from '../../reference-data/index.ts'
+import type { DecisionContent } from '#decision/document.ts'
+import type { Explanation, Outcome } from '#decision/model.ts'
+import { getOrigin, type PinnedVersion } from '#modules/reference-data/index.ts'
+import { isEqualJson } from '#registry/content/json-patch.ts'
 
 /** A decision as it is stored, without its document. */
 export interface EvaluationRow {

@@ -1,5 +1,5 @@
 /** Adds up which parts of a definition past decisions used. Pure; a part that none of them used stays at zero. */
-import type { Definition, Explanation, Factor } from '../../../decision/model.ts'
+import type { Definition, Explanation, Factor } from '#decision/model.ts'
 
 /** A factor counts where it scored above zero; a row, a value or a trigger where it fired. */
 export interface PartCount {

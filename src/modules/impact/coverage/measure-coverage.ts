@@ -1,12 +1,17 @@
 /** Reads the past decisions of one version, a portion at a time, and counts which of its parts they used. */
 import { hash } from 'node:crypto'
-import type { DecisionContent } from '../../../decision/document.ts'
-import type { Definition } from '../../../decision/model.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { fail } from '../../../kernel/problem.ts'
-import { findPointersInForce, getOrigin, type Origin } from '../../reference-data/index.ts'
-import { type DefinitionKind, getDefinition, getDefinitionKey, getVersionOrDraft } from '../../risk-matrices/index.ts'
+import type { DecisionContent } from '#decision/document.ts'
+import type { Definition } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import { findPointersInForce, getOrigin, type Origin } from '#modules/reference-data/index.ts'
+import {
+  type DefinitionKind,
+  getDefinition,
+  getDefinitionKey,
+  getVersionOrDraft,
+} from '#modules/risk-matrices/index.ts'
 import { listDocuments } from '../queries.ts'
 import { Coverage } from './coverage-counter.ts'
 import { MAX_DECISIONS } from './schema.ts'

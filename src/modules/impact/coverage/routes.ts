@@ -1,6 +1,6 @@
 /** Coverage of matrices and rules, below their own paths: which factors, rows and triggers past decisions never used. */
-import { type Route, tenantRoute } from '../../../kernel/route.ts'
-import type { DefinitionKind } from '../../risk-matrices/index.ts'
+import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { DefinitionKind } from '#modules/risk-matrices/index.ts'
 import { createBacktestSchemas } from '../schema.ts'
 import { measureCoverage } from './measure-coverage.ts'
 import { CoverageQuery, CoverageView } from './schema.ts'

@@ -1,6 +1,6 @@
 /** Wire contract of coverage: which parts of a definition past decisions used. */
-import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '../../../kernel/schema.ts'
-import { registrySchemas } from '../../reference-data/index.ts'
+import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
+import { registrySchemas } from '#modules/reference-data/index.ts'
 
 export const MAX_DECISIONS = 10_000
 

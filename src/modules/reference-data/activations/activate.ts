@@ -1,10 +1,10 @@
 /** Putting a version in force, taking it back, pinning: each is one statement under the list's lock, after the gates. */
 import type { Static } from 'typebox'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { assertFound, assertReferenced, fail } from '../../../kernel/problem.ts'
-import { type ApprovalRule, findInheritedRule } from '../../../kernel/request/queries.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
+import { type ApprovalRule, findInheritedRule } from '#kernel/request/queries.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import {
   type DatasetFamily,
   type DatasetRow,

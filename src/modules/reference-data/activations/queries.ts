@@ -1,6 +1,6 @@
 /** SQL of activations. Number, time, hash and order are given by the database under the list's lock. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
 
 export interface ActivationRow {

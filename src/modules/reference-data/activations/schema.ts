@@ -1,16 +1,5 @@
 /** Wire contract of activations: what is in force from when, said when, by whom and why. */
-import {
-  closed,
-  Id,
-  integer,
-  listOf,
-  nullable,
-  oneOf,
-  pageQuery,
-  Timestamp,
-  Type,
-  text,
-} from '../../../kernel/schema.ts'
+import { closed, Id, integer, listOf, nullable, oneOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
 import { ListKey, Origin, Reason, Sha256, VersionNumber } from '../schema.ts'
 
 export const Activation = closed(

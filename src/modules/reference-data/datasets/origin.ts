@@ -1,7 +1,7 @@
 /** Pure decisions about lists and definitions: whose they are, their ETag, and which settings approved changes rely on. */
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import { toContentEtag, toEtag } from '../../../kernel/revision.ts'
-import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { toContentEtag, toEtag } from '#kernel/revision.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 
 /** Of this tenant, or published by the operator for all of them. */
 export type Origin = 'own' | 'shared'

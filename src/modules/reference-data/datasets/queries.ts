@@ -1,6 +1,6 @@
 /** SQL of lists. A tenant sees its own and the shared ones, and may have its own under the key of a shared one. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 import type { GuardSettings } from '../versions/guards.ts'
 import type { Origin } from './origin.ts'
 

@@ -14,7 +14,7 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../../kernel/schema.ts'
+} from '#kernel/schema.ts'
 import { Label, ListKey, Origin, Sha256, VersionNumber } from '../schema.ts'
 
 const BasisPoints = integer(0, 10_000, { description: 'Basis points: 1000 is ten per cent.' })

@@ -1,8 +1,8 @@
 /** Whether a delta may be applied to the version it names: the newest one, not withdrawn, and in the form entries have now. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { fail } from '../../../kernel/problem.ts'
-import { compareTypes } from '../../../registry/types/compatibility.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { compareTypes } from '#registry/types/compatibility.ts'
 import type { DatasetRow } from '../datasets/queries.ts'
 import { toTypeDefinition } from '../types/dataset-type.ts'
 import { findTypeVersion, type TypeRow } from '../types/queries.ts'

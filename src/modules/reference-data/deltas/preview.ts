@@ -1,6 +1,6 @@
 /** What a delta would change, counted while it is read: its keys are compared with those of the base, and nothing is staged. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { RemovalMarkerOptions } from '../../../registry/import/removal-marker.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { RemovalMarkerOptions } from '#registry/import/removal-marker.ts'
 import type { VersionRow } from '../versions/queries.ts'
 import { listHashesOfKeys } from './queries.ts'
 import { type DeltaRequest, normaliseStatedKeys } from './request.ts'

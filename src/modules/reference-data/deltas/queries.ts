@@ -1,5 +1,5 @@
 /** SQL of delta imports: staged changes and removals against the head, looked up by key so that the list itself is not read. */
-import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { OPEN_VERSION } from '../versions/queries.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** A delta as an import states it, with everything said. */
-import type { Static } from '../../../kernel/schema.ts'
-import type { RemovalMarkerOptions } from '../../../registry/import/removal-marker.ts'
-import { normaliseStatedKey } from '../../../registry/types/text-rules.ts'
+import type { Static } from '#kernel/schema.ts'
+import type { RemovalMarkerOptions } from '#registry/import/removal-marker.ts'
+import { normaliseStatedKey } from '#registry/types/text-rules.ts'
 import type { DeltaBody } from './schema.ts'
 
 export interface DeltaRequest {

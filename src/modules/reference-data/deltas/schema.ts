@@ -1,5 +1,5 @@
 /** Wire contract of delta imports. */
-import { Count, closed, listOf, nullable, Type, text } from '../../../kernel/schema.ts'
+import { Count, closed, listOf, nullable, Type, text } from '#kernel/schema.ts'
 import { ListKey, VersionNumber } from '../schema.ts'
 
 /** Of keys and marker values; more removals than this are stated in the file. */

@@ -1,5 +1,5 @@
 /** SQL of stored summaries of differences. */
-import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 interface DatasetId {
   readonly tenant_id: string

@@ -1,8 +1,8 @@
 /** What differs between two versions of a list, page by page, and the count of all of it. */
-import { everyone } from '../../../kernel/auth/roles.ts'
-import { JobView } from '../../../kernel/job/schema.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import { JobView } from '#kernel/job/schema.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { tenantRoute } from '#kernel/route.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { ListKeyParams } from '../schema.ts'
 import { getDifferencePage } from '../versions/publish.ts'

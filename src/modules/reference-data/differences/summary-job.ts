@@ -1,6 +1,6 @@
 /** Counting the fields that differ between two versions, as long work. */
-import { defineJob } from '../../../kernel/job/kind.ts'
-import { closed, Id } from '../../../kernel/schema.ts'
+import { defineJob } from '#kernel/job/kind.ts'
+import { closed, Id } from '#kernel/schema.ts'
 import { VersionNumber } from '../schema.ts'
 import { sumDifferences } from './queries.ts'
 import { storeSummary } from './summary.ts'

@@ -2,8 +2,8 @@
  * How much differs between two versions, by kind and by field. Few differences are counted when they are asked for; many are
  * counted once by a job and stored, so that the first page of a difference never waits for them.
  */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { listFieldChanges } from '../../../registry/content/json-patch.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { listFieldChanges } from '#registry/content/json-patch.ts'
 import type { DatasetRow } from '../datasets/queries.ts'
 import { parseDifference } from '../versions/entries.ts'
 import { type DifferenceRow, listVersionDifferences, type VersionRow } from '../versions/queries.ts'

@@ -1,5 +1,5 @@
 /** SQL of archives. */
-import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 export interface ExportRow {
   readonly export_id: string

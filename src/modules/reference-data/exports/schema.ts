@@ -1,5 +1,5 @@
 /** Wire contract of archives of several lists. */
-import { Count, closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { Count, closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
 import { Clocks, ListKey, Sha256, VersionNumber } from '../schema.ts'
 
 export const ExportRequest = closed({

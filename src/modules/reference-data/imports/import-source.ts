@@ -1,23 +1,18 @@
 /** Reading a source in its thread for an import, as it streams, and checking an inline list. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { fail } from '../../../kernel/problem.ts'
-import type { WorkKind } from '../../../kernel/thread-admission.ts'
-import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
-import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
-import type { TreeSource } from '../../../registry/content/stored-tree.ts'
-import { copyRow } from '../../../registry/import/copy-rows.ts'
-import { importInThread } from '../../../registry/import/import-runner.ts'
-import {
-  CHANGED_AND_REMOVED,
-  changedAndRemoved,
-  duplicateKey,
-  RemovedCharacters,
-} from '../../../registry/import/key-report.ts'
-import type { ImportOutput, ImportRequest, ImportTotals } from '../../../registry/import/order.ts'
-import { countRejects, FillCount } from '../../../registry/import/tallies.ts'
-import { findArrayMembers, MemberTally } from '../../../registry/types/array-members.ts'
-import { createListCheck } from '../../../registry/types/list-rules.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import type { WorkKind } from '#kernel/thread-admission.ts'
+import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '#registry/adapter.ts'
+import { createMerkleBuilder } from '#registry/content/merkle.ts'
+import type { TreeSource } from '#registry/content/stored-tree.ts'
+import { copyRow } from '#registry/import/copy-rows.ts'
+import { importInThread } from '#registry/import/import-runner.ts'
+import { CHANGED_AND_REMOVED, changedAndRemoved, duplicateKey, RemovedCharacters } from '#registry/import/key-report.ts'
+import type { ImportOutput, ImportRequest, ImportTotals } from '#registry/import/order.ts'
+import { countRejects, FillCount } from '#registry/import/tallies.ts'
+import { findArrayMembers, MemberTally } from '#registry/types/array-members.ts'
+import { createListCheck } from '#registry/types/list-rules.ts'
 import { toTreeSource } from '../trees/stored-tree.ts'
 import { failUnusable, getTypeRunner, toTypeDefinition } from '../types/dataset-type.ts'
 import type { TypeRow } from '../types/queries.ts'

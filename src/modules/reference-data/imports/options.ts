@@ -1,8 +1,8 @@
 /** The options an adapter is given: those that were sent, with the mapping that comes from the type. */
-import { formatPointer, parsePointer } from '../../../registry/content/json-pointer.ts'
-import { buildColumnMapping } from '../../../registry/export.ts'
-import type { RemovalMarkerOptions } from '../../../registry/import/removal-marker.ts'
-import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
+import { formatPointer, parsePointer } from '#registry/content/json-pointer.ts'
+import { buildColumnMapping } from '#registry/export.ts'
+import type { RemovalMarkerOptions } from '#registry/import/removal-marker.ts'
+import type { TypeDefinition } from '#registry/types/type-definition.ts'
 
 const TABLES = new Set(['csv', 'tsv', 'xlsx'])
 

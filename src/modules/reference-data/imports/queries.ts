@@ -1,8 +1,8 @@
 /** SQL of imports and of the rows they rejected. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
-import type { Reject, SourceLocation } from '../../../registry/adapter.ts'
-import { UNSTORABLE } from '../../../registry/types/entry-fault-messages.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
+import type { Reject, SourceLocation } from '#registry/adapter.ts'
+import { UNSTORABLE } from '#registry/types/entry-fault-messages.ts'
 
 export interface ImportSource {
   readonly file_name: string | null

@@ -14,8 +14,8 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../../kernel/schema.ts'
-import { encodingOrigins, encodings } from '../../../registry/formats/decode.ts'
+} from '#kernel/schema.ts'
+import { encodingOrigins, encodings } from '#registry/formats/decode.ts'
 import { DeltaBody, DeltaCountsView, DeltaPreviewBody, DeltaPreviewView, DeltaView } from '../deltas/schema.ts'
 import { EntryValue, Gate, Label, ListKey, LocationView, Reject, VersionNumber, Warning } from '../schema.ts'
 import { ExpectedHead, GuardOverride } from '../versions/schema.ts'

@@ -1,12 +1,12 @@
 /** Laying a tenant's changes over a shared list: checked against its policy and type, and rebased when the base moves. */
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { assertFound, fail, type ProblemError } from '../../../kernel/problem.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
-import type { Entry } from '../../../registry/adapter.ts'
-import { entryHash } from '../../../registry/content/hashes.ts'
-import type { StagedRow } from '../../../registry/import/copy-rows.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, fail, type ProblemError } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import type { Entry } from '#registry/adapter.ts'
+import { entryHash } from '#registry/content/hashes.ts'
+import type { StagedRow } from '#registry/import/copy-rows.ts'
 import {
   applyOverlayEntry,
   type ConflictKind,
@@ -14,9 +14,9 @@ import {
   findConflict,
   findPolicyFault,
   type OverlayEntry,
-} from '../../../registry/overlay.ts'
-import { normaliseKey } from '../../../registry/types/text-rules.ts'
-import type { TypeCall } from '../../../registry/types/type-runner.ts'
+} from '#registry/overlay.ts'
+import { normaliseKey } from '#registry/types/text-rules.ts'
+import type { TypeCall } from '#registry/types/type-runner.ts'
 import { type ActivationRow, insertActivation } from '../activations/queries.ts'
 import { findDataset, findOverlay, insertDataset } from '../datasets/queries.ts'
 import { assertInForce, lookUpEntries, readOverlay, type VersionPointer } from '../resolve/resolver.ts'

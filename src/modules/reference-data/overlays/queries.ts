@@ -1,6 +1,6 @@
 /** SQL of overlays: all that one stands on, in one statement, and the exchange of its few entries in another. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { StagedRow } from '../../../registry/import/copy-rows.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { StagedRow } from '#registry/import/copy-rows.ts'
 import type { DatasetRow } from '../datasets/queries.ts'
 import { type PointerRow, selectInForce, selectPointers } from '../resolve/queries.ts'
 import type { TypeRow } from '../types/queries.ts'

@@ -1,5 +1,5 @@
 /** Wire contract of overlays: a tenant's changes on a shared list. */
-import { Count, closed, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { Count, closed, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
 import { EntryValue, ListKey, Reason, ResolvedList, Sha256, VersionNumber } from '../schema.ts'
 
 const Operation = closed({

@@ -1,8 +1,8 @@
 /** What is remembered of resolution: used while it holds, and never a moment longer, whoever activates and whatever the clock does. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ExampleTenant } from '../../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../../test/support/test-app.ts'
-import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { activateVersion as activateIn } from '../activations/activate.ts'
 import { cachePointers, getCachedPointers } from './pointer-cache.ts'
 import { listPointers } from './queries.ts'

@@ -3,8 +3,8 @@
  * the request, has not moved, and no activation has begun or ended by the clock, what was resolved before holds on every replica.
  */
 import { LRUCache } from 'lru-cache'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
 import { type EpochRow, findEpochs, type PointerRow } from './queries.ts'
 import type { ListPointer, VersionPointer } from './resolver.ts'

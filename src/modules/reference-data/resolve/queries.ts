@@ -1,5 +1,5 @@
 /** SQL of resolution: pointers to what is in force, in one statement for all lists, and the receipts that pin them. */
-import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
 
 export interface PointerRow {

@@ -1,9 +1,9 @@
 /** Receipts: what a decision consulted, pinned by version and hash and never changed. Nothing here asks what is in force. */
 import { hash } from 'node:crypto'
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { fail } from '../../../kernel/problem.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { deferReceipt, insertReceipt, type NewReceipt, type PinnedVersion, type ReceiptRow } from './queries.ts'
 import type { Clocks, ContentPointer, VersionPointer } from './resolver.ts'
 

@@ -1,5 +1,5 @@
 /** Wire contract of the resolver: which version is in force, what it says of a key, and the receipt of having asked. */
-import { closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
 import { Clocks, EntryValue, ListKey, ResolvedList, resolvedLists, Sha256 } from '../schema.ts'
 
 export const ResolveQuery = closed(Clocks)

@@ -1,8 +1,8 @@
 /** Building the search index of a list: what began with each version, one part at a time, each committed as a whole. */
 import { setImmediate } from 'node:timers/promises'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { collectEntryWords } from '../../../registry/search/search-words.ts'
-import { SegmentBuilder, type WordBlock } from '../../../registry/search/segment.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { collectEntryWords } from '#registry/search/search-words.ts'
+import { SegmentBuilder, type WordBlock } from '#registry/search/segment.ts'
 import {
   findIndexedVersion,
   insertKeyBlocks,

@@ -2,10 +2,10 @@
  * Searching the entries of a version: through the index of a long list, else by looking at the entries. Either way an entry is given
  * only after its own words were compared, so that the index decides how long a search takes and never what it finds.
  */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { MIN_TREE_ENTRIES } from '../../../registry/content/stored-tree.ts'
-import { matchesWords } from '../../../registry/search/search-words.ts'
-import { collectPrefix, EntrySet } from '../../../registry/search/segment.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { MIN_TREE_ENTRIES } from '#registry/content/stored-tree.ts'
+import { matchesWords } from '#registry/search/search-words.ts'
+import { collectPrefix, EntrySet } from '#registry/search/segment.ts'
 import { parseEntry } from '../versions/entries.ts'
 import { type EntryRow, listEntries, listEntriesByKey, type VersionRow } from '../versions/queries.ts'
 import { KEYS_PER_BLOCK } from './build-index.ts'

@@ -1,6 +1,6 @@
 /** What a long version needs to be searched, compared and proved quickly, built where it is missing. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { MIN_TREE_ENTRIES } from '../../../registry/content/stored-tree.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { MIN_TREE_ENTRIES } from '#registry/content/stored-tree.ts'
 import { sumDifferences } from '../differences/queries.ts'
 import { storeSummary } from '../differences/summary.ts'
 import { ensureTree } from '../trees/stored-tree.ts'

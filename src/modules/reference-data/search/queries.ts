@@ -1,6 +1,6 @@
 /** SQL of the search index of long lists, and of searching without it. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { WordBlock } from '../../../registry/search/segment.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { WordBlock } from '#registry/search/segment.ts'
 import type { EntryRow } from '../versions/queries.ts'
 
 interface DatasetId {

@@ -1,6 +1,6 @@
 /** SQL of the seed ledger. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 
 export interface SeedLedgerRow {
   readonly subject: string

@@ -1,8 +1,8 @@
 /** What start-up seeding and the operator did to what all tenants share. */
-import { everyone } from '../../../kernel/auth/roles.ts'
-import { paginate } from '../../../kernel/page.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
-import { closed, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import { paginate } from '#kernel/page.ts'
+import { tenantRoute } from '#kernel/route.ts'
+import { closed, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
 import { Sha256, VersionNumber } from '../schema.ts'
 import { listOperatorEvents, listSeedLedger } from './queries.ts'
 

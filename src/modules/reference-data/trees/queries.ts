@@ -1,6 +1,6 @@
 /** SQL of the stored Merkle trees of versions. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { GroupPosition } from '../../../registry/content/stored-tree.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { GroupPosition } from '#registry/content/stored-tree.ts'
 import { OPEN_VERSION } from '../versions/queries.ts'
 
 interface VersionId {

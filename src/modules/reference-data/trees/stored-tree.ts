@@ -2,10 +2,10 @@
  * Storing the Merkle tree of a version while it is published, and proving a key from it. The cost of a proof follows the depth of
  * the tree and not the length of the list; what is stored is always compared with the version's content hash.
  */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { fail } from '../../../kernel/problem.ts'
-import { HASH_BYTES } from '../../../registry/content/hashes.ts'
-import { createMerkleBuilder, type MerkleTree, type Proof } from '../../../registry/content/merkle.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { HASH_BYTES } from '#registry/content/hashes.ts'
+import { createMerkleBuilder, type MerkleTree, type Proof } from '#registry/content/merkle.ts'
 import {
   baseBlockBits,
   collectGroup,
@@ -15,8 +15,8 @@ import {
   MIN_TREE_ENTRIES,
   proveInGroup,
   type TreeSource,
-} from '../../../registry/content/stored-tree.ts'
-import { COPY_BEGIN, COPY_END, copyTreeRow } from '../../../registry/import/copy-rows.ts'
+} from '#registry/content/stored-tree.ts'
+import { COPY_BEGIN, COPY_END, copyTreeRow } from '#registry/import/copy-rows.ts'
 import { listEntryHashes, type VersionRow } from '../versions/queries.ts'
 import {
   copyTreeStage,

@@ -1,7 +1,7 @@
 /** SQL of dataset types. A tenant sees its own and the shared ones. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
-import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
+import type { TypeDefinition } from '#registry/types/type-definition.ts'
 
 export interface TypeRow {
   readonly tenant_id: string

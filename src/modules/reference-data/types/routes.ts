@@ -1,11 +1,11 @@
 /** Dataset types: what an entry of a list looks like, what its key is, and which data would no longer fit a new version. */
-import { everyone } from '../../../kernel/auth/roles.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { paginate } from '../../../kernel/page.ts'
-import { assertFound, assertReferenced, fail } from '../../../kernel/problem.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
-import { closed, pageQuery } from '../../../kernel/schema.ts'
-import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
+import { tenantRoute } from '#kernel/route.ts'
+import { closed, pageQuery } from '#kernel/schema.ts'
+import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import { prepareEntries } from '../imports/import-source.ts'
 import {
   assertUsableType,

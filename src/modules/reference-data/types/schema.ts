@@ -11,8 +11,8 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../../kernel/schema.ts'
-import { TypeDefinitionSchema } from '../../../registry/types/type-definition.ts'
+} from '#kernel/schema.ts'
+import { TypeDefinitionSchema } from '#registry/types/type-definition.ts'
 import { EntryValue, ListKey, Origin, Sha256, VersionNumber } from '../schema.ts'
 
 const { type_key: _key, type_version: _version, ...content } = TypeDefinitionSchema.properties

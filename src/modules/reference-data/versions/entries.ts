@@ -1,7 +1,7 @@
 /** Stored entries as values: one whose text no longer has its hash is never given out, and never quoted. */
-import { fail } from '../../../kernel/problem.ts'
-import type { Entry } from '../../../registry/adapter.ts'
-import { entryHash } from '../../../registry/content/hashes.ts'
+import { fail } from '#kernel/problem.ts'
+import type { Entry } from '#registry/adapter.ts'
+import { entryHash } from '#registry/content/hashes.ts'
 import type { DifferenceRow } from './queries.ts'
 
 export function getVerifiedText({

@@ -1,5 +1,5 @@
 /** Guards: what a new version of a list must keep to, so that a truncated download does not delist thousands of parties. */
-import type { Warning } from '../../../registry/adapter.ts'
+import type { Warning } from '#registry/adapter.ts'
 
 /** As a list declares them; what it leaves out has a default. */
 export interface GuardSettings {

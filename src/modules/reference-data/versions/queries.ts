@@ -1,6 +1,6 @@
 /** SQL of versions and their entries: what a version holds, what changed between two, and publishing the next one. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 
 /** Not yet closed: in force for every later version. */
 export const OPEN_VERSION = 9007199254740991

@@ -12,7 +12,7 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../../kernel/schema.ts'
+} from '#kernel/schema.ts'
 import {
   AnyJson,
   Difference,

@@ -3,13 +3,13 @@
  * entries that differ only because a newer version of the type stores them in another canonical form.
  */
 
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Entry } from '../../../registry/adapter.ts'
-import { entryHash } from '../../../registry/content/hashes.ts'
-import { findArrayMembers, type MemberCounts } from '../../../registry/types/array-members.ts'
-import { compileNormalForm } from '../../../registry/types/compile-type.ts'
-import type { TypeDefinition } from '../../../registry/types/type-definition.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Entry } from '#registry/adapter.ts'
+import { entryHash } from '#registry/content/hashes.ts'
+import { findArrayMembers, type MemberCounts } from '#registry/types/array-members.ts'
+import { compileNormalForm } from '#registry/types/compile-type.ts'
+import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import type { MemberLoss } from './guards.ts'
 import { countDeltaMembers, listChanged, updateRestated } from './queries.ts'
 

@@ -1,5 +1,5 @@
 /** Who is told which required action: by the list of audiences, and applied to every part of a decision that names actions. */
-import type { Role } from '../../../kernel/auth/roles.ts'
+import type { Role } from '#kernel/auth/roles.ts'
 
 export interface ActionAudience {
   /** Roles that are told the action itself. */

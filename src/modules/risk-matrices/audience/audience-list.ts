@@ -2,9 +2,9 @@
  * The audience of a required action is data beside the decision: the list `action-audiences` as the tenant has it in force when
  * an answer is written. Documents stay as they are stored; those who read them exactly are never asked about.
  */
-import { canReadCases } from '../../../kernel/auth/roles.ts'
-import type { RedactionContext } from '../../../kernel/route.ts'
-import { findPointersInForce, lookUpEntries } from '../../reference-data/index.ts'
+import { canReadCases } from '#kernel/auth/roles.ts'
+import type { RedactionContext } from '#kernel/route.ts'
+import { findPointersInForce, lookUpEntries } from '#modules/reference-data/index.ts'
 import { type ActionAudience, type ActionFilter, ANY_ACTION, createActionFilter } from './action-filter.ts'
 
 export const AUDIENCE_LIST = 'action-audiences'

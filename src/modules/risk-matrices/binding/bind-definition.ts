@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { fromPartEntries } from '../../../decision/definition-parts.ts'
-import { CURRENT_ENGINE, getEngine } from '../../../decision/engines.ts'
+import { fromPartEntries } from '#decision/definition-parts.ts'
+import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
 import type {
   BoundDefinition,
   BoundList,
@@ -17,11 +17,11 @@ import type {
   Finding,
   Inputs,
   ListEntry,
-} from '../../../decision/model.ts'
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { fail } from '../../../kernel/problem.ts'
+} from '#decision/model.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
 import {
   buildManifest,
   type Clocks,
@@ -35,7 +35,7 @@ import {
   resolvePins,
   resolveWithLists,
   type VersionPointer,
-} from '../../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import { findDeclaredTypeFault } from './declared-types.ts'
 
 /** A compiled definition, by the hash of its content, and the versions of the lists it reads. */

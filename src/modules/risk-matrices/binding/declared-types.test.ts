@@ -1,6 +1,6 @@
 /** What a type may declare of a field that a test compares with. */
 import { expect, test } from 'vitest'
-import type { CompiledDefinition } from '../../../decision/model.ts'
+import type { CompiledDefinition } from '#decision/model.ts'
 import { findDeclaredTypeFault } from './declared-types.ts'
 
 type Compares = NonNullable<CompiledDefinition['references'][number]['compares']>

@@ -1,7 +1,7 @@
 /** Whether what a type declares of a field can be what a test compares with it. It judges types only, never a value. */
-import type { CompiledDefinition, Finding } from '../../../decision/model.ts'
-import { formatPointer, isObject } from '../../../registry/content/json-pointer.ts'
-import { type Kind, SchemaTree } from '../../../registry/types/schema-tree.ts'
+import type { CompiledDefinition, Finding } from '#decision/model.ts'
+import { formatPointer, isObject } from '#registry/content/json-pointer.ts'
+import { type Kind, SchemaTree } from '#registry/types/schema-tree.ts'
 
 type Reference = CompiledDefinition['references'][number]
 type Compares = NonNullable<Reference['compares']>

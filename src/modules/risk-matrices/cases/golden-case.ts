@@ -1,5 +1,5 @@
 /** Whether a decision is what a golden case expects, in words where it is not. */
-import type { Decision, Finding } from '../../../decision/model.ts'
+import type { Decision, Finding } from '#decision/model.ts'
 
 /** A definition has at most so many golden cases: each is run whenever it is proved. */
 export const MAX_CASES = 500

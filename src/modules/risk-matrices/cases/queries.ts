@@ -1,6 +1,6 @@
 /** SQL of golden cases: what a definition must answer, whatever version of it. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 import type { DatasetId } from '../definitions/queries.ts'
 import type { GoldenCase } from './golden-case.ts'
 

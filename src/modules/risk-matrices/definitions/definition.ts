@@ -1,9 +1,9 @@
 /** Definitions as people know them: by their key, with what they are for, their draft, and whether they still hold. */
-import type { DefinitionFamily } from '../../../decision/model.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { DefinitionFamily } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import {
   assertWritable,
   type ContentPointer,
@@ -21,7 +21,7 @@ import {
   lockDataset,
   type Origin,
   type VersionRow,
-} from '../../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import { checkDefinitionInForce } from '../activation-gates.ts'
 import { loadDefinition } from '../binding/bind-definition.ts'
 import { MAX_CASES } from '../cases/golden-case.ts'

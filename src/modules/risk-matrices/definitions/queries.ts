@@ -1,5 +1,5 @@
 /** SQL of what stands beside the versions of a definition: its draft, what it is for, and which lists its versions read. */
-import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 
 /** A definition is a dataset of its own family; these name it. */
 export interface DatasetId {

@@ -1,8 +1,8 @@
 /** Reason codes that a definition gives and that no reader could look up. */
-import type { Finding } from '../../../decision/model.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { findUnknownReasonCodes, REASON_CODE_LIST } from '../../reference-data/index.ts'
+import type { Finding } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { findUnknownReasonCodes, REASON_CODE_LIST } from '#modules/reference-data/index.ts'
 
 interface CodeUse {
   readonly code: string

@@ -1,11 +1,11 @@
 /** Definitions by key: list, create, read, keep, retire, and see which lists they read. */
-import { everyone } from '../../../kernel/auth/roles.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { paginate } from '../../../kernel/page.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import { findInheritedRule } from '../../../kernel/request/queries.ts'
-import { assertRevision } from '../../../kernel/revision.ts'
-import { type GovernedChange, type Route, tenantRoute } from '../../../kernel/route.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { findInheritedRule } from '#kernel/request/queries.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import { type GovernedChange, type Route, tenantRoute } from '#kernel/route.ts'
 import {
   changesGovernedSettings,
   findDatasetForWrite,
@@ -16,7 +16,7 @@ import {
   registrySchemas,
   toViewEtag,
   updateDataset,
-} from '../../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import { checkDefinition, toListVersions } from '../proofs.ts'
 import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
 import {

@@ -9,8 +9,8 @@ import {
   type Scalar,
   toColumn,
   type UnboundTerm,
-} from '../../../decision/engine-1/unary.ts'
-import { isTestFault, parseTest } from '../../../decision/engine-1/unary-parser.ts'
+} from '#decision/engine-1/unary.ts'
+import { isTestFault, parseTest } from '#decision/engine-1/unary-parser.ts'
 import type {
   DecisionTable,
   Factor,
@@ -19,7 +19,7 @@ import type {
   PolicyValue,
   RuleDefinition,
   Trigger,
-} from '../../../decision/model.ts'
+} from '#decision/model.ts'
 
 type Readable = Partial<Omit<MatrixDefinition & RuleDefinition, 'inputs'>> & { readonly inputs?: readonly Input[] }
 

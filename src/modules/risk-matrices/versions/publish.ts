@@ -1,13 +1,11 @@
 /** Publishing a draft: proved first, then stored by the registry like any list, part by part. */
 
-import { toPartEntries } from '../../../decision/definition-parts.ts'
-import { CURRENT_ENGINE } from '../../../decision/engines.ts'
-import type { Definition, DefinitionFamily, Finding } from '../../../decision/model.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { fail } from '../../../kernel/problem.ts'
-import type { StagedRow } from '../../../registry/import/copy-rows.ts'
-import { compileType } from '../../../registry/types/compile-type.ts'
+import { toPartEntries } from '#decision/definition-parts.ts'
+import { CURRENT_ENGINE } from '#decision/engines.ts'
+import type { Definition, DefinitionFamily, Finding } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
 import {
   type DatasetRow,
   findSharedType,
@@ -16,7 +14,9 @@ import {
   stageRows,
   toTypeDefinition,
   type VersionRow,
-} from '../../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
+import type { StagedRow } from '#registry/import/copy-rows.ts'
+import { compileType } from '#registry/types/compile-type.ts'
 import { type DefinitionText, getListVersions, validateDefinition } from '../definitions/definition.ts'
 import { insertReferences } from '../definitions/queries.ts'
 import { hasErrors } from '../proofs.ts'

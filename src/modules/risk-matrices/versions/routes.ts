@@ -1,11 +1,11 @@
 /** Versions of a definition: the draft people work on, what was published, and what changed between two. */
 
-import type { Finding } from '../../../decision/model.ts'
-import { everyone } from '../../../kernel/auth/roles.ts'
-import { paginate } from '../../../kernel/page.ts'
-import { assertFound, assertReferenced, fail } from '../../../kernel/problem.ts'
-import { assertRevision } from '../../../kernel/revision.ts'
-import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import type { Finding } from '#decision/model.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import { type Route, tenantRoute } from '#kernel/route.ts'
 import {
   findVersion,
   getDifferencePage,
@@ -14,7 +14,7 @@ import {
   registrySchemas,
   toVersionView,
   type VersionRow,
-} from '../../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import {
   type DefinitionText,
   getDefinition,

@@ -1,5 +1,5 @@
 /** The figures of a rule, from what was counted. Pure; what cannot be known is said to be unknown, with the reason. */
-import type { Static } from '../../../kernel/schema.ts'
+import type { Static } from '#kernel/schema.ts'
 import type { PerformanceView, unknownReasons } from './schema.ts'
 
 type Unknown = (typeof unknownReasons)[number]

@@ -1,9 +1,9 @@
 /** How rules perform: counted from what was really decided and judged, and unknown where nobody can know. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runBatch } from '../../../../test/support/batch-fixtures.ts'
-import { ExampleTenant } from '../../../../test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '../../../../test/support/test-app.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { runBatch } from '#test/support/batch-fixtures.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { computeFigures } from './figures.ts'
 
 const rule = (least: number) => ({

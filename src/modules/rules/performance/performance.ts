@@ -1,8 +1,8 @@
 /** Counts what a rule decided in a period and what people have made of its hits, by version and altogether. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Static } from '../../../kernel/schema.ts'
-import { findDataset, type Origin } from '../../reference-data/index.ts'
-import { getDefinition } from '../../risk-matrices/index.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Static } from '#kernel/schema.ts'
+import { findDataset, type Origin } from '#modules/reference-data/index.ts'
+import { getDefinition } from '#modules/risk-matrices/index.ts'
 import { computeFigures, type PerformanceCounts } from './figures.ts'
 import { type CountRow, countBatches, countDecisions, countOutcomes, findPeriod } from './queries.ts'
 import { MAX_BATCHES, MAX_DECISIONS, type PerformanceQuery, type PerformanceView } from './schema.ts'

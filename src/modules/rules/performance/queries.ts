@@ -1,6 +1,6 @@
 /** SQL of how a rule performs: what it decided in a period, alone and in batches, and what people have made of its hits. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Origin } from '../../reference-data/index.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Origin } from '#modules/reference-data/index.ts'
 
 /** Which decisions are looked at, and how many at most. */
 export interface PerformanceWindow {

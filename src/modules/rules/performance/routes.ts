@@ -1,6 +1,6 @@
 /** How a rule performs, below its own path. */
-import { type Route, tenantRoute } from '../../../kernel/route.ts'
-import { createDefinitionSchemas, getDefinitionKey } from '../../risk-matrices/index.ts'
+import { type Route, tenantRoute } from '#kernel/route.ts'
+import { createDefinitionSchemas, getDefinitionKey } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '../schema.ts'
 import { getPerformance } from './performance.ts'
 import { PerformanceQuery, PerformanceView } from './schema.ts'

@@ -2,12 +2,12 @@
  * A file of subjects as long work: read once to its end, so that a broken file changes nothing, then taken in step by step.
  * A worker that takes over goes on after the last step.
  */
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import { defineJob, type JobContext } from '../../../kernel/job/kind.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import { closed, Id } from '../../../kernel/schema.ts'
-import type { Batch } from '../../../registry/adapter.ts'
-import { readUpload } from '../../system/index.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { defineJob, type JobContext } from '#kernel/job/kind.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { closed, Id } from '#kernel/schema.ts'
+import { readUpload } from '#modules/system/index.ts'
+import type { Batch } from '#registry/adapter.ts'
 import { countRows, NO_COUNTS } from './file-rows.ts'
 import { type BulkProgress, importPortion, readBatches, toPortions } from './import-subjects.ts'
 import { findBulk, removeExternalIds, updateBulkFinished } from './queries.ts'

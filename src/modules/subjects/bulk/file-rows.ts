@@ -1,7 +1,7 @@
 /** Pure rules of files of subjects: what a row must be to become a subject, and how rows are counted. */
-import { findSchemaErrors, findUnstorableText } from '../../../kernel/http/validation.ts'
-import type { ProblemError } from '../../../kernel/problem.ts'
-import type { Batch, Entry, Reject, SourceLocation } from '../../../registry/adapter.ts'
+import { findSchemaErrors, findUnstorableText } from '#kernel/http/validation.ts'
+import type { ProblemError } from '#kernel/problem.ts'
+import type { Batch, Entry, Reject, SourceLocation } from '#registry/adapter.ts'
 import { NewSubject } from '../records/schema.ts'
 import { findAttributesFault } from '../records/subject-content.ts'
 import type { SubjectInput } from '../records/upsert-subjects.ts'

@@ -1,10 +1,10 @@
 /** Taking a file of subjects in: its rows as they come, and one step of them in one transaction. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { fail } from '../../../kernel/problem.ts'
-import { type Adapter, type Batch, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
-import { findOptionFaults } from '../../../registry/adapter-options.ts'
-import { csv } from '../../../registry/adapters/csv.ts'
-import { ndjson } from '../../../registry/adapters/json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { type Adapter, type Batch, type Reject, type Source, SourceFault } from '#registry/adapter.ts'
+import { findOptionFaults } from '#registry/adapter-options.ts'
+import { csv } from '#registry/adapters/csv.ts'
+import { ndjson } from '#registry/adapters/json.ts'
 import { type SubjectInput, upsertSubjects } from '../records/upsert-subjects.ts'
 import {
   type BulkItem,

@@ -1,8 +1,8 @@
 /** SQL of files of subjects: how far each was taken in, the rows it lost, and the external ids it used. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { JobState } from '../../../kernel/job/queries.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
-import type { Reject, SourceLocation } from '../../../registry/adapter.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { JobState } from '#kernel/job/queries.ts'
+import type { PagePosition } from '#kernel/page.ts'
+import type { Reject, SourceLocation } from '#registry/adapter.ts'
 import type { RowCounts } from './file-rows.ts'
 
 export interface BulkRow {

@@ -1,7 +1,7 @@
 /** Wire contract of files of subjects. */
 
-import { jobStates } from '../../../kernel/job/queries.ts'
-import { Count, closed, Id, nullable, oneOf, pageQuery, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { jobStates } from '#kernel/job/queries.ts'
+import { Count, closed, Id, nullable, oneOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
 
 export const bulkFormats = ['csv', 'ndjson'] as const
 

@@ -1,6 +1,6 @@
 /** SQL of ratings: only ever added to. Where a subject stands is kept by the database itself. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 
 export interface RatingRow {
   readonly rating_id: string

@@ -1,14 +1,14 @@
 /** Which rating is in force, and putting a person's in its place. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { Kernel } from '../../../kernel/kernel.ts'
-import { assertFound, fail } from '../../../kernel/problem.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import {
   findPointersInForce,
   findUnknownReasonCodes,
   lookUpEntries,
   REASON_CODE_LIST,
-} from '../../reference-data/index.ts'
+} from '#modules/reference-data/index.ts'
 import { lockSubject } from '../records/queries.ts'
 import { assertActive } from '../records/upsert-subjects.ts'
 import { findSubjectRisk, insertOverride, listRatingsById, type RatingRow } from './queries.ts'

@@ -11,7 +11,7 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../../kernel/schema.ts'
+} from '#kernel/schema.ts'
 import { Band } from '../records/schema.ts'
 
 export const ratingCauses = ['evaluation', 'batch', 'override', 'override-ended'] as const

@@ -1,6 +1,6 @@
 /** SQL of subjects, their words and their earlier states. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import type { PagePosition } from '../../../kernel/page.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
 import { type SubjectContent, toSearchWords } from './subject-content.ts'
 
 export interface SubjectRow {

@@ -1,8 +1,8 @@
 /** The record of a subject: found, made, changed, ended, and read as it was. */
-import { paginate } from '../../../kernel/page.ts'
-import { assertFound } from '../../../kernel/problem.ts'
-import { assertRevision } from '../../../kernel/revision.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound } from '#kernel/problem.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import { tenantRoute } from '#kernel/route.ts'
 import {
   findSubject,
   listSubjectEvents,

@@ -14,7 +14,7 @@ import {
   Timestamp,
   Type,
   text,
-} from '../../../kernel/schema.ts'
+} from '#kernel/schema.ts'
 
 export const subjectTypes = ['person', 'company', 'other'] as const
 export const subjectStates = ['active', 'offboarded'] as const

@@ -1,5 +1,5 @@
 /** Pure rules of records: how names become words, what attributes may hold, and what a change makes of a record. */
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 
 export const MAX_ATTRIBUTES_BYTES = 16 * 1024
 const MAX_WORDS = 32

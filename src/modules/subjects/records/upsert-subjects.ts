@@ -1,7 +1,7 @@
 /** Making and changing subjects: one path for a single one and for a thousand rows of a file. */
-import type { Tx } from '../../../kernel/database/tx.ts'
-import { fail } from '../../../kernel/problem.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { insertSubjects, lockByExternalId, type NewSubject, type SubjectRow, updateSubjects } from './queries.ts'
 import { applyChange, findAttributesFault, isSameContent, type SubjectContentChange } from './subject-content.ts'
 

@@ -1,5 +1,5 @@
 /** What a row of a decision table gives, as it is typed into a cell: a number, a word, yes or no, or a place in a list. Pure. */
-import { isListValue, type Value } from '../../decision/definition-model.ts'
+import { isListValue, type Value } from '#console/ui/decision/definition-model.ts'
 
 const ARROW = ' > '
 

@@ -1,6 +1,6 @@
 /** Inputs that show a fault, as a sentence of the draft's own words. Pure. */
-import type { Input } from '../../decision/definition-model.ts'
-import { formatEntryValue } from '../../type-texts.ts'
+import type { Input } from '#console/ui/decision/definition-model.ts'
+import { formatEntryValue } from '#console/ui/type-texts.ts'
 
 /** Where the fault is one of a table, what its columns read says enough. */
 export function describeExample(

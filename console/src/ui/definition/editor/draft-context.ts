@@ -1,6 +1,6 @@
 /** What every part of a draft may need to know: the inputs it asks for, the bands it reaches, and how to try a counter-example. */
 import { createContext, useContext } from 'react'
-import type { Bands, Input } from '../../decision/definition-model.ts'
+import type { Bands, Input } from '#console/ui/decision/definition-model.ts'
 
 export type Example = Readonly<Record<string, unknown>>
 

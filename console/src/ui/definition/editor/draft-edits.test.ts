@@ -1,6 +1,6 @@
 /** Renaming follows every reference, and lists of parts keep what is not moved. */
 import { expect, test } from 'vitest'
-import type { Definition } from '../../decision/definition-model.ts'
+import type { Definition } from '#console/ui/decision/definition-model.ts'
 import { findFreeName, moveItem, removeItem, renameFactor, renameInput, setMember } from './draft-edits.ts'
 
 const draft = {

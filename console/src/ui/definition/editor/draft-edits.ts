@@ -1,5 +1,5 @@
 /** Edits of the lists of parts in a definition, and of names that others refer to. Pure. */
-import type { Definition } from '../../decision/definition-model.ts'
+import type { Definition } from '#console/ui/decision/definition-model.ts'
 
 export const replaceItem = <T>(items: readonly T[], place: number, change: (item: T) => T): T[] =>
   items.map((item, at) => (at === place ? change(item) : item))

@@ -1,15 +1,15 @@
 /** The parts of a draft to be worked on: tables as grids, everything else as forms, and each of them as JSON too. */
 import { Button, Group, Menu, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { memo, useMemo } from 'react'
-import type { DefinitionKind, Finding } from '../../decision/definition-kind.ts'
+import type { DefinitionKind, Finding } from '#console/ui/decision/definition-kind.ts'
 import {
   aggregationTexts,
   type Bands,
   type Definition,
   type Factor,
   type Table,
-} from '../../decision/definition-model.ts'
-import { Section } from '../../section.tsx'
+} from '#console/ui/decision/definition-model.ts'
+import { Section } from '#console/ui/section.tsx'
 import { DraftContext, type Example } from './draft-context.ts'
 import { findFreeName } from './draft-edits.ts'
 import { FactorPart } from './factor-part.tsx'

@@ -1,8 +1,8 @@
 /** One factor of a draft: title, weight and reason, and how it scores, as a grid or a form. */
 import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { memo } from 'react'
-import type { Finding } from '../../decision/definition-kind.ts'
-import { type Definition, type Factor, isListValue, type Value } from '../../decision/definition-model.ts'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
+import { type Definition, type Factor, isListValue, type Value } from '#console/ui/decision/definition-model.ts'
 import { OrderButton } from './collapsible-part.tsx'
 import { moveItem, removeItem, renameFactor, replaceItem, setMember } from './draft-edits.ts'
 import { FactorForm } from './factor-forms.tsx'

@@ -1,6 +1,6 @@
 /** Faults at their place in a draft: in words, with the inputs that show them, and a way to try those. */
 import { Anchor, Text } from '@mantine/core'
-import type { Finding } from '../../decision/definition-kind.ts'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
 import { describeExample } from './describe-example.ts'
 import { useDraftContext } from './draft-context.ts'
 

@@ -1,8 +1,8 @@
 /** A titled part of a draft that is filled in as a form, or written as JSON by whoever prefers that. */
 import { Group, SegmentedControl } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import type { Finding } from '../../decision/definition-kind.ts'
-import { Section } from '../../section.tsx'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
+import { Section } from '#console/ui/section.tsx'
 import { toAnchorId } from './anchor.ts'
 import { JsonPart } from './json-part.tsx'
 

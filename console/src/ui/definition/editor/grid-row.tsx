@@ -1,9 +1,9 @@
 /** One row of a decision table in its grid: a field for each test and output, its order, and its faults where they are. */
 import { Group, TextInput } from '@mantine/core'
 import { memo } from 'react'
-import type { Finding } from '../../decision/definition-kind.ts'
-import type { Table, TableRow } from '../../decision/definition-model.ts'
-import { toWords } from '../../format.ts'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
+import type { Table, TableRow } from '#console/ui/decision/definition-model.ts'
+import { toWords } from '#console/ui/format.ts'
 import { toAnchorId } from './anchor.ts'
 import { OrderButton } from './collapsible-part.tsx'
 import { Faults, getFaultText } from './faults.tsx'

@@ -1,8 +1,8 @@
 /** Above a decision table: which of the rows that fire count, and which columns there are. */
 import { Group, Select, TagsInput } from '@mantine/core'
 import { memo } from 'react'
-import type { Finding } from '../../decision/definition-kind.ts'
-import type { Table } from '../../decision/definition-model.ts'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
+import type { Table } from '#console/ui/decision/definition-model.ts'
 import { formatCell, parseCell } from './cell-text.ts'
 import { getFaultText } from './faults.tsx'
 import { addColumn, setHitPolicy } from './table-edits.ts'

@@ -1,8 +1,8 @@
 /** The fields of one input: only those its type has. */
 import { Checkbox, NumberInput, SegmentedControl, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
-import type { Finding } from '../../decision/definition-kind.ts'
-import type { Input, InputType } from '../../decision/definition-model.ts'
-import { InputField } from '../../decision/inputs-form.tsx'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
+import type { Input, InputType } from '#console/ui/decision/definition-model.ts'
+import { InputField } from '#console/ui/decision/inputs-form.tsx'
 import { setMember } from './draft-edits.ts'
 import { Faults, getFaultText } from './faults.tsx'
 import { changeType, firstDefault, inputTypes } from './input-texts.ts'

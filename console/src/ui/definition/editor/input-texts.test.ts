@@ -1,6 +1,6 @@
 /** Inputs in words, and what becomes of one when its type changes. */
 import { expect, test } from 'vitest'
-import type { Input } from '../../decision/definition-model.ts'
+import type { Input } from '#console/ui/decision/definition-model.ts'
 import { changeType, describeInput, firstDefault } from './input-texts.ts'
 
 const age: Input = { name: 'age', title: 'Age', type: 'integer', unit: 'years', minimum: 18, maximum: 99 }

@@ -1,6 +1,6 @@
 /** What an input is, in a few words. Pure. */
-import type { Input, InputType } from '../../decision/definition-model.ts'
-import { formatCount } from '../../format.ts'
+import type { Input, InputType } from '#console/ui/decision/definition-model.ts'
+import { formatCount } from '#console/ui/format.ts'
 
 export const inputTypes: Readonly<Record<InputType, string>> = {
   enum: 'one of several values',

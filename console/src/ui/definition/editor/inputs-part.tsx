@@ -1,8 +1,8 @@
 /** What a definition asks for: each input with its type, what it may be, and what holds when it is left out. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { memo, useState } from 'react'
-import type { Finding } from '../../decision/definition-kind.ts'
-import type { Definition, Input } from '../../decision/definition-model.ts'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
+import type { Definition, Input } from '#console/ui/decision/definition-model.ts'
 import { CollapsiblePart } from './collapsible-part.tsx'
 import { findFreeName, moveItem, removeItem, renameInput, replaceItem } from './draft-edits.ts'
 import { hasFaults } from './faults.tsx'

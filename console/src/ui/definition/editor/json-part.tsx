@@ -1,8 +1,8 @@
 /** A part of a definition written as JSON: taken over whenever it can be read, each fault with its line. */
 import { Anchor, List, Textarea } from '@mantine/core'
 import { memo, useRef, useState } from 'react'
-import type { Finding } from '../../decision/definition-kind.ts'
-import { findPosition, isJson } from '../../json-position.ts'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
+import { findPosition, isJson } from '#console/ui/json-position.ts'
 import { toAnchorId } from './anchor.ts'
 
 interface JsonPartProps {

@@ -1,9 +1,9 @@
 /** Choosing a list, one of its fields or one of its entries. What is written already stays visible even where nothing like it exists. */
 import { Autocomplete, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { listContentQuery } from '../../decision/list-entries.ts'
-import { datasetsQuery, typeQuery } from '../../registry-queries.ts'
-import { getEntryName, getFieldTitle, listMembers } from '../../type-texts.ts'
+import { listContentQuery } from '#console/ui/decision/list-entries.ts'
+import { datasetsQuery, typeQuery } from '#console/ui/registry-queries.ts'
+import { getEntryName, getFieldTitle, listMembers } from '#console/ui/type-texts.ts'
 
 interface PickerProps {
   readonly label: string

@@ -1,5 +1,5 @@
 /** Edits of a decision table, each giving a new table. Pure. */
-import type { Table, TableRow, Value } from '../../decision/definition-model.ts'
+import type { Table, TableRow, Value } from '#console/ui/decision/definition-model.ts'
 
 const withRow = (table: Table, place: number, change: (row: TableRow) => TableRow): Table => ({
   ...table,

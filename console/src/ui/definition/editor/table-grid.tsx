@@ -1,9 +1,9 @@
 /** A decision table as a grid to write in: a column for each input, a row for each way it can go, faults at their cell. */
 import '../../decision/decision.css'
 import { Button, Group, Text } from '@mantine/core'
-import type { Finding } from '../../decision/definition-kind.ts'
-import type { Table } from '../../decision/definition-model.ts'
-import { toWords } from '../../format.ts'
+import type { Finding } from '#console/ui/decision/definition-kind.ts'
+import type { Table } from '#console/ui/decision/definition-model.ts'
+import { toWords } from '#console/ui/format.ts'
 import { toAnchorId } from './anchor.ts'
 import { OrderButton } from './collapsible-part.tsx'
 import { Faults } from './faults.tsx'

@@ -2,8 +2,8 @@
 import { ActionIcon, Button, Popover, Stack, Text, TextInput, type TextInputProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useRef, useState } from 'react'
-import { isListValue, type ListValue, type Value } from '../../decision/definition-model.ts'
-import { Icon } from '../../icons.tsx'
+import { isListValue, type ListValue, type Value } from '#console/ui/decision/definition-model.ts'
+import { Icon } from '#console/ui/icons.tsx'
 import { formatCell, parseCell } from './cell-text.ts'
 import { EntryPicker, FieldPicker, ListPicker } from './list-pickers.tsx'
 
