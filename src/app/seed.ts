@@ -16,7 +16,8 @@ import type { Transactions } from '#kernel/kernel.ts'
 import type { Module } from '#kernel/route.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
-import { readRegistrySeeds, seedRegistry } from '#modules/reference-data/index.ts'
+import { seeding } from '#modules/definitions/index.ts'
+
 import { readDefinitionSeeds, seedDefinitions } from '#modules/risk-matrices/index.ts'
 import {
   type ApprovalRuleRow,
@@ -111,7 +112,7 @@ export async function seed(
       await addSigningKey(tx, context.keyring)
     }
     const folder = path.join(context.project_root, 'db/seed')
-    await seedRegistry(tx, readRegistrySeeds(folder), onStep)
+    await seeding.seedRegistry(tx, seeding.readRegistrySeeds(folder), onStep)
     await seedDefinitions(tx, readDefinitionSeeds(folder), onStep)
   })
   await prepareIntegrityKeys(context)

@@ -11,7 +11,8 @@ import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { createReceipt, type PinnedVersion } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
 import { getResolution, type Resolution, restoreResolution, toPointers } from '#modules/risk-matrices/index.ts'
 import { listSubjectsByIds } from '#modules/subjects/index.ts'
 import { claimUpload } from '#modules/system/index.ts'
@@ -90,7 +91,7 @@ export async function createBatch(
   const source = await claimSource(tx, order)
   const batch_id = uuidv7()
   const clocks = { valid_at: order.valid_at }
-  const receipt = await createReceipt(tx, `batch ${batch_id}`, toPointers(resolution), clocks)
+  const receipt = await resolver.createReceipt(tx, `batch ${batch_id}`, toPointers(resolution), clocks)
   const job = await enqueue(kernel, tx, batch_id, source.total, how)
   await insertBatch(tx, {
     ...source,
@@ -159,6 +160,6 @@ export async function loadPlan(
 ): Promise<BatchPlan> {
   const { manifest, receipt_hash, engine, asked_at, known_at } = batch
   if (hash('sha256', manifest, 'hex') !== receipt_hash) fail('content_corrupt')
-  const resolution = await restoreResolution(kernel, tx, JSON.parse(manifest) as PinnedVersion[], engine)
+  const resolution = await restoreResolution(kernel, tx, JSON.parse(manifest) as resolver.PinnedVersion[], engine)
   return { resolution, asked_at, known_at }
 }

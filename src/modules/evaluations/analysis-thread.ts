@@ -13,7 +13,7 @@ import type { MinimalChanges } from '#decision/analysis/minimal-changes.ts'
 import { failThreadUnavailable } from '#kernel/bounded-thread.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
-import { type ContentPointer, loadList, lookUpHashedEntries } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
 
 /** Opens a transaction for what is read of the tenant. */
 export type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
@@ -50,12 +50,12 @@ const failNotComputed = (error: unknown): never =>
 export async function toPlainList(
   kernel: Kernel,
   tx: Tx,
-  pointer: ContentPointer,
+  pointer: resolver.ContentPointer,
   keys: (list_key: string) => Iterable<string>,
 ): Promise<ListSnapshot> {
   const { list_key, version, content_hash, overlay_hash } = pointer
-  const whole = await loadList(kernel, tx, pointer)
-  const found = whole?.entries ?? (await lookUpHashedEntries(kernel, tx, pointer, [...keys(list_key)]))
+  const whole = await resolver.loadList(kernel, tx, pointer)
+  const found = whole?.entries ?? (await resolver.lookUpHashedEntries(kernel, tx, pointer, [...keys(list_key)]))
   const entries = [...found].map(([key, { entry, hash }]) => ({ key, entry, hash }))
   return { list_key, version, content_hash, overlay_hash, entries, whole: whole !== null }
 }

@@ -8,14 +8,15 @@ import { CURRENT_ENGINE, engines } from '#decision/engines.ts'
 import type { CompiledDefinition, Decision, Finding, Inputs, ListNeeds } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
-import { type ContentPointer, getOrigin, type Origin } from '#modules/reference-data/index.ts'
+import { datasetStore, type resolver } from '#modules/definitions/index.ts'
+
 import { decideWith, getResolution, type Resolution, restoreResolution } from '#modules/risk-matrices/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { attributeInThread, type RunInTx, toPlainList } from './analysis-thread.ts'
 import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
 import { toOutcomeView } from './records/record.ts'
 
-type PinnedResolution = Resolution<ContentPointer>
+type PinnedResolution = Resolution<resolver.ContentPointer>
 
 /** An outcome, or why there is none. */
 export const toAttempt = (decision: Decision) =>
@@ -99,7 +100,7 @@ async function buildAttribution(
   const keysOf = (list_key: string) => new Set(asked.flatMap((each) => listReadKeys(each, list_key)))
   const plain = async (
     { engine, compiled }: PinnedResolution,
-    pointers: readonly ContentPointer[],
+    pointers: readonly resolver.ContentPointer[],
   ): Promise<AnalysisRequest> => {
     const lists: ListSnapshot[] = []
     for (const pointer of pointers) lists.push(await toPlainList(kernel, tx, pointer, keysOf))
@@ -129,12 +130,12 @@ function listReadKeys(
 /** One thing that has another version today: the definition, a list that was read then or is read now, or the engine. */
 interface ChangedVersion {
   readonly name: string
-  readonly family: ContentPointer['family'] | 'engine'
+  readonly family: resolver.ContentPointer['family'] | 'engine'
   readonly key: string
   readonly from_version: number | null
-  readonly from_origin: Origin | null
+  readonly from_origin: datasetStore.Origin | null
   readonly to_version: number | null
-  readonly to_origin: Origin | null
+  readonly to_origin: datasetStore.Origin | null
   readonly from_overlay: number | null
   readonly to_overlay: number | null
 }
@@ -153,14 +154,18 @@ const toEngineChange = (from_version: number): ChangedVersion => ({
 })
 
 function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[] {
-  const moved = (name: string, from: ContentPointer | undefined, to: ContentPointer | undefined): ChangedVersion[] => {
-    const { family, list_key: key } = (from ?? to) as ContentPointer
+  const moved = (
+    name: string,
+    from: resolver.ContentPointer | undefined,
+    to: resolver.ContentPointer | undefined,
+  ): ChangedVersion[] => {
+    const { family, list_key: key } = (from ?? to) as resolver.ContentPointer
     if (isEqualJson(toIdentity(from), toIdentity(to))) return []
     const versions = {
       from_version: from?.version ?? null,
-      from_origin: from ? getOrigin(from.dataset_tenant_id) : null,
+      from_origin: from ? datasetStore.getOrigin(from.dataset_tenant_id) : null,
       to_version: to?.version ?? null,
-      to_origin: to ? getOrigin(to.dataset_tenant_id) : null,
+      to_origin: to ? datasetStore.getOrigin(to.dataset_tenant_id) : null,
     }
     const overlays = { from_overlay: from?.overlay_version ?? null, to_overlay: to?.overlay_version ?? null }
     return [{ name, family, key, ...versions, ...overlays }]
@@ -172,7 +177,7 @@ function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[
   ]
 }
 
-const toIdentity = (pointer: ContentPointer | undefined) =>
+const toIdentity = (pointer: resolver.ContentPointer | undefined) =>
   pointer === undefined
     ? null
     : [pointer.dataset_id, pointer.version, pointer.content_hash, pointer.overlay_version, pointer.overlay_hash]

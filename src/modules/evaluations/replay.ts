@@ -7,7 +7,8 @@ import { engines } from '#decision/engines.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, Problem } from '#kernel/problem.ts'
-import { buildTree, findVersion, loadList, type PinnedVersion, resolvePins } from '#modules/reference-data/index.ts'
+import { resolver, treeStore, versionStore } from '#modules/definitions/index.ts'
+
 import { decideWith, restoreResolution } from '#modules/risk-matrices/index.ts'
 import { type FieldChange, listFieldChanges } from '#registry/content/json-patch.ts'
 import { buildDocument } from './decide/decide.ts'
@@ -55,7 +56,12 @@ const NO_DETAILS: Details = { faults: [], differences: [], recomputed_hash: null
 const PINNED_CONTENT_CHANGED = 'What the decision was made on is no longer what was pinned.'
 
 /** The document again, or why nothing is decided now, or that what was pinned cannot be read. */
-async function recompute(kernel: Kernel, tx: Tx, manifest: readonly PinnedVersion[], content: DecisionContent) {
+async function recompute(
+  kernel: Kernel,
+  tx: Tx,
+  manifest: readonly resolver.PinnedVersion[],
+  content: DecisionContent,
+) {
   try {
     const resolution = await restoreResolution(kernel, tx, manifest, content.engine)
     const decision = await decideWith(kernel, tx, resolution, content.inputs)
@@ -68,13 +74,17 @@ async function recompute(kernel: Kernel, tx: Tx, manifest: readonly PinnedVersio
 }
 
 /** Which of the pinned things are no longer what they were; a list that is too large to be held is told by its hashes. */
-async function findCorruptPins(kernel: Kernel, tx: Tx, manifest: readonly PinnedVersion[]): Promise<string[]> {
+async function findCorruptPins(kernel: Kernel, tx: Tx, manifest: readonly resolver.PinnedVersion[]): Promise<string[]> {
   const faults: string[] = []
   for (const pin of manifest) {
     try {
-      const [pointer] = await resolvePins(tx, [pin])
-      const whole = pointer && (await loadList(kernel, tx, pointer))
-      if (!whole) await buildTree((body) => body(tx), assertFound(await findVersion(tx, toDatasetId(pin), pin.version)))
+      const [pointer] = await resolver.resolvePins(tx, [pin])
+      const whole = pointer && (await resolver.loadList(kernel, tx, pointer))
+      if (!whole)
+        await treeStore.buildTree(
+          (body) => body(tx),
+          assertFound(await versionStore.findVersion(tx, toDatasetId(pin), pin.version)),
+        )
     } catch (error) {
       if (!isCorrupt(error)) throw error
       faults.push(`Version ${pin.version} of ${pin.family ?? 'list'} ${pin.list_key} is no longer what was pinned.`)
@@ -83,4 +93,7 @@ async function findCorruptPins(kernel: Kernel, tx: Tx, manifest: readonly Pinned
   return faults
 }
 
-const toDatasetId = ({ dataset_tenant_id, dataset_id }: PinnedVersion) => ({ tenant_id: dataset_tenant_id, dataset_id })
+const toDatasetId = ({ dataset_tenant_id, dataset_id }: resolver.PinnedVersion) => ({
+  tenant_id: dataset_tenant_id,
+  dataset_id,
+})

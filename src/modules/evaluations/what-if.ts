@@ -4,16 +4,8 @@ import type { Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertReferenced, fail } from '#kernel/problem.ts'
-import {
-  type ContentPointer,
-  findDataset,
-  findVersion,
-  getOrigin,
-  type Origin,
-  type PinnedVersion,
-  resolveVersions,
-  toPins,
-} from '#modules/reference-data/index.ts'
+import { datasetStore, resolver, versionStore } from '#modules/definitions/index.ts'
+
 import {
   bindDefinition,
   decideWith,
@@ -32,8 +24,12 @@ export interface WhatIfChanges {
   readonly inputs?: Readonly<Record<string, unknown>>
   readonly definition_version?: number
   /** Whose version it is; of the owner that was pinned when absent. */
-  readonly definition_origin?: Origin
-  readonly lists?: readonly { readonly list_key: string; readonly version: number; readonly origin?: Origin }[]
+  readonly definition_origin?: datasetStore.Origin
+  readonly lists?: readonly {
+    readonly list_key: string
+    readonly version: number
+    readonly origin?: datasetStore.Origin
+  }[]
   readonly search?: boolean
   readonly band?: string
 }
@@ -70,7 +66,7 @@ async function decideWhatIf(
 async function buildSearch(
   kernel: Kernel,
   tx: Tx,
-  resolution: Resolution<ContentPointer>,
+  resolution: Resolution<resolver.ContentPointer>,
   inputs: Inputs,
   band: string | undefined,
 ): Promise<SearchArguments | null> {
@@ -88,14 +84,14 @@ function withChanges(inputs: Readonly<Record<string, unknown>>, changes: Readonl
 async function getChangedResolution(
   kernel: Kernel,
   tx: Tx,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
   { definition_version, definition_origin, lists = [] }: WhatIfChanges,
-): Promise<Resolution<ContentPointer>> {
+): Promise<Resolution<resolver.ContentPointer>> {
   if (definition_origin !== undefined && definition_version === undefined)
     fail('conflict', 'Name the version of the definition as well.')
   const wanted = new Map(lists.map(({ list_key, version, origin }) => [list_key, { version, origin }]))
   const definition = definition_version && { version: definition_version, origin: definition_origin }
-  const pins: PinnedVersion[] = []
+  const pins: resolver.PinnedVersion[] = []
   for (const pin of manifest) {
     const other = pin.family ? definition : wanted.get(pin.list_key)
     pins.push(other ? await pinOtherVersion(tx, pin, other.version, other.origin) : pin)
@@ -106,7 +102,7 @@ async function getChangedResolution(
   const resolution = await restoreResolution(kernel, tx, pins)
   const missing = resolution.compiled.list_keys.filter((list_key) => !resolution.lists.has(list_key))
   if (missing.length === 0) return resolution
-  const further = await resolveVersions(tx, missing, {})
+  const further = await resolver.resolveVersions(tx, missing, {})
   return {
     ...resolution,
     lists: new Map([...resolution.lists, ...further.map((pointer) => [pointer.list_key, pointer] as const)]),
@@ -114,15 +110,20 @@ async function getChangedResolution(
 }
 
 /** Of the owner that was pinned, unless the other one is named. An overlay lies over the shared list only. */
-async function pinOtherVersion(tx: Tx, pin: PinnedVersion, version: number, origin?: Origin): Promise<PinnedVersion> {
+async function pinOtherVersion(
+  tx: Tx,
+  pin: resolver.PinnedVersion,
+  version: number,
+  origin?: datasetStore.Origin,
+): Promise<resolver.PinnedVersion> {
   const name = `version ${version} of ${pin.list_key}`
-  if (origin === undefined || origin === getOrigin(pin.dataset_tenant_id)) {
+  if (origin === undefined || origin === datasetStore.getOrigin(pin.dataset_tenant_id)) {
     const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
-    const { content_hash } = assertReferenced(await findVersion(tx, of, version), name)
+    const { content_hash } = assertReferenced(await versionStore.findVersion(tx, of, version), name)
     return { ...pin, version, content_hash }
   }
-  const dataset = assertReferenced(await findDataset(tx, pin.list_key, pin.family ?? 'list', origin), name)
-  const found = assertReferenced(await findVersion(tx, dataset, version), name)
-  const [other] = toPins([toContentPointer(dataset, found)]) as [PinnedVersion]
+  const dataset = assertReferenced(await datasetStore.findDataset(tx, pin.list_key, pin.family ?? 'list', origin), name)
+  const found = assertReferenced(await versionStore.findVersion(tx, dataset, version), name)
+  const [other] = resolver.toPins([toContentPointer(dataset, found)]) as [resolver.PinnedVersion]
   return other
 }

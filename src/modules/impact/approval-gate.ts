@@ -2,11 +2,12 @@
 
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
 import type { ChangeReview } from '#kernel/route.ts'
-import type { Gate } from '#modules/reference-data/index.ts'
+import type { versionStore } from '#modules/definitions/index.ts'
+
 import { findStaleReason } from './impact-runs.ts'
 import { findRun } from './queries.ts'
 
-const toImpactGate = (detail: string, facts: Record<string, unknown>): Gate => ({
+const toImpactGate = (detail: string, facts: Record<string, unknown>): versionStore.Gate => ({
   gate: 'impact',
   detail,
   overridable: false,

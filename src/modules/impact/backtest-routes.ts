@@ -3,7 +3,8 @@ import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
+
 import {
   type DefinitionKind,
   getDefinition,

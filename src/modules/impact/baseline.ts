@@ -18,16 +18,8 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { fail, Problem } from '#kernel/problem.ts'
-import {
-  type Clocks,
-  type ContentPointer,
-  findPointersInForce,
-  loadBaseType,
-  type PinnedVersion,
-  resolvePins,
-  toPins,
-  type VersionPointer,
-} from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
 import {
   type Bindable,
   decideWith,
@@ -47,14 +39,14 @@ export async function collectBaseline(
   kernel: Kernel,
   tx: Tx,
   candidate: Candidate,
-  clocks: Clocks,
-): Promise<VersionPointer[]> {
-  const ground = new Map<string, VersionPointer>()
-  const add = (pointers: Iterable<VersionPointer>) => {
+  clocks: resolver.Clocks,
+): Promise<resolver.VersionPointer[]> {
+  const ground = new Map<string, resolver.VersionPointer>()
+  const add = (pointers: Iterable<resolver.VersionPointer>) => {
     for (const pointer of pointers) ground.set(`${pointer.family} ${pointer.list_key}`, pointer)
   }
   if (candidate.family === 'list') {
-    add((await findPointersInForce(tx, [candidate.key], clocks)).values())
+    add((await resolver.findPointersInForce(tx, [candidate.key], clocks)).values())
     for (const reader of await listReferencingDefinitions(tx, candidate.key)) {
       const found = await ignoreNotInForce(() => findResolution(kernel, tx, { ...reader, ...clocks }))
       if (found?.compiled.list_keys.includes(candidate.key)) add(toPointers(found))
@@ -64,7 +56,7 @@ export async function collectBaseline(
     const found = await ignoreNotInForce(() => findResolution(kernel, tx, { family, key, ...clocks }))
     if (found) add(toPointers(found))
     const { compiled } = await loadCandidateDefinition(kernel, tx, candidate)
-    add((await findPointersInForce(tx, compiled.list_keys, clocks)).values())
+    add((await resolver.findPointersInForce(tx, compiled.list_keys, clocks)).values())
   }
   return [...ground.values()]
 }
@@ -78,12 +70,12 @@ async function ignoreNotInForce(find: () => Promise<FoundResolution>): Promise<F
   }
 }
 
-export const hashPins = (manifest: readonly PinnedVersion[]): string =>
+export const hashPins = (manifest: readonly resolver.PinnedVersion[]): string =>
   createHash('sha256').update(canonicalJson(manifest)).digest('hex')
 
 /** Of what is in force now; differs from that of a run as soon as anything it rests on has moved. */
 export const hashBaseline = async (kernel: Kernel, tx: Tx, candidate: Candidate): Promise<string> =>
-  hashPins(toPins(await collectBaseline(kernel, tx, candidate, {})))
+  hashPins(resolver.toPins(await collectBaseline(kernel, tx, candidate, {})))
 
 async function loadCandidateDefinition(
   kernel: Kernel,
@@ -91,8 +83,8 @@ async function loadCandidateDefinition(
   candidate: Candidate,
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
   if (candidate.pin) {
-    const [pointer] = await resolvePins(tx, [candidate.pin])
-    return getCompiled(kernel, tx, pointer as ContentPointer, CURRENT_ENGINE)
+    const [pointer] = await resolver.resolvePins(tx, [candidate.pin])
+    return getCompiled(kernel, tx, pointer as resolver.ContentPointer, CURRENT_ENGINE)
   }
   const text = { ...candidate.definition, family: candidate.family } as unknown as Definition
   const identity = `draft:${tx.tenant_id}:${candidate.family}:${candidate.content_hash}:${CURRENT_ENGINE}`
@@ -114,9 +106,9 @@ export async function buildComparisons(
   kernel: Kernel,
   tx: Tx,
   candidate: Candidate,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
 ): Promise<Comparison[]> {
-  const ground = await resolvePins(tx, manifest)
+  const ground = await resolver.resolvePins(tx, manifest)
   const lists = new Map(ground.filter(({ family }) => family === 'list').map((list) => [list.list_key, list]))
   const comparisons: Comparison[] = []
   for (const definition of ground.filter(({ family }) => family !== 'list')) {
@@ -143,18 +135,20 @@ export async function buildComparisons(
 
 const pickReadLists = (
   compiled: CompiledDefinition,
-  lists: ReadonlyMap<string, ContentPointer>,
-): Map<string, ContentPointer> =>
-  new Map(compiled.list_keys.flatMap((key) => (lists.has(key) ? [[key, lists.get(key) as ContentPointer]] : [])))
+  lists: ReadonlyMap<string, resolver.ContentPointer>,
+): Map<string, resolver.ContentPointer> =>
+  new Map(
+    compiled.list_keys.flatMap((key) => (lists.has(key) ? [[key, lists.get(key) as resolver.ContentPointer]] : [])),
+  )
 
 const findMissingLists = ({ compiled, lists }: Bindable): string[] =>
   compiled.list_keys.filter((key) => !lists.has(key))
 
 async function switchList(tx: Tx, { key, pin, overlay }: Candidate, before: Bindable): Promise<Bindable> {
-  const [pointer = fail('internal')] = await resolvePins(tx, pin ? [pin] : [])
+  const [pointer = fail('internal')] = await resolver.resolvePins(tx, pin ? [pin] : [])
   const after = { ...before, lists: new Map([...before.lists, [key, pointer]]) }
   if (!overlay || (overlay.base_version !== null && overlay.base_version !== pointer.version)) return after
-  const lay = createCandidateOverlay(overlay, pointer, await loadBaseType(tx, pointer))
+  const lay = createCandidateOverlay(overlay, pointer, await resolver.loadBaseType(tx, pointer))
   const over = (list: BoundList) => (list.list_key === key ? lay(list) : list)
   return { ...after, identity: `${before.identity}:${overlay.hash}`, over }
 }
@@ -162,7 +156,7 @@ async function switchList(tx: Tx, { key, pin, overlay }: Candidate, before: Bind
 /** Lays an overlay that is not stored over a list, by the same rules as one that is. */
 function createCandidateOverlay(
   { entries, hash }: CandidateOverlay,
-  { overlay_policy }: ContentPointer,
+  { overlay_policy }: resolver.ContentPointer,
   type: BaseType,
 ) {
   const changes = new Map(entries.map((change) => [change.key, change]))

@@ -5,7 +5,8 @@ import type { JobRow } from '#kernel/job/queries.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { createReceipt, toPins } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
 import { getVersionOrDraft, matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { collectBaseline, hashBaseline, hashPins } from './baseline.ts'
@@ -36,7 +37,7 @@ export async function startRun(
   const clocks = { valid_at: now, known_at: now }
   const ground = await collectBaseline(kernel, tx, candidate, clocks)
   const [run_id, job_id] = [uuidv7(), uuidv7()]
-  const receipt = ground.length > 0 ? await createReceipt(tx, `impact run ${run_id}`, ground, clocks) : null
+  const receipt = ground.length > 0 ? await resolver.createReceipt(tx, `impact run ${run_id}`, ground, clocks) : null
   const job = await kernel.jobs.enqueue(tx, {
     job_id,
     kind: IMPACT_RUN,
@@ -50,7 +51,7 @@ export async function startRun(
     candidate,
     cr_id: where.cr_id ?? null,
     receipt_id: receipt?.receipt_id ?? null,
-    manifest_hash: hashPins(toPins(ground)),
+    manifest_hash: hashPins(resolver.toPins(ground)),
     until_at: now,
     max_subjects,
     seed,

@@ -5,7 +5,8 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { mayReadChangeRequest } from '#kernel/request/visibility.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
 import { findChangeRequest, lockChangeRequest } from '#modules/change-requests/index.ts'
-import { getVersion, registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas, versionStore } from '#modules/definitions/index.ts'
+
 import { createListCandidate, createRequestCandidate } from './candidates.ts'
 import { IMPACT_RUN, startRun, toRunView } from './impact-runs.ts'
 import { findRun, listRuns, updateRequestImpact } from './queries.ts'
@@ -34,7 +35,7 @@ export const impactRoutes: readonly Route[] = [
     limit: 'heavy',
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, query, body, kernel }) => {
-    const { dataset, version } = await getVersion(tx, params, query.origin)
+    const { dataset, version } = await versionStore.getVersion(tx, params, query.origin)
     const candidate = await createListCandidate(tx, dataset, version)
     return (await startRun(kernel, tx, candidate, body, { path: runPath })).job
   }),

@@ -15,7 +15,8 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { createDefinitionSchemas, type DefinitionKind } from '#modules/risk-matrices/index.ts'
 import { MAX_SAMPLES, MAX_SUBJECTS } from './impact-tally.ts'
 

@@ -8,7 +8,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import type { ChangeReview } from '#kernel/route.ts'
-import type { Clocks, Gate, InForceChange } from '#modules/reference-data/index.ts'
+import type { activationStore, resolver, versionStore } from '#modules/definitions/index.ts'
+
 import { findResolution } from './binding/bind-definition.ts'
 import { MAX_CASES } from './cases/golden-case.ts'
 import { listCases } from './cases/queries.ts'
@@ -16,7 +17,7 @@ import { listReferencingDefinitions, listUpcomingChanges, lockDefinitions } from
 import { collectFindings, toNotInForceFinding } from './proofs.ts'
 
 /** How a standing is asked for. */
-interface CheckOptions extends Clocks {
+interface CheckOptions extends resolver.Clocks {
   readonly cases: boolean
   readonly unsettled?: boolean
 }
@@ -86,7 +87,7 @@ async function listMoments(tx: Tx, { family, key }: DefinitionKey, first: CheckO
 
 /** Asked before something comes into force; what it gives is asked afterwards, in the same transaction. */
 export const reviewInForce: ChangeReview = async (kernel, tx, change) => {
-  const { family, list_key, effective_from } = change as InForceChange
+  const { family, list_key, effective_from } = change as activationStore.InForceChange
   // What takes effect later is looked at as it will be then.
   const later = effective_from !== null && Date.parse(effective_from) > Date.now()
   const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', unsettled: true }
@@ -104,7 +105,12 @@ export const reviewInForce: ChangeReview = async (kernel, tx, change) => {
   return () => checkReadersGate(kernel, tx, list_key, before)
 }
 
-async function checkProofGate(kernel: Kernel, tx: Tx, definition: DefinitionKey, first: CheckOptions): Promise<Gate[]> {
+async function checkProofGate(
+  kernel: Kernel,
+  tx: Tx,
+  definition: DefinitionKey,
+  first: CheckOptions,
+): Promise<versionStore.Gate[]> {
   const moments = await listMoments(tx, definition, first)
   const standings = await mapWithPrecompute(moments, (moment) => checkDefinitionInForce(kernel, tx, definition, moment))
   for (const [index, moment] of moments.entries()) {
@@ -131,7 +137,7 @@ async function checkReadersGate(
   tx: Tx,
   list_key: string,
   before: readonly StatusBefore[],
-): Promise<Gate[]> {
+): Promise<versionStore.Gate[]> {
   const broken = new Map<
     DefinitionKey,
     DefinitionKey & { version: number | null; from: string | null; findings: Finding[] }

@@ -6,35 +6,25 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { ChangeRequestView, submitChangeRequest } from '#kernel/request/approval.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
-import {
-  type ActivationRow,
-  activateVersion,
-  buildTimeline,
-  cancelActivation,
-  findActivationInForce,
-  findBreakGlassReason,
-  findDatasetForWrite,
-  findRollbackApprovalRule,
-  findVersion,
-  getOrigin,
-  listActivations,
-  pinVersion,
-  registrySchemas,
-  rollBack,
-  unpinVersion,
-} from '#modules/reference-data/index.ts'
+import { activationStore, datasetStore, registrySchemas, versionStore } from '#modules/definitions/index.ts'
+
 import { getDefinition, getDefinitionKey } from './definitions/definition.ts'
 import type { DefinitionKind, DefinitionSchemas } from './schema.ts'
 
 export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, noun, word } = kind
   const at = `/${segment}/:${param}` as const
-  const toActivationView = ({ dataset_tenant_id: owner, dataset_id: _d, list_key, ...activation }: ActivationRow) =>
-    ({ [param]: list_key, ...activation, origin: owner === null ? null : getOrigin(owner) }) as never
+  const toActivationView = ({
+    dataset_tenant_id: owner,
+    dataset_id: _d,
+    list_key,
+    ...activation
+  }: activationStore.ActivationRow) =>
+    ({ [param]: list_key, ...activation, origin: owner === null ? null : datasetStore.getOrigin(owner) }) as never
 
   /** A proposal is bound to what was in force when it was made. */
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
-    (await findActivationInForce(tx, family, params[param] as string, 'base'))?.activation_id ?? 'none'
+    (await activationStore.findActivationInForce(tx, family, params[param] as string, 'base'))?.activation_id ?? 'none'
 
   return [
     tenantRoute(`GET ${at}/activations`, {
@@ -54,10 +44,10 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
         input,
         `list${noun}Activations ${list_key}`,
         ['seq'],
-        (after, count) => listActivations(tx, of, after, count),
+        (after, count) => activationStore.listActivations(tx, of, after, count),
       )
-      const all = query.cursor === undefined ? await listActivations(tx, of, null, 1000) : []
-      return { items: items.map(toActivationView), in_force: buildTimeline(all), next_cursor }
+      const all = query.cursor === undefined ? await activationStore.listActivations(tx, of, null, 1000) : []
+      return { items: items.map(toActivationView), in_force: activationStore.buildTimeline(all), next_cursor }
     }),
 
     tenantRoute(`POST ${at}/activations`, {
@@ -66,15 +56,15 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       roles: ['compliance_officer'],
       tx: 'write',
       params: s.KeyParams,
-      body: registrySchemas.ActivationOrder,
+      body: registrySchemas.ActivationRequest,
       reply: [201, s.Activation],
       governed: { action: 'activation', head },
       location: (made) => `/${segment}/${getDefinitionKey(kind, made)}/activations`,
       problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
-      const before = await findActivationInForce(tx, family, list_key, 'base')
-      const made = await activateVersion(
+      const before = await activationStore.findActivationInForce(tx, family, list_key, 'base')
+      const made = await activationStore.activateVersion(
         tx,
         { list_key, ...body, cr_id: request.change_request_id },
         'activate',
@@ -95,7 +85,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       roles: ['policy_editor'],
       tx: 'write',
       params: s.VersionParams,
-      body: registrySchemas.SubmissionOrder,
+      body: registrySchemas.SubmissionRequest,
       reply: [201, ChangeRequestView],
       proposes: 'activation',
       location: ({ cr_id }) => `/change-requests/${cr_id}`,
@@ -104,8 +94,8 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
       const { version } = params as unknown as { version: string }
       if (version === 'draft') fail('transition_not_allowed', 'Publish the draft first.')
-      const dataset = assertFound(await findDatasetForWrite(tx, getDefinitionKey(kind, params), family))
-      const published = assertFound(await findVersion(tx, dataset, version))
+      const dataset = assertFound(await datasetStore.findDatasetForWrite(tx, getDefinitionKey(kind, params), family))
+      const published = assertFound(await versionStore.findVersion(tx, dataset, version))
       const operation = assertFound(kernel.routes.find(({ id }) => id === `activate${noun}Version`))
       const order = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }
       return submitChangeRequest(tx, operation, order, () =>
@@ -125,14 +115,14 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       roles: ['compliance_officer'],
       tx: 'write',
       params: s.KeyParams,
-      body: registrySchemas.RollbackOrder,
+      body: registrySchemas.RollbackRequest,
       reply: [201, s.Rollback],
       governed: {
         action: 'rollback',
         head,
-        breakGlass: findBreakGlassReason,
+        breakGlass: activationStore.findBreakGlassReason,
         findDefaultRule: (tx, { params, body }) =>
-          findRollbackApprovalRule(tx, family, getDefinitionKey(kind, params), body),
+          activationStore.findRollbackApprovalRule(tx, family, getDefinitionKey(kind, params), body),
       },
       problems: [
         'not_found',
@@ -145,9 +135,9 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       ],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
-      const before = await findActivationInForce(tx, family, list_key, 'base')
+      const before = await activationStore.findActivationInForce(tx, family, list_key, 'base')
       const order = { list_key, ...body, cr_id: request.change_request_id }
-      const { activation, revoked } = await rollBack(tx, order, family, kernel)
+      const { activation, revoked } = await activationStore.rollBack(tx, order, family, kernel)
       audit.recordDiff(
         { version: before?.version ?? null },
         {
@@ -165,13 +155,13 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       roles: ['compliance_officer'],
       tx: 'write',
       params: s.KeyParams,
-      body: registrySchemas.PinOrder,
+      body: registrySchemas.PinRequest,
       reply: [201, s.Activation],
       governed: { action: 'activation', head },
       problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const order = { list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
-      const made = await pinVersion(tx, order, kernel, family)
+      const made = await activationStore.pinVersion(tx, order, kernel, family)
       audit.recordDiff(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
       return toActivationView(made)
     }),
@@ -188,7 +178,14 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, request, kernel }) =>
       toActivationView(
-        await unpinVersion(tx, getDefinitionKey(kind, params), body.reason, request.change_request_id, kernel, family),
+        await activationStore.unpinVersion(
+          tx,
+          getDefinitionKey(kind, params),
+          body.reason,
+          request.change_request_id,
+          kernel,
+          family,
+        ),
       ),
     ),
 
@@ -205,7 +202,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     }).handle(async ({ tx, params, query, audit, kernel }) => {
       const { activation_id } = params as unknown as { activation_id: string }
       const order = { list_key: getDefinitionKey(kind, params), activation_id, ...query }
-      const { activation, revoked } = await cancelActivation(tx, order, family, kernel)
+      const { activation, revoked } = await activationStore.cancelActivation(tx, order, family, kernel)
       audit.recordDiff({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
       return toActivationView(revoked)
     }),

@@ -3,7 +3,8 @@
  * parts, and whoever decides resolves and binds definitions through here.
  */
 import type { Module } from '#kernel/route.ts'
-import { IN_FORCE_REVIEW } from '#modules/reference-data/index.ts'
+import { activationStore } from '#modules/definitions/index.ts'
+
 import { reviewInForce } from './activation-gates.ts'
 import { insertCanaryRows } from './canary.ts'
 import { createAllRoutes } from './routes.ts'
@@ -55,5 +56,5 @@ export const riskMatrices: Module = {
   },
   canary_table: 'definition_case',
   canary: insertCanaryRows,
-  reviews: { [IN_FORCE_REVIEW]: reviewInForce },
+  reviews: { [activationStore.IN_FORCE_REVIEW]: reviewInForce },
 }

@@ -18,7 +18,7 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
 
 /** What tells the routers of the two families apart. */
 export interface DefinitionKind {

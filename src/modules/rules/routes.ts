@@ -5,7 +5,8 @@ import { everyone } from '#kernel/auth/roles.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import { fail } from '#kernel/problem.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
-import { listDatasets } from '#modules/reference-data/index.ts'
+import { datasetStore } from '#modules/definitions/index.ts'
+
 import { createDefinition, validateDefinition } from '#modules/risk-matrices/index.ts'
 import { conditionForms, createRuleKey, hitPolicies, placeholders } from './rule-functions.ts'
 import { ImportReply, ImportRequest, RuleFunctions, ruleKind, Typologies } from './schema.ts'
@@ -22,7 +23,7 @@ export const ruleRoutes: readonly Route[] = [
     tx: 'one',
     reply: [200, RuleFunctions],
   }).handle(async ({ tx }) => {
-    const lists = await listDatasets(tx, anyList, null, MAX_LISTS)
+    const lists = await datasetStore.listDatasets(tx, anyList, null, MAX_LISTS)
     const distinct = new Map(lists.map(({ list_key, title }) => [list_key, { list_key, title }]))
     return {
       tests: conditionForms as never,

@@ -7,8 +7,9 @@ import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
+import { resolver } from '#modules/definitions/index.ts'
 import { buildDocument, mergeInputs, toProblemErrors } from '#modules/evaluations/index.ts'
-import { type ContentPointer, lookUpHashedEntries } from '#modules/reference-data/index.ts'
+
 import { bindDefinition, isFindings, type Resolution } from '#modules/risk-matrices/index.ts'
 import { listSubjectsByIds, type SubjectRow } from '#modules/subjects/index.ts'
 import { forceCustomPlans, listPreviousBands } from '../queries.ts'
@@ -18,7 +19,7 @@ import { type ItemRow, type PreparedItem, rankBands, toDoneItem, toFailedItem, t
 
 /** What all items of a batch are decided with. */
 export interface BatchPlan {
-  readonly resolution: Resolution<ContentPointer>
+  readonly resolution: Resolution<resolver.ContentPointer>
   /** As asked for; part of every document. */
   readonly asked_at: string | null
   /** Ratings after this instant are not previous ones. */
@@ -104,7 +105,7 @@ async function findRowSubjects(tx: Tx, rows: readonly InputRow[]): Promise<Map<n
 }
 
 /** Lists that contradict themselves give no decision at all, so no batch is run on them. */
-export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Resolution<ContentPointer>) {
+export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Resolution<resolver.ContentPointer>) {
   const { bound, lists } = await bindDefinition(kernel, tx, resolution)
   if (!isFindings(bound)) return { bound, lists }
   const errors = toProblemErrors(bound)
@@ -115,7 +116,7 @@ export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Res
 async function fetchLargeLists(
   kernel: Kernel,
   tx: Tx,
-  { compiled, lists: pointers }: Resolution<ContentPointer>,
+  { compiled, lists: pointers }: Resolution<resolver.ContentPointer>,
   lists: BoundLists,
   asked: readonly PreparedItem[],
 ): Promise<BoundLists | undefined> {
@@ -129,8 +130,11 @@ async function fetchLargeLists(
       const wanted = need.get(list.list_key) ?? []
       return wanted === 'all' ? [] : [...wanted]
     })
-    const pointer = pointers.get(list.list_key) as ContentPointer
-    fetched.set(list.list_key, extendList(list, await lookUpHashedEntries(kernel, tx, pointer, [...new Set(keys)])))
+    const pointer = pointers.get(list.list_key) as resolver.ContentPointer
+    fetched.set(
+      list.list_key,
+      extendList(list, await resolver.lookUpHashedEntries(kernel, tx, pointer, [...new Set(keys)])),
+    )
   }
   return fetched
 }

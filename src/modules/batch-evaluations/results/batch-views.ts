@@ -1,15 +1,18 @@
 /** How batches and their items are shown and summed up. */
 
-import { getOrigin, type Origin, type PinnedVersion } from '#modules/reference-data/index.ts'
+import { datasetStore, type resolver } from '#modules/definitions/index.ts'
+
 import type { BatchRow, ItemTally } from '../batch.ts'
 import { bandChanges, type ItemRow } from '../decide/item-results.ts'
 
 /** Whose version decides stands in the receipt: two owners may have the same number. */
-function getDefinitionOrigin({ manifest, family }: BatchRow): Origin {
+function getDefinitionOrigin({ manifest, family }: BatchRow): datasetStore.Origin {
   const pins = JSON.parse(manifest) as unknown
   // A damaged receipt is reported where it is used to decide; the batch stays readable.
-  const pin = Array.isArray(pins) ? (pins as readonly PinnedVersion[]).find((one) => one.family === family) : undefined
-  return getOrigin(pin?.dataset_tenant_id ?? '')
+  const pin = Array.isArray(pins)
+    ? (pins as readonly resolver.PinnedVersion[]).find((one) => one.family === family)
+    : undefined
+  return datasetStore.getOrigin(pin?.dataset_tenant_id ?? '')
 }
 
 export const toBatchView = (row: BatchRow) => {

@@ -10,7 +10,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { type ContentPointer, createCurrentReceipt, createReceipt } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
 import {
   decideWith,
   getResolution,
@@ -75,7 +76,7 @@ function failRefused({ findings }: RefusedDecision): never {
 
 /** The same resolution, inputs, decision and salt always give the same bytes. */
 export function buildDocument(
-  { definition, lists, engine }: Resolution<ContentPointer>,
+  { definition, lists, engine }: Resolution<resolver.ContentPointer>,
   inputs: Inputs,
   valid_at: string | null,
   { outcome, explanation, used }: SuccessfulDecision,
@@ -99,8 +100,8 @@ export function buildDocument(
 }
 
 /** One array for one map of lists, which many decisions share: what the document says of them is written once. */
-const arrays = new WeakMap<object, readonly ContentPointer[]>()
-function getListArray(lists: ReadonlyMap<string, ContentPointer>): readonly ContentPointer[] {
+const arrays = new WeakMap<object, readonly resolver.ContentPointer[]>()
+function getListArray(lists: ReadonlyMap<string, resolver.ContentPointer>): readonly resolver.ContentPointer[] {
   let array = arrays.get(lists)
   if (!array) {
     array = [...lists.values()]
@@ -127,8 +128,8 @@ export async function storeDecision(kernel: Kernel, tx: Tx, order: DecisionReque
   const consumer = `evaluation ${evaluation_id}`
   const receipt =
     order.valid_at === undefined
-      ? createCurrentReceipt(tx, consumer, getResolutionManifest(resolution), resolution.definition.now)
-      : await createReceipt(tx, consumer, toPointers(resolution), { valid_at: order.valid_at })
+      ? resolver.createCurrentReceipt(tx, consumer, getResolutionManifest(resolution), resolution.definition.now)
+      : await resolver.createReceipt(tx, consumer, toPointers(resolution), { valid_at: order.valid_at })
   const row: Omit<EvaluationRow, 'mac'> = {
     evaluation_id,
     subject_id: order.subject_id ?? null,

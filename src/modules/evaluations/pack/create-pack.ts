@@ -10,17 +10,8 @@ import { assertFound } from '#kernel/problem.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { exportChainLines, listEvents } from '#modules/audit/index.ts'
 import { findChangeRequest } from '#modules/change-requests/index.ts'
-import {
-  createProver,
-  findVersion,
-  listActivations,
-  listEntriesByKey,
-  loadList,
-  type PinnedVersion,
-  parseEntry,
-  readOverlay,
-  toVersionView,
-} from '#modules/reference-data/index.ts'
+import { activationStore, resolver, treeStore, versionStore } from '#modules/definitions/index.ts'
+
 import { restoreResolution } from '#modules/risk-matrices/index.ts'
 import { buildOverlayTree } from '#registry/overlay.ts'
 import { createCertificate } from '../certificate.ts'
@@ -73,7 +64,7 @@ async function buildDefinitionFiles(
   { content, manifest }: IntactEvaluation,
 ): Promise<PackFile[]> {
   const { definition, compiled } = await restoreResolution(kernel, tx, manifest, content.engine)
-  const parts = await loadList(kernel, tx, definition)
+  const parts = await resolver.loadList(kernel, tx, definition)
   const pin = assertFound(manifest.find(({ family }) => family !== undefined))
   return [
     jsonFile('definition.json', compiled.definition),
@@ -82,7 +73,7 @@ async function buildDefinitionFiles(
 }
 
 /** Who put each pinned version in force, as known when it was decided, and the change requests they were made by. */
-async function listApprovals(tx: Tx, manifest: readonly PinnedVersion[], decided_at: string) {
+async function listApprovals(tx: Tx, manifest: readonly resolver.PinnedVersion[], decided_at: string) {
   const approvals = []
   for (const pin of manifest) {
     const family = pin.family ?? 'list'
@@ -106,11 +97,11 @@ async function listApprovals(tx: Tx, manifest: readonly PinnedVersion[], decided
   return approvals
 }
 
-async function listPinActivations(tx: Tx, tenant_id: string, pin: PinnedVersion, layer: 'base' | 'overlay') {
+async function listPinActivations(tx: Tx, tenant_id: string, pin: resolver.PinnedVersion, layer: 'base' | 'overlay') {
   const of = { tenant_id, family: pin.family ?? ('list' as const), list_key: pin.list_key }
   const version = layer === 'base' ? pin.version : pin.overlay_version
   const dataset_id = layer === 'base' ? pin.dataset_id : pin.overlay_dataset_id
-  const all = await listActivations(tx, of, null, MAX_ACTIVATIONS)
+  const all = await activationStore.listActivations(tx, of, null, MAX_ACTIVATIONS)
   return all.filter((one) => one.layer === layer && one.version === version && one.dataset_id === dataset_id)
 }
 
@@ -118,15 +109,15 @@ async function listPinActivations(tx: Tx, tenant_id: string, pin: PinnedVersion,
 async function buildProofFiles(
   tx: Tx,
   folder: string,
-  pin: PinnedVersion,
+  pin: resolver.PinnedVersion,
   keys: readonly string[],
 ): Promise<PackFile[]> {
   const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
-  const version = assertFound(await findVersion(tx, of, pin.version))
-  const files = [jsonFile(`${folder}/version.json`, toVersionView(pin.list_key, version))]
-  const prove = createProver((body) => body(tx), version)
-  const rows = await listEntriesByKey(tx, version, keys)
-  const entries = new Map(rows.map((row) => [row.key, parseEntry(row)]))
+  const version = assertFound(await versionStore.findVersion(tx, of, pin.version))
+  const files = [jsonFile(`${folder}/version.json`, versionStore.toVersionView(pin.list_key, version))]
+  const prove = treeStore.createProver((body) => body(tx), version)
+  const rows = await versionStore.listEntriesByKey(tx, version, keys)
+  const entries = new Map(rows.map((row) => [row.key, versionStore.parseEntry(row)]))
   for (const [index, key] of keys.entries()) {
     const entry = entries.get(key) ?? null
     const said = { list_key: pin.list_key, version: pin.version, key, present: entry !== null, entry }
@@ -140,13 +131,17 @@ async function buildProofFiles(
 async function buildOverlayFiles(
   tx: Tx,
   folder: string,
-  pin: PinnedVersion,
+  pin: resolver.PinnedVersion,
   keys: readonly string[],
 ): Promise<PackFile[]> {
   const { list_key } = pin
   const version = pin.overlay_version as number
   const content_hash = pin.overlay_hash as string
-  const changes = await readOverlay(tx, { dataset_id: pin.overlay_dataset_id as string, version, content_hash })
+  const changes = await resolver.readOverlay(tx, {
+    dataset_id: pin.overlay_dataset_id as string,
+    version,
+    content_hash,
+  })
   const tree = buildOverlayTree(changes)
   const read = changes.filter(({ key }) => keys.includes(key))
   return [

@@ -1,7 +1,8 @@
 /** What of a stored decision is authenticated, how its columns agree with its document, and how it is shown. */
 import type { DecisionContent } from '#decision/document.ts'
 import type { Explanation, Outcome } from '#decision/model.ts'
-import { getOrigin, type PinnedVersion } from '#modules/reference-data/index.ts'
+import { datasetStore, type resolver } from '#modules/definitions/index.ts'
+
 import { isEqualJson } from '#registry/content/json-patch.ts'
 
 /** A decision as it is stored, without its document. */
@@ -102,22 +103,22 @@ export function toReasons({ reason_codes }: Outcome, explanation: Explanation) {
 /** Whose the definition was stands in the receipt. */
 export const toPinnedDefinition = (
   { family, key, version, content_hash }: DecisionContent,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
 ) => ({
   family,
   key,
-  origin: getOrigin(manifest.find((pin) => pin.family === family)?.dataset_tenant_id ?? ''),
+  origin: datasetStore.getOrigin(manifest.find((pin) => pin.family === family)?.dataset_tenant_id ?? ''),
   version,
   content_hash,
 })
 
 /** The lists among what a receipt pins. */
-export const toPinnedLists = (manifest: readonly PinnedVersion[]) =>
+export const toPinnedLists = (manifest: readonly resolver.PinnedVersion[]) =>
   manifest
     .filter(({ family = 'list' }) => family === 'list')
     .map(({ list_key, dataset_tenant_id, via, version, content_hash, overlay_version, overlay_hash }) => ({
       list_key,
-      origin: getOrigin(dataset_tenant_id),
+      origin: datasetStore.getOrigin(dataset_tenant_id),
       via,
       version,
       content_hash,
@@ -153,7 +154,7 @@ export const toEvaluationItem = (row: Omit<EvaluationRow, 'mac'>) => ({
 export const toEvaluationView = (
   row: Omit<EvaluationRow, 'mac'>,
   content: DecisionContent,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
 ) => ({
   ...toEvaluationItem(row),
   reasons: toReasons(content.outcome, content.explanation),

@@ -5,7 +5,8 @@ import type { Definition } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import { findPointersInForce, getOrigin, type Origin } from '#modules/reference-data/index.ts'
+import { datasetStore, resolver } from '#modules/definitions/index.ts'
+
 import {
   type DefinitionKind,
   getDefinition,
@@ -20,7 +21,7 @@ const PORTION = 500
 
 interface CoverageOptions {
   readonly version?: number
-  readonly origin?: Origin
+  readonly origin?: datasetStore.Origin
   readonly from_at?: string
   readonly until_at?: string
 }
@@ -35,10 +36,10 @@ export async function measureCoverage(
   const { family } = kind
   const key = getDefinitionKey(kind, params)
   const { dataset_id, tenant_id } = await getDefinition(tx, family, key, order.origin)
-  const inForce = (await findPointersInForce(tx, [key], {}, family)).get(key)
+  const inForce = (await resolver.findPointersInForce(tx, [key], {}, family)).get(key)
   const version = order.version ?? (inForce?.dataset_id === dataset_id ? inForce.version : undefined)
   const written = { ...params, version: String(version ?? fail('nothing_in_force')) }
-  const { text, dataset } = await getVersionOrDraft(kernel, tx, kind, written, getOrigin(tenant_id))
+  const { text, dataset } = await getVersionOrDraft(kernel, tx, kind, written, datasetStore.getOrigin(tenant_id))
   const coverage = new Coverage({ ...text, family } as unknown as Definition)
   const of = { family, key, dataset_id, version: version as number, from_at: order.from_at, until_at: order.until_at }
   let seen = 0
@@ -57,7 +58,7 @@ export async function measureCoverage(
   }
   const { parts, defaults, decisions } = coverage
   const idle = parts.filter(({ fired }) => fired === 0).length
-  const origin = getOrigin(tenant_id)
+  const origin = datasetStore.getOrigin(tenant_id)
   return {
     key: dataset.list_key,
     origin,

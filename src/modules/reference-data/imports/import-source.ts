@@ -3,6 +3,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import type { WorkKind } from '#kernel/thread-admission.ts'
+import { staging, treeStore, typeStore } from '#modules/definitions/index.ts'
 import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '#registry/adapter.ts'
 import { createMerkleBuilder } from '#registry/content/merkle.ts'
 import type { TreeSource } from '#registry/content/stored-tree.ts'
@@ -13,11 +14,7 @@ import type { ImportOutput, ImportRequest, ImportTotals } from '#registry/import
 import { countRejects, FillCount } from '#registry/import/tallies.ts'
 import { findArrayMembers, MemberTally } from '#registry/types/array-members.ts'
 import { createListCheck } from '#registry/types/list-rules.ts'
-import { toTreeSource } from '../trees/stored-tree.ts'
-import { failUnusable, getTypeRunner, toTypeDefinition } from '../types/dataset-type.ts'
-import type { TypeRow } from '../types/queries.ts'
-import { type StagedContent, stageEncodedRows } from '../versions/publish.ts'
-import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
+
 import { listRejects, type RejectRow } from './queries.ts'
 
 /** A sentence where the adapter reads entries of one type only and another is asked for. */
@@ -69,15 +66,16 @@ const MAX_REJECTS = 1000
 /** Checks a list that came with the request, in the thread for types, before any transaction is open. */
 export async function prepareEntries(
   kernel: Kernel,
-  type: TypeRow,
+  type: typeStore.TypeRow,
   entries: readonly unknown[],
   by: ReadContext,
   filled: readonly string[] = [],
 ): Promise<PreparedEntries> {
-  const definition = toTypeDefinition(type)
-  const { keys, texts, hashes, faults, removed } = await getTypeRunner(kernel)
+  const definition = typeStore.toTypeDefinition(type)
+  const { keys, texts, hashes, faults, removed } = await typeStore
+    .getTypeRunner(kernel)
     .validate(definition, entries, { caller: by.tenant_id, signal: by.signal })
-    .catch(failUnusable)
+    .catch(typeStore.failUnusable)
   const rejects: Reject[] = []
   const refuse = (index: number, fault: { code: string; pointer: string; message: string }) =>
     rejects.push({ ...fault, at: { row: index + 1 }, excerpt: null })
@@ -110,7 +108,7 @@ export async function prepareEntries(
   const rejected = new Set(rejects.map(({ at }) => at.row).filter((row) => row > 0)).size
   const built = rejects.length === 0 ? tree.finish() : null
   return {
-    tree: built && toTreeSource(built),
+    tree: built && treeStore.toTreeSource(built),
     rows: [Buffer.concat(rows)],
     rejects: rejects.slice(0, MAX_REJECTS),
     totals: {
@@ -197,7 +195,7 @@ export async function importRows<T>(
     }
     return await transact(async (tx) => {
       await tx.disableTimeout()
-      const staged = await stageEncodedRows(tx, rest())
+      const staged = await staging.stageEncodedRows(tx, rest())
       const all = totals as ImportTotals
       assertNoRejects(run, all)
       // The source is read once. Should the transaction be repeated there is nothing left to stage: begin again instead.
@@ -232,8 +230,8 @@ export function failRejected(totals: ImportTotals): never {
 const MAX_DUPLICATES = 1000
 
 async function failDuplicateKeys(tx: Tx, run: ImportRun, totals: ImportTotals): Promise<never> {
-  const counts = await countStagedDuplicates(tx)
-  const rows = await listStagedDuplicates(tx, MAX_DUPLICATES)
+  const counts = await staging.countStagedDuplicates(tx)
+  const rows = await staging.listStagedDuplicates(tx, MAX_DUPLICATES)
   await run.onRejects(
     rows.map(({ key, row, line, first_row, is_contradiction }) => {
       const at = { row, ...(line !== null && { line }) }
@@ -263,7 +261,7 @@ export const toImportCounts = ({ rows, accepted, rejected, data_bytes }: ImportT
 })
 
 /** What was staged of a source that was read to its end. */
-export const toStagedContent = (totals: ImportTotals): StagedContent => ({
+export const toStagedContent = (totals: ImportTotals): staging.StagedContent => ({
   content_hash: totals.root as string,
   entry_count: totals.accepted,
   data_bytes: totals.data_bytes,

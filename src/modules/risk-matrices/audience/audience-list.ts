@@ -4,7 +4,8 @@
  */
 import { canReadCases } from '#kernel/auth/roles.ts'
 import type { RedactionContext } from '#kernel/route.ts'
-import { findPointersInForce, lookUpEntries } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
 import { type ActionAudience, type ActionFilter, ANY_ACTION, createActionFilter } from './action-filter.ts'
 
 export const AUDIENCE_LIST = 'action-audiences'
@@ -17,8 +18,8 @@ export async function getActionFilter(
   if (actions.length === 0 || canReadCases(actor.roles)) return null
   const keys = [...new Set([...actions, ANY_ACTION])]
   const entries = await read(async (tx) => {
-    const list = (await findPointersInForce(tx, [AUDIENCE_LIST], {})).get(AUDIENCE_LIST)
-    return list ? lookUpEntries(kernel, tx, list, keys) : new Map<string, unknown>()
+    const list = (await resolver.findPointersInForce(tx, [AUDIENCE_LIST], {})).get(AUDIENCE_LIST)
+    return list ? resolver.lookUpEntries(kernel, tx, list, keys) : new Map<string, unknown>()
   })
   return createActionFilter(entries as ReadonlyMap<string, ActionAudience>, actor.roles)
 }

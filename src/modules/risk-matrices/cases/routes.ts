@@ -6,7 +6,8 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { type RedactionContext, type Route, tenantRoute } from '#kernel/route.ts'
 import { closed, pageQuery } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { collectActions, type DecisionPart, filterActions, filterExplanation } from '../audience/action-filter.ts'
 import { getActionFilter } from '../audience/audience-list.ts'
 import { decideWith } from '../binding/bind-definition.ts'
@@ -144,7 +145,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       roles: everyone,
       tx: 'read',
       params: s.KeyParams,
-      query: closed({ ...pageQuery, origin: registrySchemas.OfOrigin }),
+      query: closed({ ...pageQuery, origin: registrySchemas.OptionalOrigin }),
       reply: [200, CasePage],
       problems: ['not_found'],
     }).handle(async (input) => {

@@ -4,24 +4,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import {
-  assertWritable,
-  type ContentPointer,
-  type DatasetRow,
-  type DatasetViewRow,
-  findDataset,
-  findDatasetForWrite,
-  findDatasetView,
-  findPointersInForce,
-  findSharedDataset,
-  findSharedType,
-  findVersion,
-  getOrigin,
-  insertDataset,
-  lockDataset,
-  type Origin,
-  type VersionRow,
-} from '#modules/reference-data/index.ts'
+import { datasetStore, resolver, typeStore, versionStore } from '#modules/definitions/index.ts'
+
 import { checkDefinitionInForce } from '../activation-gates.ts'
 import { loadDefinition } from '../binding/bind-definition.ts'
 import { MAX_CASES } from '../cases/golden-case.ts'
@@ -49,22 +33,29 @@ export const getDefinition = async (
   tx: Tx,
   family: DefinitionFamily,
   key: string,
-  origin: Origin | null = null,
-): Promise<DatasetRow> => assertFound(await findDataset(tx, key, family, origin))
+  origin: datasetStore.Origin | null = null,
+): Promise<datasetStore.DatasetRow> => assertFound(await datasetStore.findDataset(tx, key, family, origin))
 
 /** For changes: what is shared is kept by the operator, and what is archived stays as it is. */
-export async function lockOwnDefinition(tx: Tx, family: DefinitionFamily, key: string): Promise<DatasetRow> {
-  const dataset = assertFound(await findDatasetForWrite(tx, key, family))
-  assertWritable(dataset, tx)
-  const locked = assertFound(await lockDataset(tx, dataset.dataset_id))
-  assertWritable(locked, tx)
+export async function lockOwnDefinition(
+  tx: Tx,
+  family: DefinitionFamily,
+  key: string,
+): Promise<datasetStore.DatasetRow> {
+  const dataset = assertFound(await datasetStore.findDatasetForWrite(tx, key, family))
+  versionStore.assertWritable(dataset, tx)
+  const locked = assertFound(await datasetStore.lockDataset(tx, dataset.dataset_id))
+  versionStore.assertWritable(locked, tx)
   return locked
 }
 
-export const toContentPointer = (dataset: DatasetRow, version: VersionRow): ContentPointer => ({
+export const toContentPointer = (
+  dataset: datasetStore.DatasetRow,
+  version: versionStore.VersionRow,
+): resolver.ContentPointer => ({
   family: dataset.family,
   list_key: dataset.list_key,
-  via: getOrigin(dataset.tenant_id) === 'own' ? 'tenant-own' : 'shared',
+  via: datasetStore.getOrigin(dataset.tenant_id) === 'own' ? 'tenant-own' : 'shared',
   dataset_tenant_id: dataset.tenant_id,
   dataset_id: dataset.dataset_id,
   version: version.version,
@@ -84,7 +75,7 @@ export const toContentPointer = (dataset: DatasetRow, version: VersionRow): Cont
 })
 
 /** As it is written, without the family that its path says. */
-async function loadText(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<DefinitionText> {
+async function loadText(kernel: Kernel, tx: Tx, pointer: resolver.ContentPointer): Promise<DefinitionText> {
   const { family: _, ...text } = await loadDefinition(kernel, tx, pointer)
   return text as unknown as DefinitionText
 }
@@ -92,14 +83,14 @@ async function loadText(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promis
 export const loadVersionText = (
   kernel: Kernel,
   tx: Tx,
-  dataset: DatasetRow,
-  version: VersionRow,
+  dataset: datasetStore.DatasetRow,
+  version: versionStore.VersionRow,
 ): Promise<DefinitionText> => loadText(kernel, tx, toContentPointer(dataset, version))
 
 export interface VersionOrDraft {
-  readonly dataset: DatasetRow
+  readonly dataset: datasetStore.DatasetRow
   readonly text: DefinitionText
-  readonly version: VersionRow | null
+  readonly version: versionStore.VersionRow | null
   readonly draft: DraftRow | null
 }
 
@@ -109,7 +100,7 @@ export async function getVersionOrDraft(
   tx: Tx,
   kind: DefinitionKind,
   params: { readonly version: string },
-  origin: Origin | null = null,
+  origin: datasetStore.Origin | null = null,
 ): Promise<VersionOrDraft> {
   const key = getDefinitionKey(kind, params)
   if (params.version === 'draft' && origin !== 'shared') {
@@ -118,7 +109,7 @@ export async function getVersionOrDraft(
     return { dataset: own, text: draft.definition, version: null, draft }
   }
   const dataset = await getDefinition(tx, kind.family, key, origin)
-  const version = assertFound(await findVersion(tx, dataset, params.version))
+  const version = assertFound(await versionStore.findVersion(tx, dataset, params.version))
   return { dataset, text: await loadVersionText(kernel, tx, dataset, version), version, draft: null }
 }
 
@@ -153,14 +144,14 @@ export async function createDefinition(
   kind: DefinitionKind,
   key: string,
   order: NewDefinition,
-): Promise<DatasetRow> {
+): Promise<datasetStore.DatasetRow> {
   const { definition, from_key, subject_types = [], products = [], typologies = [], ...settings } = order
-  const shared = await findSharedDataset(tx, key, kind.family)
+  const shared = await datasetStore.findSharedDataset(tx, key, kind.family)
   if (kind.reserved.includes(key) || (shared && shared.overlay_policy !== 'free')) fail('list_key_reserved')
   const begun = await getInitialText(kernel, tx, kind, definition, from_key)
-  const type = (await findSharedType(tx, kind.type_key)) ?? fail('internal')
+  const type = (await typeStore.findSharedType(tx, kind.type_key)) ?? fail('internal')
   const dataset = assertFound(
-    await insertDataset(tx, {
+    await datasetStore.insertDataset(tx, {
       ...settings,
       dataset_id: uuidv7(),
       family: kind.family,
@@ -192,27 +183,28 @@ async function getInitialText(
 export async function getCurrentText(
   kernel: Kernel,
   tx: Tx,
-  dataset: DatasetRow,
+  dataset: datasetStore.DatasetRow,
 ): Promise<{ readonly version: number | null; readonly text: DefinitionText }> {
-  const inForce = (await findPointersInForce(tx, [dataset.list_key], {}, dataset.family)).get(dataset.list_key)
+  const inForce = (await resolver.findPointersInForce(tx, [dataset.list_key], {}, dataset.family)).get(dataset.list_key)
   if (inForce?.dataset_id === dataset.dataset_id)
     return { version: inForce.version, text: await loadText(kernel, tx, inForce) }
-  const newest = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
+  const newest =
+    dataset.head_version === 0 ? undefined : await versionStore.findVersion(tx, dataset, dataset.head_version)
   if (!newest) return { version: null, text: {} }
   return { version: newest.version, text: await loadVersionText(kernel, tx, dataset, newest) }
 }
 
 /** What a new draft begins with: what is in force under the key, whoever it is of, or else the newest of its own versions. */
-export async function getInitialDraft(kernel: Kernel, tx: Tx, own: DatasetRow) {
+export async function getInitialDraft(kernel: Kernel, tx: Tx, own: datasetStore.DatasetRow) {
   const governs = await getDefinition(tx, own.family as DefinitionFamily, own.list_key)
   const { version, text } = await getCurrentText(kernel, tx, governs)
   return { based_on: governs.dataset_id === own.dataset_id ? version : null, text }
 }
 
-type DefinitionViewRow = DatasetViewRow & Partial<ProfileRow> & { readonly draft: DraftRow | undefined }
+type DefinitionViewRow = datasetStore.DatasetViewRow & Partial<ProfileRow> & { readonly draft: DraftRow | undefined }
 
 /** With what stands beside the registry's own view of it. */
-export async function withProfiles(tx: Tx, rows: readonly DatasetViewRow[]): Promise<DefinitionViewRow[]> {
+export async function withProfiles(tx: Tx, rows: readonly datasetStore.DatasetViewRow[]): Promise<DefinitionViewRow[]> {
   if (rows.length === 0) return []
   const profiles = new Map((await findProfiles(tx, rows)).map((row) => [`${row.tenant_id} ${row.dataset_id}`, row]))
   const drafts = new Map((await listDrafts(tx, rows)).map((row) => [row.dataset_id, row]))
@@ -249,9 +241,9 @@ export async function getDefinitionView(
   tx: Tx,
   kind: DefinitionKind,
   key: string,
-  origin: Origin | null = null,
+  origin: datasetStore.Origin | null = null,
 ) {
-  const [row] = await withProfiles(tx, [assertFound(await findDatasetView(tx, key, kind.family, origin))])
+  const [row] = await withProfiles(tx, [assertFound(await datasetStore.findDatasetView(tx, key, kind.family, origin))])
   const view = toDefinitionView(kind, row as DefinitionViewRow)
   const asked = { family: kind.family, key }
   const status = view.active ? await checkDefinitionInForce(kernel, tx, asked, { cases: true }) : null

@@ -6,17 +6,8 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { findInheritedRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { type GovernedChange, type Route, tenantRoute } from '#kernel/route.ts'
-import {
-  changesGovernedSettings,
-  findDatasetForWrite,
-  findPointersInForce,
-  getOrigin,
-  listDatasets,
-  lockActivations,
-  registrySchemas,
-  toViewEtag,
-  updateDataset,
-} from '#modules/reference-data/index.ts'
+import { activationStore, datasetStore, registrySchemas, resolver } from '#modules/definitions/index.ts'
+
 import { checkDefinition, toListVersions } from '../proofs.ts'
 import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
 import {
@@ -36,14 +27,15 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
   const { family, segment, param, noun, plural, word } = kind
   const at = `/${segment}/:${param}` as const
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-    const dataset = params[param] === undefined ? undefined : await findDatasetForWrite(tx, params[param], family)
+    const dataset =
+      params[param] === undefined ? undefined : await datasetStore.findDatasetForWrite(tx, params[param], family)
     return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
   }
 
   /** What describes a definition may be corrected at once. */
   const isGovernedChange = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
-    const dataset = await findDatasetForWrite(tx, getDefinitionKey(kind, params), family)
-    return dataset === undefined || changesGovernedSettings(dataset, body)
+    const dataset = await datasetStore.findDatasetForWrite(tx, getDefinitionKey(kind, params), family)
+    return dataset === undefined || datasetStore.changesGovernedSettings(dataset, body)
   }
 
   return [
@@ -61,7 +53,13 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
         `list${plural}`,
         ['list_key', 'dataset_id'],
         (after, count) =>
-          listDatasets(input.tx, { origin, state, type_key: null, key_prefix, typology }, after, count, family),
+          datasetStore.listDatasets(
+            input.tx,
+            { origin, state, type_key: null, key_prefix, typology },
+            after,
+            count,
+            family,
+          ),
       )
       const rows = await withProfiles(input.tx, items)
       return { items: rows.map((row) => toDefinitionView(kind, row)) as never, next_cursor }
@@ -98,7 +96,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       query: registrySchemas.OriginQuery,
       reply: [200, s.View],
       revisioned: true,
-      headers: (view) => ({ etag: toViewEtag(view as never) }),
+      headers: (view) => ({ etag: datasetStore.toViewEtag(view as never) }),
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) =>
       getDefinitionView(kernel, tx, kind, getDefinitionKey(kind, params), query.origin),
@@ -129,7 +127,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       assertRevision(dataset.revision, input)
       const { expected_revision: _, ...change } = body as Partial<ProfileRow> & Record<string, unknown>
       const [before = { subject_types: [], products: [], typologies: [] }] = await findProfiles(tx, [dataset])
-      const changed = assertFound(await updateDataset(tx, { ...dataset, ...change }))
+      const changed = assertFound(await datasetStore.updateDataset(tx, { ...dataset, ...change }))
       const { subject_types, products, typologies } = { ...before, ...change }
       await upsertProfile(tx, dataset, { subject_types, products, typologies })
       audit.recordDiff({ ...dataset, ...before }, { ...changed, subject_types, products, typologies })
@@ -147,14 +145,14 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'transition_not_allowed', 'conflict'],
     }).handle(async ({ tx, params, audit, kernel }) => {
       const key = getDefinitionKey(kind, params)
-      await lockActivations(tx, family, key)
+      await activationStore.lockActivations(tx, family, key)
       const dataset = await lockOwnDefinition(tx, family, key)
-      const inForce = (await findPointersInForce(tx, [key], {}, family)).get(key)
+      const inForce = (await resolver.findPointersInForce(tx, [key], {}, family)).get(key)
       if (inForce?.dataset_id === dataset.dataset_id) {
         fail('conflict', `Version ${inForce.version} of ${key} is in force.`)
       }
       audit.recordDiff({ state: dataset.state }, { state: 'archived' })
-      await updateDataset(tx, { ...dataset, state: 'archived' })
+      await datasetStore.updateDataset(tx, { ...dataset, state: 'archived' })
       return getDefinitionView(kernel, tx, kind, key, 'own')
     }),
 
@@ -181,7 +179,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
           .filter((reference) => reference.list_key === list_key)
           .map(({ pointer, key, field }) => ({ pointer, key, field })),
       }))
-      return { [param]: dataset.list_key, origin: getOrigin(dataset.tenant_id), version, items } as never
+      return { [param]: dataset.list_key, origin: datasetStore.getOrigin(dataset.tenant_id), version, items } as never
     }),
   ]
 }

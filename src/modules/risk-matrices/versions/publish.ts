@@ -6,15 +6,8 @@ import type { Definition, DefinitionFamily, Finding } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import {
-  type DatasetRow,
-  findSharedType,
-  MAX_CACHED_LIST_BYTES,
-  publishStaged,
-  stageRows,
-  toTypeDefinition,
-  type VersionRow,
-} from '#modules/reference-data/index.ts'
+import { type datasetStore, resolver, staging, typeStore, versionStore } from '#modules/definitions/index.ts'
+
 import type { StagedRow } from '#registry/import/copy-rows.ts'
 import { compileType } from '#registry/types/compile-type.ts'
 import { type DefinitionText, getListVersions, validateDefinition } from '../definitions/definition.ts'
@@ -47,10 +40,10 @@ export interface PublishOptions {
 export async function publishDefinition(
   kernel: Kernel,
   tx: Tx,
-  dataset: DatasetRow,
+  dataset: datasetStore.DatasetRow,
   text: DefinitionText,
   { label, note }: PublishOptions,
-): Promise<VersionRow> {
+): Promise<versionStore.VersionRow> {
   const { examined, cases, findings } = await validateDefinition(kernel, tx, { dataset, text })
   assertNoErrors(findings)
   if (!examined.of || hasErrors(findings)) return fail('internal')
@@ -73,19 +66,20 @@ export async function publishDefinition(
 /** A definition as a version of the registry, one entry for each of its parts. */
 export async function publishParts(
   tx: Tx,
-  dataset: DatasetRow,
+  dataset: datasetStore.DatasetRow,
   definition: Definition,
-  how: Pick<VersionRow, 'origin' | 'provenance' | 'label' | 'note'>,
-): Promise<VersionRow> {
-  const type = (await findSharedType(tx, dataset.type_key)) ?? fail('internal')
-  const compiled = compileType(toTypeDefinition(type))
+  how: Pick<versionStore.VersionRow, 'origin' | 'provenance' | 'label' | 'note'>,
+): Promise<versionStore.VersionRow> {
+  const type = (await typeStore.findSharedType(tx, dataset.type_key)) ?? fail('internal')
+  const compiled = compileType(typeStore.toTypeDefinition(type))
   const rows = toPartEntries(definition).map((entry, index): StagedRow => {
     const prepared = compiled.prepare(entry)
     if ('key' in prepared) return { ...prepared, row: index + 1 }
     return fail('definition_invalid', `${prepared[0]?.pointer}: ${prepared[0]?.message}`)
   })
-  const content = await stageRows(tx, rows)
-  if (content.data_bytes > MAX_CACHED_LIST_BYTES) fail('definition_invalid', 'The definition is larger than 1 MiB.')
-  const version = await publishStaged(tx, { dataset, type, content, guards: null, ...how })
+  const content = await staging.stageRows(tx, rows)
+  if (content.data_bytes > resolver.MAX_CACHED_LIST_BYTES)
+    fail('definition_invalid', 'The definition is larger than 1 MiB.')
+  const version = await versionStore.publishStaged(tx, { dataset, type, content, guards: null, ...how })
   return version === 'unchanged' ? fail('internal') : version
 }

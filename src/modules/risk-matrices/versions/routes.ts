@@ -6,15 +6,8 @@ import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
-import {
-  findVersion,
-  getDifferencePage,
-  getOrigin,
-  listVersions,
-  registrySchemas,
-  toVersionView,
-  type VersionRow,
-} from '#modules/reference-data/index.ts'
+import { datasetStore, registrySchemas, versionStore } from '#modules/definitions/index.ts'
+
 import {
   type DefinitionText,
   getDefinition,
@@ -36,7 +29,7 @@ function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findin
   const { dataset, text, version, draft } = written
   return {
     [kind.param]: dataset.list_key,
-    origin: getOrigin(dataset.tenant_id),
+    origin: datasetStore.getOrigin(dataset.tenant_id),
     state: version?.state ?? 'draft',
     version: version?.version ?? null,
     label: version?.label ?? null,
@@ -53,8 +46,8 @@ function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findin
   } as never
 }
 
-const toVersionMetadata = (kind: DefinitionKind, key: string, version: VersionRow) => {
-  const { list_key, list_origin, delta_base_version: _, ...rest } = toVersionView(key, version)
+const toVersionMetadata = (kind: DefinitionKind, key: string, version: versionStore.VersionRow) => {
+  const { list_key, list_origin, delta_base_version: _, ...rest } = versionStore.toVersionView(key, version)
   return { [kind.param]: list_key, [`${kind.word}_origin`]: list_origin, ...rest } as never
 }
 
@@ -77,7 +70,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       const dataset = await getDefinition(tx, family, getDefinitionKey(kind, params), query.origin)
       const route = `list${noun}Versions ${dataset.dataset_id}`
       const versions = await paginate(input, route, ['version'], (after, count) =>
-        listVersions(tx, dataset, query.state ?? null, after, count),
+        versionStore.listVersions(tx, dataset, query.state ?? null, after, count),
       )
       return { ...versions, items: versions.items.map((row) => toVersionMetadata(kind, dataset.list_key, row)) }
     }),
@@ -99,7 +92,10 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       const begin = async (): Promise<{ based_on: number | null; text: DefinitionText }> => {
         if (body.definition) return { based_on: dataset.head_version || null, text: body.definition }
         if (body.from_version === undefined) return getInitialDraft(kernel, tx, dataset)
-        const from = assertReferenced(await findVersion(tx, dataset, body.from_version), `version ${body.from_version}`)
+        const from = assertReferenced(
+          await versionStore.findVersion(tx, dataset, body.from_version),
+          `version ${body.from_version}`,
+        )
         return { based_on: from.version, text: await loadVersionText(kernel, tx, dataset, from) }
       }
       const { based_on, text } = await begin()
@@ -211,7 +207,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       problems: ['not_found', 'content_corrupt'],
     }).handle(async (input) => {
       const dataset = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params), input.query.origin)
-      const difference = await getDifferencePage(input, `diff${noun}Versions`, dataset)
+      const difference = await versionStore.getDifferencePage(input, `diff${noun}Versions`, dataset)
       return { [param]: dataset.list_key, ...difference } as never
     }),
   ]

@@ -20,10 +20,11 @@ import {
   insertDataset,
   type OverlayPolicy,
 } from '../datasets/queries.ts'
+import { stageRows } from '../staging/stage-rows.ts'
 import { hashTypeContent, toTypeDefinition } from '../types/dataset-type.ts'
 import { findType, insertType, type TypeRow } from '../types/queries.ts'
 import type { GuardSettings } from '../versions/guards.ts'
-import { publishStaged, stageRows } from '../versions/publish.ts'
+import { publishStaged } from '../versions/publish.ts'
 import { insertOperatorEvent, insertSeedLedger, listSeedHashes } from './queries.ts'
 
 export interface SeedVersion {

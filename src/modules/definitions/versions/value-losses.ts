@@ -10,8 +10,8 @@ import { entryHash } from '#registry/content/hashes.ts'
 import { findArrayMembers, type MemberCounts } from '#registry/types/array-members.ts'
 import { compileNormalForm } from '#registry/types/compile-type.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
+import { countDeltaMembers, listChanged, updateRestated } from '../staging/queries.ts'
 import type { MemberLoss } from './guards.ts'
-import { countDeltaMembers, listChanged, updateRestated } from './queries.ts'
 
 export type EntryForm = Pick<TypeDefinition, 'schema' | 'fields' | 'key_pointers' | 'trim'>
 

@@ -3,14 +3,13 @@ import { everyone } from '#kernel/auth/roles.ts'
 import { paginate } from '#kernel/page.ts'
 import { tenantRoute } from '#kernel/route.ts'
 import { closed, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
-import { Sha256, VersionNumber } from '../schema.ts'
-import { listOperatorEvents, listSeedLedger } from './queries.ts'
+import { registrySchemas, seeding } from '#modules/definitions/index.ts'
 
 const Seed = closed(
   {
     subject: text(200, { description: 'type:<type_key> or list:<list_key>.' }),
-    seed_hash: Sha256,
-    version: nullable(VersionNumber),
+    seed_hash: registrySchemas.Sha256,
+    version: nullable(registrySchemas.VersionNumber),
     outcome: oneOf(['applied', 'activated', 'pending']),
     why: text(500),
     applied_at: Timestamp(),
@@ -19,14 +18,14 @@ const Seed = closed(
 )
 const OperatorEvent = closed(
   {
-    seq: VersionNumber,
+    seq: registrySchemas.VersionNumber,
     recorded_at: Timestamp(),
     actor: text(200),
     operation: text(100),
     subject: text(200),
     detail: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
-    prev_hash: Sha256,
-    hash: Sha256,
+    prev_hash: registrySchemas.Sha256,
+    hash: registrySchemas.Sha256,
   },
   { title: 'OperatorEvent' },
 )
@@ -48,7 +47,7 @@ export const seedRoutes = [
     reply: [200, pageOf(Seed)],
   }).handle(async (input) => {
     const seeds = await paginate(input, 'listSeeds', ['subject', 'seed_hash'], (after, count) =>
-      listSeedLedger(input.tx, after, count),
+      seeding.listSeedLedger(input.tx, after, count),
     )
     return { ...seeds, items: seeds.items.map((seed) => ({ ...seed, why: why[seed.outcome] })) }
   }),
@@ -62,7 +61,7 @@ export const seedRoutes = [
     reply: [200, pageOf(OperatorEvent)],
   }).handle(async (input) => {
     const events = await paginate(input, 'listOperatorEvents', ['seq'], (after, count) =>
-      listOperatorEvents(input.tx, after, count),
+      seeding.listOperatorEvents(input.tx, after, count),
     )
     return { ...events, items: events.items.map((event) => ({ ...event, detail: JSON.parse(event.detail) })) }
   }),

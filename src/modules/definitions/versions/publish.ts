@@ -2,33 +2,30 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import type { Entry, Warning } from '#registry/adapter.ts'
+import type { Entry } from '#registry/adapter.ts'
 import { createPatch, listFieldChanges } from '#registry/content/json-patch.ts'
-import { createMerkleBuilder } from '#registry/content/merkle.ts'
-import type { TreeSource } from '#registry/content/stored-tree.ts'
-import { COPY_BEGIN, COPY_END, copyRow, type StagedRow } from '#registry/import/copy-rows.ts'
-import { computeContentHash } from '#registry/overlay.ts'
 import type { MemberCounts } from '#registry/types/array-members.ts'
 import { getOrigin, type Origin } from '../datasets/origin.ts'
 import { type DatasetRow, findDataset, lockDataset } from '../datasets/queries.ts'
 import { getDifferenceSummary } from '../differences/summary.ts'
-import { storeTree, toTreeSource } from '../trees/stored-tree.ts'
-import { parseDifference } from './entries.ts'
-import { findGuardBreaches, type Gate, type GuardSettings, type MemberLoss } from './guards.ts'
 import {
   analyseStage,
   applyDelta,
-  copyStage,
   countDelta,
   createDelta,
-  createStage,
+  insertStaged,
+  raiseStageWorkMem,
+} from '../staging/queries.ts'
+import type { StagedContent } from '../staging/stage-rows.ts'
+import { storeTree } from '../trees/stored-tree.ts'
+import { parseDifference } from './entries.ts'
+import { findGuardBreaches, type Gate, type GuardSettings, type MemberLoss } from './guards.ts'
+import {
   type EntryRow,
   findVersion,
-  insertStaged,
   insertVersion,
   listEntries,
   listVersionDifferences,
-  raiseStageWorkMem,
   type VersionRow,
 } from './queries.ts'
 import { countLosses, type EntryForm, markRestated } from './value-losses.ts'
@@ -36,22 +33,6 @@ import { countLosses, type EntryForm, markRestated } from './value-losses.ts'
 /** From here on a planner that knows nothing of the staged rows may choose badly. */
 const LARGE_ENTRY_COUNT = 10_000
 const BATCH = 5_000
-
-/** What was staged, as the one who staged it knows it. */
-export interface StagedContent {
-  readonly content_hash: string
-  readonly entry_count: number
-  readonly data_bytes: number
-  readonly filled: Readonly<Record<string, number>>
-  /** The rows were staged in key order. */
-  readonly is_ordered?: boolean
-  /** Absent where no key is ever proved: overlays, and definitions in parts. */
-  readonly tree?: TreeSource
-  /** Values of members that hold several; without them nobody looks at what entries lose. */
-  readonly members?: MemberCounts
-  /** What makes the source look incomplete. */
-  readonly doubts?: readonly Warning[]
-}
 
 export interface Publication {
   readonly dataset: Pick<DatasetRow, 'dataset_id'>
@@ -213,39 +194,6 @@ export const failGatesClosed = (gates: readonly Gate[]): never =>
     detail: gates.map(({ detail }) => detail).join(' '),
     members: { gates },
   })
-
-/** Stages rows that were prepared elsewhere. */
-export async function stageEncodedRows(
-  tx: Tx,
-  rows: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): Promise<number> {
-  await createStage(tx)
-  return copyStage(
-    tx,
-    (async function* () {
-      yield COPY_BEGIN
-      yield* rows
-      yield COPY_END
-    })(),
-  )
-}
-
-/** Stages rows that are already in memory, and says what they are together. */
-export async function stageRows(tx: Tx, rows: readonly StagedRow[]): Promise<StagedContent> {
-  await stageEncodedRows(tx, rows.map(copyRow))
-  return summarizeRows(rows)
-}
-
-export function summarizeRows(rows: readonly StagedRow[]): StagedContent {
-  const tree = createMerkleBuilder()
-  let data_bytes = 0
-  for (const row of rows) {
-    tree.addHash(row.key, computeContentHash(row))
-    data_bytes += Buffer.byteLength(row.text ?? '')
-  }
-  const built = tree.finish()
-  return { content_hash: built.root, entry_count: rows.length, data_bytes, filled: {}, tree: toTreeSource(built) }
-}
 
 /** All entries of a version, in key order, a batch at a time. A version never changes, so no transaction spans the batches. */
 export async function* readEntries(

@@ -3,11 +3,9 @@ import { everyone } from '#kernel/auth/roles.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { tenantRoute } from '#kernel/route.ts'
-import { findDataset } from '../datasets/queries.ts'
-import { ListKeyParams } from '../schema.ts'
-import { getDifferencePage } from '../versions/publish.ts'
-import { findVersion } from '../versions/queries.ts'
-import { DifferencePage, DifferenceQuery, SummaryRequest } from '../versions/schema.ts'
+import { datasetStore, registrySchemas, versionStore } from '#modules/definitions/index.ts'
+
+import { SummaryRequest } from './versions/schema.ts'
 
 export const differenceRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/diff', {
@@ -18,13 +16,18 @@ export const differenceRoutes = [
       'counted once, after publication or by `POST …/diff-summaries`, and `summary_state` says how far it is.',
     roles: everyone,
     tx: 'read',
-    params: ListKeyParams,
-    query: DifferenceQuery,
-    reply: [200, DifferencePage],
+    params: registrySchemas.ListKeyParams,
+    query: registrySchemas.DifferenceQuery,
+    reply: [200, registrySchemas.DifferencePage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const dataset = assertFound(await findDataset(input.tx, input.params.list_key, 'list', input.query.origin))
-    return { list_key: dataset.list_key, ...(await getDifferencePage(input, 'diffDatasetVersions', dataset)) }
+    const dataset = assertFound(
+      await datasetStore.findDataset(input.tx, input.params.list_key, 'list', input.query.origin),
+    )
+    return {
+      list_key: dataset.list_key,
+      ...(await versionStore.getDifferencePage(input, 'diffDatasetVersions', dataset)),
+    }
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/diff-summaries', {
@@ -33,16 +36,16 @@ export const differenceRoutes = [
     description: 'The count is stored with the pair of versions; the first page of their difference then has it.',
     roles: everyone,
     tx: 'write',
-    params: ListKeyParams,
+    params: registrySchemas.ListKeyParams,
     body: SummaryRequest,
     reply: [202, JobView],
     starts: 'difference-summary',
     limit: 'heavy',
     problems: ['not_found'],
   }).handle(async ({ tx, params, body, kernel }) => {
-    const dataset = assertFound(await findDataset(tx, params.list_key, 'list', body.origin))
+    const dataset = assertFound(await datasetStore.findDataset(tx, params.list_key, 'list', body.origin))
     const numberOf = async (name: string) =>
-      (await findVersion(tx, dataset, name))?.version ??
+      (await versionStore.findVersion(tx, dataset, name))?.version ??
       fail('not_found', `One of the two is no version of ${dataset.list_key}.`)
     const [from, to] = [await numberOf(body.from), await numberOf(body.to)]
     return kernel.jobs.enqueue(tx, {
