@@ -84,13 +84,13 @@ describe('imports', () => {
 
 /** Rules of the domain, tested without a database: what they decide depends on their arguments only. */
 const pureFiles = [
-  'src/modules/reference-data/activations/timeline.ts',
-  'src/modules/reference-data/datasets/origin.ts',
-  'src/modules/reference-data/versions/guards.ts',
-  'src/modules/risk-matrices/audience/action-filter.ts',
+  'src/modules/definitions/activations/timeline.ts',
+  'src/modules/definitions/datasets/origin.ts',
+  'src/modules/definitions/versions/guards.ts',
+  'src/modules/risk-matrices/action-filter.ts',
   'src/modules/risk-matrices/binding/declared-types.ts',
   'src/modules/risk-matrices/cases/golden-case.ts',
-  'src/modules/risk-matrices/versions/plain-language.ts',
+  'src/modules/risk-matrices/plain-language.ts',
   'src/modules/rules/rule-functions.ts',
   'src/modules/rules/performance/figures.ts',
   'src/modules/evaluations/decide/inputs.ts',

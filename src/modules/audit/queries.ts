@@ -78,7 +78,8 @@ export const findRange = (tx: Tx, from_at: string | null, until_at: string | nul
   )
 }
 
-export type Family = 'list' | 'matrix' | 'rule'
+/** A row of app.definition_family. */
+export type Family = string
 
 /** Of one key, on two clocks: what governed at an instant as it was known then, and the version that is now held to have. */
 export interface AsOfRow {

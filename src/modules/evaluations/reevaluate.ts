@@ -10,13 +10,14 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 
-import { decideWith, getResolution, type Resolution, restoreResolution } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { attributeInThread, type RunInTx, toPlainList } from './analysis-thread.ts'
 import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
 import { toOutcomeView } from './records/record.ts'
 
-type PinnedResolution = Resolution<resolver.ContentPointer>
+type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
 /** An outcome, or why there is none. */
 export const toAttempt = (decision: Decision) =>
@@ -44,14 +45,14 @@ const NOTHING_TRIED: AttributionResult = { alone: [], joint: [], untried: [] }
 /** Today's answer, and what is to be found out about how it came to be another. */
 async function decideToday(kernel: Kernel, tx: Tx, { row, content, manifest }: IntactEvaluation) {
   const sidesWith = async (engine: number): Promise<ResolutionPair> => ({
-    pinned: await restoreResolution(kernel, tx, manifest, engine),
-    today: await getResolution(kernel, tx, { family: row.family, key: row.definition_key }, engine),
+    pinned: await binding.restoreResolution(kernel, tx, manifest, engine),
+    today: await binding.getResolution(kernel, tx, { family: row.family, key: row.definition_key }, engine),
   })
   const current = await sidesWith(CURRENT_ENGINE)
   const isOld = content.engine !== CURRENT_ENGINE && engines.has(content.engine)
   const former = isOld ? await sidesWith(content.engine) : current
   const moved = [...findChangedVersions(current), ...(isOld ? [toEngineChange(content.engine)] : [])]
-  const decision = await decideWith(kernel, tx, current.today, content.inputs)
+  const decision = await binding.decideWith(kernel, tx, current.today, content.inputs)
   const before = toOutcomeView(content.outcome)
   const after = toAttempt(decision)
   return {

@@ -9,7 +9,8 @@ import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, Problem } from '#kernel/problem.ts'
 import { resolver, treeStore, versionStore } from '#modules/definitions/index.ts'
 
-import { decideWith, restoreResolution } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { type FieldChange, listFieldChanges } from '#registry/content/json-patch.ts'
 import { buildDocument } from './decide/decide.ts'
 import { readEvaluation } from './records/read-record.ts'
@@ -63,8 +64,8 @@ async function recompute(
   content: DecisionContent,
 ) {
   try {
-    const resolution = await restoreResolution(kernel, tx, manifest, content.engine)
-    const decision = await decideWith(kernel, tx, resolution, content.inputs)
+    const resolution = await binding.restoreResolution(kernel, tx, manifest, content.engine)
+    const decision = await binding.decideWith(kernel, tx, resolution, content.inputs)
     if (!decision.ok) return decision
     return buildDocument(resolution, content.inputs, content.valid_at, decision, getSalt(content))
   } catch (error) {

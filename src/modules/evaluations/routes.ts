@@ -1,7 +1,8 @@
 /** Decisions: make one, find it, read why. What examining one answers is in examine/routes.ts. */
 import { paginate } from '#kernel/page.ts'
 import { tenantRoute } from '#kernel/route.ts'
-import { getResolutionPins } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { decide, storeDecision } from './decide/decide.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, getIntactEvaluation } from './records/read-record.ts'
@@ -49,7 +50,7 @@ export const decisionRoutes = [
     const row = await storeDecision(kernel, tx, body, decided)
     // In the clear, so that the chain itself says which document was decided; its salt keeps the inputs from being guessed.
     audit.recordDiff(null, { document_hash: row.document_hash })
-    const shown = toEvaluationView(row, decided.content, getResolutionPins(decided.resolution))
+    const shown = toEvaluationView(row, decided.content, binding.getResolutionPins(decided.resolution))
     return Object.assign(shown, { explanation: decided.content.explanation as never })
   }),
 
@@ -71,8 +72,8 @@ export const decisionRoutes = [
       reasons: toReasons(content.outcome, content.explanation),
       outcome: toOutcomeView(content.outcome),
       explanation: content.explanation as never,
-      definition: toPinnedDefinition(content, getResolutionPins(resolution)),
-      lists: toPinnedLists(getResolutionPins(resolution)),
+      definition: toPinnedDefinition(content, binding.getResolutionPins(resolution)),
+      lists: toPinnedLists(binding.getResolutionPins(resolution)),
     }
   }),
 

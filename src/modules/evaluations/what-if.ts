@@ -4,16 +4,9 @@ import type { Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertReferenced, fail } from '#kernel/problem.ts'
-import { datasetStore, resolver, versionStore } from '#modules/definitions/index.ts'
+import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
 
-import {
-  bindDefinition,
-  decideWith,
-  isFindings,
-  type Resolution,
-  restoreResolution,
-  toContentPointer,
-} from '#modules/risk-matrices/index.ts'
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { type RunInTx, type SearchArguments, searchInThread } from './analysis-thread.ts'
 import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
@@ -49,7 +42,7 @@ async function decideWhatIf(
 ) {
   const resolution = await getChangedResolution(kernel, tx, manifest, supposed)
   const inputs = withChanges(content.inputs, supposed.inputs ?? {})
-  const decision = await decideWith(kernel, tx, resolution, inputs)
+  const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   const before = toOutcomeView(content.outcome)
   const after = toAttempt(decision)
   return {
@@ -66,12 +59,12 @@ async function decideWhatIf(
 async function buildSearch(
   kernel: Kernel,
   tx: Tx,
-  resolution: Resolution<resolver.ContentPointer>,
+  resolution: binding.Resolution<resolver.ContentPointer>,
   inputs: Inputs,
   band: string | undefined,
 ): Promise<SearchArguments | null> {
-  const { bound, lists } = await bindDefinition(kernel, tx, resolution)
-  if (isFindings(bound)) return null
+  const { bound, lists } = await binding.bindDefinition(kernel, tx, resolution)
+  if (binding.isFindings(bound)) return null
   return [buildAnalysisRequest(resolution.compiled, lists, resolution.engine), inputs, band, tx.tenant_id]
 }
 
@@ -86,7 +79,7 @@ async function getChangedResolution(
   tx: Tx,
   manifest: readonly resolver.PinnedVersion[],
   { definition_version, definition_origin, lists = [] }: WhatIfChanges,
-): Promise<Resolution<resolver.ContentPointer>> {
+): Promise<binding.Resolution<resolver.ContentPointer>> {
   if (definition_origin !== undefined && definition_version === undefined)
     fail('conflict', 'Name the version of the definition as well.')
   const wanted = new Map(lists.map(({ list_key, version, origin }) => [list_key, { version, origin }]))
@@ -99,7 +92,7 @@ async function getChangedResolution(
   }
   // A list that the decision did not read has no version that could be another.
   for (const [list_key] of wanted) fail('conflict', `The decision did not read ${list_key}.`)
-  const resolution = await restoreResolution(kernel, tx, pins)
+  const resolution = await binding.restoreResolution(kernel, tx, pins)
   const missing = resolution.compiled.list_keys.filter((list_key) => !resolution.lists.has(list_key))
   if (missing.length === 0) return resolution
   const further = await resolver.resolveVersions(tx, missing, {})
@@ -124,6 +117,6 @@ async function pinOtherVersion(
   }
   const dataset = assertReferenced(await datasetStore.findDataset(tx, pin.list_key, pin.family ?? 'list', origin), name)
   const found = assertReferenced(await versionStore.findVersion(tx, dataset, version), name)
-  const [other] = resolver.toPins([toContentPointer(dataset, found)]) as [resolver.PinnedVersion]
+  const [other] = resolver.toPins([documentStore.toContentPointer(dataset, found)]) as [resolver.PinnedVersion]
   return other
 }

@@ -3,29 +3,30 @@ import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
-import { registrySchemas } from '#modules/definitions/index.ts'
+import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
+import type { DecisionKind } from '#modules/risk-matrices/index.ts'
 
-import {
-  type DefinitionKind,
-  getDefinition,
-  getDefinitionKey,
-  getVersionOrDraft,
-} from '#modules/risk-matrices/index.ts'
 import { createDefinitionCandidate } from './candidates.ts'
 import { IMPACT_RUN, startRun, toRunView } from './impact-runs.ts'
 import { findRun, listRuns } from './queries.ts'
 import { redactRun } from './redaction.ts'
 import { BacktestQuery, createBacktestSchemas, RunPage, RunRequest, RunView } from './schema.ts'
 
-export function createBacktestRoutes(kind: DefinitionKind): Route[] {
-  const { family, segment, param, noun, word } = kind
+interface BacktestOperations {
+  readonly startBacktest: string
+  readonly listBacktests: string
+  readonly getBacktest: string
+}
+
+export function createBacktestRoutes(kind: DecisionKind, operations: BacktestOperations): Route[] {
+  const { family, segment, param, word } = kind
   const s = createBacktestSchemas(kind)
   const at = `/${segment}/:${param}` as const
   const readers = ['policy_editor', 'compliance_officer', 'auditor'] as const
 
   return [
     tenantRoute(`POST ${at}/versions/:version/backtest`, {
-      id: `start${noun}Backtest`,
+      id: operations.startBacktest,
       summary: `Try a version of a ${word}, or its draft, on past decisions`,
       description:
         'The latest decision about each active subject of the last 400 days is made again, once with the version in force and ' +
@@ -40,14 +41,14 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
       limit: 'heavy',
       problems: ['not_found', 'definition_invalid', 'conflict', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const written = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
       const candidate = await createDefinitionCandidate(tx, written)
       const path = (run_id: string) => `/${segment}/${written.dataset.list_key}/backtests/${run_id}`
       return (await startRun(kernel, tx, candidate, body, { path })).job
     }),
 
     tenantRoute(`GET ${at}/backtests`, {
-      id: `list${noun}Backtests`,
+      id: operations.listBacktests,
       summary: 'Past backtests, newest first',
       roles: readers,
       tx: 'read',
@@ -56,14 +57,18 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
       reply: [200, RunPage],
       problems: ['not_found'],
     }).handle(async (input) => {
-      const { list_key } = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params))
-      return paginate(input, `list${noun}Backtests ${list_key}`, ['created_at', 'run_id'], (after, count) =>
+      const { list_key } = await documentStore.getDefinition(
+        input.tx,
+        family,
+        documentStore.getDefinitionKey(kind, input.params),
+      )
+      return paginate(input, `${operations.listBacktests} ${list_key}`, ['created_at', 'run_id'], (after, count) =>
         listRuns(input.tx, { family, list_key }, after, count),
       )
     }),
 
     tenantRoute(`GET ${at}/backtests/:run_id`, {
-      id: `get${noun}Backtest`,
+      id: operations.getBacktest,
       summary: 'From which result to which, by factor and segment, and whether it still holds',
       roles: readers,
       tx: 'read',
@@ -73,7 +78,7 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
       problems: ['not_found', 'conflict', 'content_corrupt'],
     }).handle(async ({ tx, params, kernel }) => {
       const run = assertFound(await findRun(tx, (params as unknown as { run_id: string }).run_id))
-      if (run.family !== family || run.key !== getDefinitionKey(kind, params)) fail('not_found')
+      if (run.family !== family || run.key !== documentStore.getDefinitionKey(kind, params)) fail('not_found')
       return toRunView(kernel, tx, run)
     }),
   ]

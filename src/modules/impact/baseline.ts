@@ -18,17 +18,9 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { fail, Problem } from '#kernel/problem.ts'
-import { resolver } from '#modules/definitions/index.ts'
+import { documentStore, resolver } from '#modules/definitions/index.ts'
+import { binding, isDecisionFamily } from '#modules/risk-matrices/index.ts'
 
-import {
-  type Bindable,
-  decideWith,
-  type FoundResolution,
-  findResolution,
-  getCompiled,
-  listReferencingDefinitions,
-  toPointers,
-} from '#modules/risk-matrices/index.ts'
 import type { Entry } from '#registry/adapter.ts'
 import { entryHash } from '#registry/content/hashes.ts'
 import { type BaseType, evaluateOverlay, type OverlayEntry } from '#registry/overlay.ts'
@@ -47,21 +39,22 @@ export async function collectBaseline(
   }
   if (candidate.family === 'list') {
     add((await resolver.findPointersInForce(tx, [candidate.key], clocks)).values())
-    for (const reader of await listReferencingDefinitions(tx, candidate.key)) {
-      const found = await ignoreNotInForce(() => findResolution(kernel, tx, { ...reader, ...clocks }))
-      if (found?.compiled.list_keys.includes(candidate.key)) add(toPointers(found))
+    for (const { family, key } of await documentStore.listReferencingDefinitions(tx, candidate.key)) {
+      if (!isDecisionFamily(family)) continue
+      const found = await ignoreNotInForce(() => binding.findResolution(kernel, tx, { family, key, ...clocks }))
+      if (found?.compiled.list_keys.includes(candidate.key)) add(binding.toPointers(found))
     }
   } else {
     const { family, key } = candidate as Target & { family: DefinitionFamily }
-    const found = await ignoreNotInForce(() => findResolution(kernel, tx, { family, key, ...clocks }))
-    if (found) add(toPointers(found))
+    const found = await ignoreNotInForce(() => binding.findResolution(kernel, tx, { family, key, ...clocks }))
+    if (found) add(binding.toPointers(found))
     const { compiled } = await loadCandidateDefinition(kernel, tx, candidate)
     add((await resolver.findPointersInForce(tx, compiled.list_keys, clocks)).values())
   }
   return [...ground.values()]
 }
 
-async function ignoreNotInForce(find: () => Promise<FoundResolution>): Promise<FoundResolution | null> {
+async function ignoreNotInForce(find: () => Promise<binding.FoundResolution>): Promise<binding.FoundResolution | null> {
   try {
     return await find()
   } catch (error) {
@@ -84,7 +77,7 @@ async function loadCandidateDefinition(
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
   if (candidate.pin) {
     const [pointer] = await resolver.resolvePins(tx, [candidate.pin])
-    return getCompiled(kernel, tx, pointer as resolver.ContentPointer, CURRENT_ENGINE)
+    return binding.getCompiled(kernel, tx, pointer as resolver.ContentPointer, CURRENT_ENGINE)
   }
   const text = { ...candidate.definition, family: candidate.family } as unknown as Definition
   const identity = `draft:${tx.tenant_id}:${candidate.family}:${candidate.content_hash}:${CURRENT_ENGINE}`
@@ -98,8 +91,8 @@ export interface Comparison {
   readonly version: number
   /** Lists it reads that are not in force: it decides nothing today. */
   readonly missing: readonly string[]
-  readonly before: Bindable
-  readonly after: Bindable
+  readonly before: binding.Bindable
+  readonly after: binding.Bindable
 }
 
 export async function buildComparisons(
@@ -112,7 +105,7 @@ export async function buildComparisons(
   const lists = new Map(ground.filter(({ family }) => family === 'list').map((list) => [list.list_key, list]))
   const comparisons: Comparison[] = []
   for (const definition of ground.filter(({ family }) => family !== 'list')) {
-    const { compiled, identity } = await getCompiled(kernel, tx, definition, CURRENT_ENGINE)
+    const { compiled, identity } = await binding.getCompiled(kernel, tx, definition, CURRENT_ENGINE)
     const before = { identity, compiled, lists: pickReadLists(compiled, lists) }
     const after =
       candidate.family === 'list'
@@ -141,10 +134,14 @@ const pickReadLists = (
     compiled.list_keys.flatMap((key) => (lists.has(key) ? [[key, lists.get(key) as resolver.ContentPointer]] : [])),
   )
 
-const findMissingLists = ({ compiled, lists }: Bindable): string[] =>
+const findMissingLists = ({ compiled, lists }: binding.Bindable): string[] =>
   compiled.list_keys.filter((key) => !lists.has(key))
 
-async function switchList(tx: Tx, { key, pin, overlay }: Candidate, before: Bindable): Promise<Bindable> {
+async function switchList(
+  tx: Tx,
+  { key, pin, overlay }: Candidate,
+  before: binding.Bindable,
+): Promise<binding.Bindable> {
   const [pointer = fail('internal')] = await resolver.resolvePins(tx, pin ? [pin] : [])
   const after = { ...before, lists: new Map([...before.lists, [key, pointer]]) }
   if (!overlay || (overlay.base_version !== null && overlay.base_version !== pointer.version)) return after
@@ -177,10 +174,10 @@ function createCandidateOverlay(
 }
 
 /** Nothing is decided where a list is missing. */
-export async function decideOrRefuse(kernel: Kernel, tx: Tx, of: Bindable, inputs: Inputs): Promise<Decision> {
+export async function decideOrRefuse(kernel: Kernel, tx: Tx, of: binding.Bindable, inputs: Inputs): Promise<Decision> {
   const missing = findMissingLists(of)
   if (missing.length > 0) return { ok: false, findings: missing.map(toNotInForceFinding) }
-  return decideWith(kernel, tx, of, inputs)
+  return binding.decideWith(kernel, tx, of, inputs)
 }
 
 const toNotInForceFinding = (list_key: string): Finding => ({

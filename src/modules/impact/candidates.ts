@@ -11,9 +11,8 @@ import type { Kernel } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { type ChangeRequestRow, dryRunInSavepoint } from '#kernel/request/queries.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
-import { type datasetStore, resolver, type versionStore } from '#modules/definitions/index.ts'
-
-import { assertNoErrors, checkDefinition, toContentPointer, type VersionOrDraft } from '#modules/risk-matrices/index.ts'
+import { type datasetStore, documentStore, resolver, type versionStore } from '#modules/definitions/index.ts'
+import { checkDefinition } from '#modules/risk-matrices/index.ts'
 import type { OverlayEntry } from '#registry/overlay.ts'
 
 export interface Target {
@@ -55,7 +54,7 @@ export async function createListCandidate(
   version: versionStore.VersionRow,
 ): Promise<Candidate> {
   const target = { family: 'list' as const, key: dataset.list_key }
-  const own = toContentPointer(dataset, version)
+  const own = documentStore.toContentPointer(dataset, version)
   if (dataset.tenant_id === tx.tenant_id) return toStoredCandidate(target, own)
   const now = (await resolver.findPointersInForce(tx, [dataset.list_key], {})).get(dataset.list_key)
   if (!now) return toStoredCandidate(target, { ...own, via: 'tenant-pin' })
@@ -67,12 +66,12 @@ export async function createListCandidate(
 /** A draft must be readable; whether it is complete is not asked before it is published. */
 export async function createDefinitionCandidate(
   tx: Tx,
-  { dataset, text, version }: VersionOrDraft,
+  { dataset, text, version }: documentStore.VersionOrDraft,
 ): Promise<Candidate> {
   const target = { family: dataset.family, key: dataset.list_key }
-  if (version) return toStoredCandidate(target, toContentPointer(dataset, version))
+  if (version) return toStoredCandidate(target, documentStore.toContentPointer(dataset, version))
   const { of, findings } = await checkDefinition(tx, dataset.family as DefinitionFamily, text)
-  if (!of) assertNoErrors(findings)
+  if (!of) documentStore.assertNoErrors(findings)
   return { ...target, pin: null, definition: text, overlay: null, content_hash: hashText(text) }
 }
 

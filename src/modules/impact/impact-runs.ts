@@ -5,9 +5,8 @@ import type { JobRow } from '#kernel/job/queries.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { resolver } from '#modules/definitions/index.ts'
-
-import { getVersionOrDraft, matrixKind } from '#modules/risk-matrices/index.ts'
+import { documentStore, resolver } from '#modules/definitions/index.ts'
+import { matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { collectBaseline, hashBaseline, hashPins } from './baseline.ts'
 import { type Candidate, hashText } from './candidates.ts'
@@ -72,7 +71,10 @@ export async function findStaleReason(
 async function isDraftUnchanged(kernel: Kernel, tx: Tx, { family, key, content_hash }: Candidate): Promise<boolean> {
   const kind = family === 'rule' ? ruleKind : matrixKind
   try {
-    const { text } = await getVersionOrDraft(kernel, tx, kind, { [kind.param]: key, version: 'draft' } as never)
+    const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, {
+      [kind.param]: key,
+      version: 'draft',
+    } as never)
     return hashText(text) === content_hash
   } catch (error) {
     if (error instanceof Problem && error.code === 'not_found') return false

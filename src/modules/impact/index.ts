@@ -1,5 +1,5 @@
 /**
- * Door of impact runs, backtests and coverage: what a list, matrix, rule or overlay would have changed in past decisions,
+ * Public interface of impact runs, backtests and coverage: what a list, matrix, rule or overlay would have changed in past decisions,
  * measured before it is put in force, and which parts of a definition they used. Its paths lie below those of what is measured.
  */
 import type { Module } from '#kernel/route.ts'
@@ -21,7 +21,18 @@ export const impact: Module = {
   summary: 'Impact runs and backtests: what a change would have done to past decisions, before anyone approves it.',
   routes: [
     ...impactRoutes,
-    ...[matrixKind, ruleKind].flatMap((kind) => [...createBacktestRoutes(kind), ...createCoverageRoutes(kind)]),
+    ...createBacktestRoutes(matrixKind, {
+      startBacktest: 'startRiskMatrixBacktest',
+      listBacktests: 'listRiskMatrixBacktests',
+      getBacktest: 'getRiskMatrixBacktest',
+    }),
+    ...createCoverageRoutes(matrixKind, { getCoverage: 'getRiskMatrixCoverage' }),
+    ...createBacktestRoutes(ruleKind, {
+      startBacktest: 'startRuleBacktest',
+      listBacktests: 'listRuleBacktests',
+      getBacktest: 'getRuleBacktest',
+    }),
+    ...createCoverageRoutes(ruleKind, { getCoverage: 'getRuleCoverage' }),
   ],
   jobs: [createImpactRunJob(500)],
   canary_table: 'impact_run',

@@ -8,12 +8,11 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import type { ChangeReview } from '#kernel/route.ts'
-import type { activationStore, resolver, versionStore } from '#modules/definitions/index.ts'
-
+import { type activationStore, documentStore, type resolver, type versionStore } from '#modules/definitions/index.ts'
 import { findResolution } from './binding/bind-definition.ts'
 import { MAX_CASES } from './cases/golden-case.ts'
 import { listCases } from './cases/queries.ts'
-import { listReferencingDefinitions, listUpcomingChanges, lockDefinitions } from './definitions/queries.ts'
+import { isDecisionFamily } from './decision-family.ts'
 import { collectFindings, toNotInForceFinding } from './proofs.ts'
 
 /** How a standing is asked for. */
@@ -72,6 +71,8 @@ async function validateInForce(
   return { ...named, version: definition.version, findings }
 }
 
+const isDecision = (named: { family: string; key: string }): named is DefinitionKey => isDecisionFamily(named.family)
+
 const getErrors = (standing: DefinitionStatus | null): Finding[] =>
   standing?.findings.filter(({ severity }) => severity === 'error') ?? []
 const faultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
@@ -81,7 +82,7 @@ const MAX_INSTANTS = 20
 
 /** The moment of the change, and every later one at which the definition or one of its lists is to change. */
 async function listMoments(tx: Tx, { family, key }: DefinitionKey, first: CheckOptions): Promise<CheckOptions[]> {
-  const later = await listUpcomingChanges(tx, family, key, first.valid_at ?? null, MAX_INSTANTS)
+  const later = await documentStore.listUpcomingChanges(tx, family, key, first.valid_at ?? null, MAX_INSTANTS)
   return [first, ...later.map(({ at }) => ({ ...first, valid_at: at }))]
 }
 
@@ -91,10 +92,11 @@ export const reviewInForce: ChangeReview = async (kernel, tx, change) => {
   // What takes effect later is looked at as it will be then.
   const later = effective_from !== null && Date.parse(effective_from) > Date.now()
   const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', unsettled: true }
-  await lockDefinitions(tx)
+  if (family !== 'list' && !isDecisionFamily(family)) return async () => []
+  await documentStore.lockDefinitions(tx)
   if (family !== 'list') return () => checkProofGate(kernel, tx, { family, key: list_key }, first)
   const asked: Pick<StatusBefore, 'reader' | 'moment'>[] = []
-  for (const reader of await listReferencingDefinitions(tx, list_key)) {
+  for (const reader of (await documentStore.listReferencingDefinitions(tx, list_key)).filter(isDecision)) {
     for (const moment of await listMoments(tx, reader, first)) asked.push({ reader, moment })
   }
   const before = await mapWithPrecompute(asked, async ({ reader, moment }) => ({

@@ -6,7 +6,13 @@ import { resolver } from '#modules/definitions/index.ts'
 
 import { smallMatrix, smallRule } from '#test/support/definition-fixtures.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { decideWith, getResolution, getResolutionPins, restoreResolution, toPointers } from './index.ts'
+import {
+  decideWith,
+  getResolution,
+  getResolutionPins,
+  restoreResolution,
+  toPointers,
+} from './binding/bind-definition.ts'
 
 let w: TestApp
 let token: string

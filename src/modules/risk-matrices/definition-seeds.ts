@@ -6,13 +6,12 @@ import type { Definition, DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { datasetStore, seeding } from '#modules/definitions/index.ts'
+import { datasetStore, documentStore, seeding } from '#modules/definitions/index.ts'
 
 import { type GoldenCase, MAX_CASES } from './cases/golden-case.ts'
 import { insertCase, listCases } from './cases/queries.ts'
-import { insertReferences, type ProfileRow, upsertProfile } from './definitions/queries.ts'
 
-interface SeedFile extends ProfileRow {
+interface SeedFile extends documentStore.ProfileRow {
   readonly key: string
   readonly title: string
   readonly description: string
@@ -61,8 +60,8 @@ export async function seedDefinitions(
     for (const made of await seeding.seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
       const definition = definitions[list.versions.indexOf(made.seed as never)] as Definition
       const { list_keys } = getEngine(CURRENT_ENGINE).compile(definition)
-      await insertReferences(tx, made.dataset, made.version, list_keys)
-      await upsertProfile(tx, made.dataset, { subject_types, products, typologies })
+      await documentStore.insertReferences(tx, made.dataset, made.version, list_keys)
+      await documentStore.upsertProfile(tx, made.dataset, { subject_types, products, typologies })
     }
     const dataset = assertFound(await datasetStore.findSharedDataset(tx, key, family))
     const known = new Set((await listCases(tx, dataset, null, MAX_CASES)).map(({ name }) => name))

@@ -6,7 +6,7 @@ import { activationStore, seeding } from '#modules/definitions/index.ts'
 import { projectRoot } from '#test/support/database.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { readDefinitionSeeds, seedDefinitions } from './index.ts'
+import { readDefinitionSeeds, seedDefinitions } from './definition-seeds.ts'
 
 let w: TestApp
 let t: ExampleTenant

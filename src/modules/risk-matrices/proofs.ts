@@ -183,14 +183,3 @@ export async function collectFindings(
   )
   return [...findings, ...failed]
 }
-
-/** What a proof was made against, kept with the version it is a proof of. */
-export const toListVersions = (lists: ReadonlyMap<string, resolver.ContentPointer>) =>
-  [...lists.values()].map(({ list_key, via, version, content_hash, overlay_version, overlay_hash }) => ({
-    list_key,
-    via,
-    version,
-    content_hash,
-    overlay_version,
-    overlay_hash,
-  }))

@@ -5,11 +5,11 @@ import { everyone } from '#kernel/auth/roles.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import { fail } from '#kernel/problem.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
-import { datasetStore } from '#modules/definitions/index.ts'
-
-import { createDefinition, validateDefinition } from '#modules/risk-matrices/index.ts'
+import { datasetStore, documentStore } from '#modules/definitions/index.ts'
+import { validateDefinition } from '#modules/risk-matrices/index.ts'
 import { conditionForms, createRuleKey, hitPolicies, placeholders } from './rule-functions.ts'
-import { ImportReply, ImportRequest, RuleFunctions, ruleKind, Typologies } from './schema.ts'
+import { ruleKind } from './rule-kind.ts'
+import { ImportReply, ImportRequest, RuleFunctions, Typologies } from './schema.ts'
 import { listTypologies } from './typologies.ts'
 
 const MAX_LISTS = 200
@@ -72,7 +72,10 @@ export const ruleRoutes: readonly Route[] = [
         const rule_key = keyOf(place) as string
         const text = definition as unknown as Record<string, unknown>
         const title = name.trim().slice(0, 200) || rule_key
-        const dataset = await createDefinition(kernel, tx, ruleKind, rule_key, { title, definition: text })
+        const dataset = await documentStore.createDefinition(kernel, tx, ruleKind, rule_key, {
+          title,
+          definition: text,
+        })
         const judged = await validateDefinition(kernel, tx, { dataset, text })
         return {
           rule_key,

@@ -9,16 +9,17 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 import { toOutcomeView } from '#modules/evaluations/index.ts'
 
-import { decideWith, type Resolution } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { isEqualJson } from '#registry/content/json-patch.ts'
 import { loadPlan } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
 import { listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'
 
-type PinnedResolution = Resolution<resolver.ContentPointer>
+type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
 interface ChangedVersion {
-  readonly family: resolver.ContentPointer['family']
+  readonly family: 'list' | 'matrix' | 'rule'
   readonly key: string
   readonly from: resolver.ContentPointer | undefined
   readonly to: resolver.ContentPointer | undefined
@@ -75,7 +76,9 @@ export function findChangedVersions({ first, second }: Sides): ChangedVersion[] 
   ]
   return pairs.flatMap(([from, to]) => {
     const { family, list_key: key } = (from ?? to) as resolver.ContentPointer
-    return isEqualJson(toIdentity(from), toIdentity(to)) ? [] : [{ family, key, from, to }]
+    return isEqualJson(toIdentity(from), toIdentity(to))
+      ? []
+      : [{ family: family as ChangedVersion['family'], key, from, to }]
   })
 }
 
@@ -121,7 +124,7 @@ export async function listDifferentPairs(
   const pairs: (Omit<Pair, 'before' | 'after'> & { before: object; after: object; because: string[] })[] = []
   for (const { before, after: then, ...pair } of await listPairs(tx, ...ids, after, count)) {
     const leads = async (versions: PinnedResolution, inputs: Inputs) => {
-      const decision = await decideWith(kernel, tx, versions, inputs)
+      const decision = await binding.decideWith(kernel, tx, versions, inputs)
       return hasOutcome(decision, then)
     }
     const because: string[] = []

@@ -10,7 +10,8 @@ import { fail } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import { buildDocument, mergeInputs, toProblemErrors } from '#modules/evaluations/index.ts'
 
-import { bindDefinition, isFindings, type Resolution } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { listSubjectsByIds, type SubjectRow } from '#modules/subjects/index.ts'
 import { forceCustomPlans, listPreviousBands } from '../queries.ts'
 import type { InputRow } from '../source/input-rows.ts'
@@ -19,7 +20,7 @@ import { type ItemRow, type PreparedItem, rankBands, toDoneItem, toFailedItem, t
 
 /** What all items of a batch are decided with. */
 export interface BatchPlan {
-  readonly resolution: Resolution<resolver.ContentPointer>
+  readonly resolution: binding.Resolution<resolver.ContentPointer>
   /** As asked for; part of every document. */
   readonly asked_at: string | null
   /** Ratings after this instant are not previous ones. */
@@ -105,9 +106,13 @@ async function findRowSubjects(tx: Tx, rows: readonly InputRow[]): Promise<Map<n
 }
 
 /** Lists that contradict themselves give no decision at all, so no batch is run on them. */
-export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Resolution<resolver.ContentPointer>) {
-  const { bound, lists } = await bindDefinition(kernel, tx, resolution)
-  if (!isFindings(bound)) return { bound, lists }
+export async function getBoundDefinition(
+  kernel: Kernel,
+  tx: Tx,
+  resolution: binding.Resolution<resolver.ContentPointer>,
+) {
+  const { bound, lists } = await binding.bindDefinition(kernel, tx, resolution)
+  if (!binding.isFindings(bound)) return { bound, lists }
   const errors = toProblemErrors(bound)
   return fail('inputs_refused', { detail: `Nothing was decided. ${errors[0]?.detail ?? ''}`, errors })
 }
@@ -116,7 +121,7 @@ export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Res
 async function fetchLargeLists(
   kernel: Kernel,
   tx: Tx,
-  { compiled, lists: pointers }: Resolution<resolver.ContentPointer>,
+  { compiled, lists: pointers }: binding.Resolution<resolver.ContentPointer>,
   lists: BoundLists,
   asked: readonly PreparedItem[],
 ): Promise<BoundLists | undefined> {

@@ -4,7 +4,8 @@ import type { PagePosition } from '#kernel/page.ts'
 import type { GuardSettings } from '../versions/guards.ts'
 import type { Origin } from './origin.ts'
 
-export type DatasetFamily = 'list' | 'matrix' | 'rule'
+/** A row of app.definition_family. */
+export type DatasetFamily = string
 export type OverlayPolicy = 'none' | 'add_only' | 'tighten_only' | 'free'
 
 export interface DatasetRow {

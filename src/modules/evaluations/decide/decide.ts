@@ -12,13 +12,8 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { resolver } from '#modules/definitions/index.ts'
 
-import {
-  decideWith,
-  getResolution,
-  getResolutionManifest,
-  type Resolution,
-  toPointers,
-} from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { deferRating, findSubject } from '#modules/subjects/index.ts'
 import { insertEvaluation } from '../records/read-record.ts'
 import { type EvaluationRow, toColumns } from '../records/record.ts'
@@ -38,7 +33,7 @@ export interface DecisionDocument {
   readonly document: string
   readonly document_hash: string
 }
-export type DecisionResult = DecisionDocument & { readonly resolution: Resolution }
+export type DecisionResult = DecisionDocument & { readonly resolution: binding.Resolution }
 type SuccessfulDecision = Extract<Decision, { ok: true }>
 type RefusedDecision = Extract<Decision, { ok: false }>
 
@@ -50,10 +45,10 @@ export async function decide(
 ): Promise<DecisionResult> {
   const wanted = getRequestedDefinition(order)
   const subject = order.subject_id === undefined ? null : assertFound(await findSubject(tx, order.subject_id))
-  const resolution = await getResolution(kernel, tx, { ...wanted, valid_at: order.valid_at }, engine)
+  const resolution = await binding.getResolution(kernel, tx, { ...wanted, valid_at: order.valid_at }, engine)
   const { inputs: declared } = resolution.compiled.definition
   const inputs = mergeInputs(declared, subject?.attributes ?? {}, order.inputs ?? {})
-  const decision = await decideWith(kernel, tx, resolution, inputs)
+  const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return failRefused(decision)
   return { resolution, ...buildDocument(resolution, inputs, order.valid_at ?? null, decision, createSalt()) }
 }
@@ -76,7 +71,7 @@ function failRefused({ findings }: RefusedDecision): never {
 
 /** The same resolution, inputs, decision and salt always give the same bytes. */
 export function buildDocument(
-  { definition, lists, engine }: Resolution<resolver.ContentPointer>,
+  { definition, lists, engine }: binding.Resolution<resolver.ContentPointer>,
   inputs: Inputs,
   valid_at: string | null,
   { outcome, explanation, used }: SuccessfulDecision,
@@ -111,7 +106,7 @@ function getListArray(lists: ReadonlyMap<string, resolver.ContentPointer>): read
 }
 
 /** What governs later is not known yet; a decision for then would be in force before its time. */
-function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition }: Resolution): void {
+function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition }: binding.Resolution): void {
   if (subject_id === undefined || valid_at === undefined || Date.parse(valid_at) <= Date.parse(definition.now)) return
   const detail = 'A subject is not rated for later: valid_at lies ahead.'
   fail('inputs_refused', {
@@ -128,8 +123,13 @@ export async function storeDecision(kernel: Kernel, tx: Tx, order: DecisionReque
   const consumer = `evaluation ${evaluation_id}`
   const receipt =
     order.valid_at === undefined
-      ? resolver.createCurrentReceipt(tx, consumer, getResolutionManifest(resolution), resolution.definition.now)
-      : await resolver.createReceipt(tx, consumer, toPointers(resolution), { valid_at: order.valid_at })
+      ? resolver.createCurrentReceipt(
+          tx,
+          consumer,
+          binding.getResolutionManifest(resolution),
+          resolution.definition.now,
+        )
+      : await resolver.createReceipt(tx, consumer, binding.toPointers(resolution), { valid_at: order.valid_at })
   const row: Omit<EvaluationRow, 'mac'> = {
     evaluation_id,
     subject_id: order.subject_id ?? null,

@@ -12,7 +12,8 @@ import { exportChainLines, listEvents } from '#modules/audit/index.ts'
 import { findChangeRequest } from '#modules/change-requests/index.ts'
 import { activationStore, resolver, treeStore, versionStore } from '#modules/definitions/index.ts'
 
-import { restoreResolution } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { buildOverlayTree } from '#registry/overlay.ts'
 import { createCertificate } from '../certificate.ts'
 import type { IntactEvaluation } from '../records/read-record.ts'
@@ -63,7 +64,7 @@ async function buildDefinitionFiles(
   tx: Tx,
   { content, manifest }: IntactEvaluation,
 ): Promise<PackFile[]> {
-  const { definition, compiled } = await restoreResolution(kernel, tx, manifest, content.engine)
+  const { definition, compiled } = await binding.restoreResolution(kernel, tx, manifest, content.engine)
   const parts = await resolver.loadList(kernel, tx, definition)
   const pin = assertFound(manifest.find(({ family }) => family !== undefined))
   return [

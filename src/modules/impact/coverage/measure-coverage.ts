@@ -5,14 +5,9 @@ import type { Definition } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import { datasetStore, resolver } from '#modules/definitions/index.ts'
+import { datasetStore, documentStore, resolver } from '#modules/definitions/index.ts'
+import type { DecisionKind } from '#modules/risk-matrices/index.ts'
 
-import {
-  type DefinitionKind,
-  getDefinition,
-  getDefinitionKey,
-  getVersionOrDraft,
-} from '#modules/risk-matrices/index.ts'
 import { listDocuments } from '../queries.ts'
 import { Coverage } from './coverage-counter.ts'
 import { MAX_DECISIONS } from './schema.ts'
@@ -29,17 +24,23 @@ interface CoverageOptions {
 export async function measureCoverage(
   kernel: Kernel,
   tx: Tx,
-  kind: DefinitionKind,
+  kind: DecisionKind,
   params: object,
   order: CoverageOptions,
 ) {
   const { family } = kind
-  const key = getDefinitionKey(kind, params)
-  const { dataset_id, tenant_id } = await getDefinition(tx, family, key, order.origin)
+  const key = documentStore.getDefinitionKey(kind, params)
+  const { dataset_id, tenant_id } = await documentStore.getDefinition(tx, family, key, order.origin)
   const inForce = (await resolver.findPointersInForce(tx, [key], {}, family)).get(key)
   const version = order.version ?? (inForce?.dataset_id === dataset_id ? inForce.version : undefined)
   const written = { ...params, version: String(version ?? fail('nothing_in_force')) }
-  const { text, dataset } = await getVersionOrDraft(kernel, tx, kind, written, datasetStore.getOrigin(tenant_id))
+  const { text, dataset } = await documentStore.getVersionOrDraft(
+    kernel,
+    tx,
+    kind,
+    written,
+    datasetStore.getOrigin(tenant_id),
+  )
   const coverage = new Coverage({ ...text, family } as unknown as Definition)
   const of = { family, key, dataset_id, version: version as number, from_at: order.from_at, until_at: order.until_at }
   let seen = 0

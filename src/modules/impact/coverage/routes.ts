@@ -1,15 +1,15 @@
 /** Coverage of matrices and rules, below their own paths: which factors, rows and triggers past decisions never used. */
 import { type Route, tenantRoute } from '#kernel/route.ts'
-import type { DefinitionKind } from '#modules/risk-matrices/index.ts'
+import type { DecisionKind } from '#modules/risk-matrices/index.ts'
 import { createBacktestSchemas } from '../schema.ts'
 import { measureCoverage } from './measure-coverage.ts'
 import { CoverageQuery, CoverageView } from './schema.ts'
 
-export function createCoverageRoutes(kind: DefinitionKind): Route[] {
+export function createCoverageRoutes(kind: DecisionKind, operations: { readonly getCoverage: string }): Route[] {
   const at = `/${kind.segment}/:${kind.param}` as const
   return [
     tenantRoute(`GET ${at}/coverage`, {
-      id: `get${kind.noun}Coverage`,
+      id: operations.getCoverage,
       summary: 'Parts that past decisions never used, and inputs that fell to their default',
       description:
         'Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.',

@@ -1,9 +1,8 @@
 /** Counts what a rule decided in a period and what people have made of its hits, by version and altogether. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Static } from '#kernel/schema.ts'
-import { datasetStore } from '#modules/definitions/index.ts'
+import { datasetStore, documentStore } from '#modules/definitions/index.ts'
 
-import { getDefinition } from '#modules/risk-matrices/index.ts'
 import { computeFigures, type PerformanceCounts } from './figures.ts'
 import { type CountRow, countBatches, countDecisions, countOutcomes, findPeriod } from './queries.ts'
 import { MAX_BATCHES, MAX_DECISIONS, type PerformanceQuery, type PerformanceView } from './schema.ts'
@@ -21,7 +20,7 @@ export async function getPerformance(
   key: string,
   { days = DEFAULT_DAYS, ...asked }: Static<typeof PerformanceQuery>,
 ): Promise<Static<typeof PerformanceView>> {
-  const { list_key: rule_key } = await getDefinition(tx, 'rule', key)
+  const { list_key: rule_key } = await documentStore.getDefinition(tx, 'rule', key)
   const idOf = async (origin: datasetStore.Origin) =>
     (await datasetStore.findDataset(tx, key, 'rule', origin))?.dataset_id ?? null
   const owners = { own: await idOf('own'), shared: await idOf('shared') }

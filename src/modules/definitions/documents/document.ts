@@ -1,17 +1,25 @@
 /** Definitions as people know them: by their key, with what they are for, their draft, and whether they still hold. */
-import type { DefinitionFamily } from '#decision/model.ts'
+
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { datasetStore, resolver, typeStore, versionStore } from '#modules/definitions/index.ts'
-
-import { checkDefinitionInForce } from '../activation-gates.ts'
-import { loadDefinition } from '../binding/bind-definition.ts'
-import { MAX_CASES } from '../cases/golden-case.ts'
-import { listCases } from '../cases/queries.ts'
-import { type CheckedDefinition, checkDefinition, collectFindings, toListVersions } from '../proofs.ts'
-import type { DefinitionKind } from '../schema.ts'
+import { getOrigin, type Origin } from '../datasets/origin.ts'
+import {
+  type DatasetRow,
+  type DatasetViewRow,
+  findDataset,
+  findDatasetForWrite,
+  findDatasetView,
+  findSharedDataset,
+  insertDataset,
+  lockDataset,
+} from '../datasets/queries.ts'
+import { type ContentPointer, findPointersInForce, loadList } from '../resolve/resolver.ts'
+import { findSharedType } from '../types/queries.ts'
+import { assertWritable } from '../versions/publish.ts'
+import { findVersion, type VersionRow } from '../versions/queries.ts'
+import { type DefinitionKind, type DefinitionText, getDefinitionKey } from './kind.ts'
 import {
   type DraftRow,
   findDraft,
@@ -21,41 +29,28 @@ import {
   type ProfileRow,
   upsertProfile,
 } from './queries.ts'
-import { findReasonCodeWarnings } from './reason-codes.ts'
-
-export type DefinitionText = Record<string, unknown>
-
-export const getDefinitionKey = (kind: DefinitionKind, params: unknown): string =>
-  (params as Record<string, string>)[kind.param] as string
 
 /** Of the owner who is named, or else the one in force, then the tenant's own, then the shared one. */
 export const getDefinition = async (
   tx: Tx,
-  family: DefinitionFamily,
+  family: string,
   key: string,
-  origin: datasetStore.Origin | null = null,
-): Promise<datasetStore.DatasetRow> => assertFound(await datasetStore.findDataset(tx, key, family, origin))
+  origin: Origin | null = null,
+): Promise<DatasetRow> => assertFound(await findDataset(tx, key, family, origin))
 
 /** For changes: what is shared is kept by the operator, and what is archived stays as it is. */
-export async function lockOwnDefinition(
-  tx: Tx,
-  family: DefinitionFamily,
-  key: string,
-): Promise<datasetStore.DatasetRow> {
-  const dataset = assertFound(await datasetStore.findDatasetForWrite(tx, key, family))
-  versionStore.assertWritable(dataset, tx)
-  const locked = assertFound(await datasetStore.lockDataset(tx, dataset.dataset_id))
-  versionStore.assertWritable(locked, tx)
+export async function lockOwnDefinition(tx: Tx, family: string, key: string): Promise<DatasetRow> {
+  const dataset = assertFound(await findDatasetForWrite(tx, key, family))
+  assertWritable(dataset, tx)
+  const locked = assertFound(await lockDataset(tx, dataset.dataset_id))
+  assertWritable(locked, tx)
   return locked
 }
 
-export const toContentPointer = (
-  dataset: datasetStore.DatasetRow,
-  version: versionStore.VersionRow,
-): resolver.ContentPointer => ({
+export const toContentPointer = (dataset: DatasetRow, version: VersionRow): ContentPointer => ({
   family: dataset.family,
   list_key: dataset.list_key,
-  via: datasetStore.getOrigin(dataset.tenant_id) === 'own' ? 'tenant-own' : 'shared',
+  via: getOrigin(dataset.tenant_id) === 'own' ? 'tenant-own' : 'shared',
   dataset_tenant_id: dataset.tenant_id,
   dataset_id: dataset.dataset_id,
   version: version.version,
@@ -74,23 +69,27 @@ export const toContentPointer = (
   overlay_base_version: null,
 })
 
-/** As it is written, without the family that its path says. */
-async function loadText(kernel: Kernel, tx: Tx, pointer: resolver.ContentPointer): Promise<DefinitionText> {
-  const { family: _, ...text } = await loadDefinition(kernel, tx, pointer)
-  return text as unknown as DefinitionText
+async function loadText(
+  kernel: Kernel,
+  tx: Tx,
+  kind: DefinitionKind,
+  pointer: ContentPointer,
+): Promise<DefinitionText> {
+  const content = (await loadList(kernel, tx, pointer)) ?? fail('content_corrupt')
+  return kind.fromEntries([...content.entries.values()].map(({ entry }) => entry))
 }
 
 export const loadVersionText = (
   kernel: Kernel,
   tx: Tx,
-  dataset: datasetStore.DatasetRow,
-  version: versionStore.VersionRow,
-): Promise<DefinitionText> => loadText(kernel, tx, toContentPointer(dataset, version))
+  kind: DefinitionKind,
+  { dataset, version }: { dataset: DatasetRow; version: VersionRow },
+): Promise<DefinitionText> => loadText(kernel, tx, kind, toContentPointer(dataset, version))
 
 export interface VersionOrDraft {
-  readonly dataset: datasetStore.DatasetRow
+  readonly dataset: DatasetRow
   readonly text: DefinitionText
-  readonly version: versionStore.VersionRow | null
+  readonly version: VersionRow | null
   readonly draft: DraftRow | null
 }
 
@@ -100,7 +99,7 @@ export async function getVersionOrDraft(
   tx: Tx,
   kind: DefinitionKind,
   params: { readonly version: string },
-  origin: datasetStore.Origin | null = null,
+  origin: Origin | null = null,
 ): Promise<VersionOrDraft> {
   const key = getDefinitionKey(kind, params)
   if (params.version === 'draft' && origin !== 'shared') {
@@ -109,24 +108,9 @@ export async function getVersionOrDraft(
     return { dataset: own, text: draft.definition, version: null, draft }
   }
   const dataset = await getDefinition(tx, kind.family, key, origin)
-  const version = assertFound(await versionStore.findVersion(tx, dataset, params.version))
-  return { dataset, text: await loadVersionText(kernel, tx, dataset, version), version, draft: null }
+  const version = assertFound(await findVersion(tx, dataset, params.version))
+  return { dataset, text: await loadVersionText(kernel, tx, kind, { dataset, version }), version, draft: null }
 }
-
-/** Everything there is to say of a text, with the golden cases of its definition. */
-export async function validateDefinition(
-  kernel: Kernel,
-  tx: Tx,
-  { dataset, text }: Pick<VersionOrDraft, 'dataset' | 'text'>,
-) {
-  const examined = await checkDefinition(tx, dataset.family as DefinitionFamily, text)
-  const cases = await listCases(tx, dataset, null, MAX_CASES)
-  const findings = await collectFindings(kernel, tx, examined, cases)
-  const warnings = examined.of ? await findReasonCodeWarnings(kernel, tx, text) : []
-  return { examined, cases, findings: [...findings, ...warnings] }
-}
-
-export const getListVersions = (examined: CheckedDefinition) => (examined.of ? toListVersions(examined.of.lists) : [])
 
 export interface NewDefinition extends Partial<ProfileRow> {
   readonly title: string
@@ -144,14 +128,14 @@ export async function createDefinition(
   kind: DefinitionKind,
   key: string,
   order: NewDefinition,
-): Promise<datasetStore.DatasetRow> {
+): Promise<DatasetRow> {
   const { definition, from_key, subject_types = [], products = [], typologies = [], ...settings } = order
-  const shared = await datasetStore.findSharedDataset(tx, key, kind.family)
+  const shared = await findSharedDataset(tx, key, kind.family)
   if (kind.reserved.includes(key) || (shared && shared.overlay_policy !== 'free')) fail('list_key_reserved')
   const begun = await getInitialText(kernel, tx, kind, definition, from_key)
-  const type = (await typeStore.findSharedType(tx, kind.type_key)) ?? fail('internal')
+  const type = (await findSharedType(tx, kind.type_key)) ?? fail('internal')
   const dataset = assertFound(
-    await datasetStore.insertDataset(tx, {
+    await insertDataset(tx, {
       ...settings,
       dataset_id: uuidv7(),
       family: kind.family,
@@ -176,35 +160,35 @@ async function getInitialText(
   if (text && from_key !== undefined) fail('conflict', 'Give the definition, or the key to begin from, not both.')
   if (text) return text
   if (from_key === undefined) return {}
-  return (await getCurrentText(kernel, tx, await getDefinition(tx, kind.family, from_key))).text
+  return (await getCurrentText(kernel, tx, kind, await getDefinition(tx, kind.family, from_key))).text
 }
 
 /** The version of this definition that is in force or, while none of it is, its newest; nothing before the first. */
 export async function getCurrentText(
   kernel: Kernel,
   tx: Tx,
-  dataset: datasetStore.DatasetRow,
+  kind: DefinitionKind,
+  dataset: DatasetRow,
 ): Promise<{ readonly version: number | null; readonly text: DefinitionText }> {
-  const inForce = (await resolver.findPointersInForce(tx, [dataset.list_key], {}, dataset.family)).get(dataset.list_key)
+  const inForce = (await findPointersInForce(tx, [dataset.list_key], {}, dataset.family)).get(dataset.list_key)
   if (inForce?.dataset_id === dataset.dataset_id)
-    return { version: inForce.version, text: await loadText(kernel, tx, inForce) }
-  const newest =
-    dataset.head_version === 0 ? undefined : await versionStore.findVersion(tx, dataset, dataset.head_version)
+    return { version: inForce.version, text: await loadText(kernel, tx, kind, inForce) }
+  const newest = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
   if (!newest) return { version: null, text: {} }
-  return { version: newest.version, text: await loadVersionText(kernel, tx, dataset, newest) }
+  return { version: newest.version, text: await loadVersionText(kernel, tx, kind, { dataset, version: newest }) }
 }
 
 /** What a new draft begins with: what is in force under the key, whoever it is of, or else the newest of its own versions. */
-export async function getInitialDraft(kernel: Kernel, tx: Tx, own: datasetStore.DatasetRow) {
-  const governs = await getDefinition(tx, own.family as DefinitionFamily, own.list_key)
-  const { version, text } = await getCurrentText(kernel, tx, governs)
+export async function getInitialDraft(kernel: Kernel, tx: Tx, kind: DefinitionKind, own: DatasetRow) {
+  const governs = await getDefinition(tx, kind.family, own.list_key)
+  const { version, text } = await getCurrentText(kernel, tx, kind, governs)
   return { based_on: governs.dataset_id === own.dataset_id ? version : null, text }
 }
 
-type DefinitionViewRow = datasetStore.DatasetViewRow & Partial<ProfileRow> & { readonly draft: DraftRow | undefined }
+type DefinitionViewRow = DatasetViewRow & Partial<ProfileRow> & { readonly draft: DraftRow | undefined }
 
 /** With what stands beside the registry's own view of it. */
-export async function withProfiles(tx: Tx, rows: readonly datasetStore.DatasetViewRow[]): Promise<DefinitionViewRow[]> {
+export async function withProfiles(tx: Tx, rows: readonly DatasetViewRow[]): Promise<DefinitionViewRow[]> {
   if (rows.length === 0) return []
   const profiles = new Map((await findProfiles(tx, rows)).map((row) => [`${row.tenant_id} ${row.dataset_id}`, row]))
   const drafts = new Map((await listDrafts(tx, rows)).map((row) => [row.dataset_id, row]))
@@ -222,7 +206,8 @@ export function toDefinitionView(kind: DefinitionKind, row: DefinitionViewRow) {
   const { created_at, created_by, updated_at, revision } = row
   return {
     ...{ [kind.param]: list_key, origin, title, description, owner, review_every_days, stale_after_days },
-    ...{ subject_types, products, typologies, state, head_version, active, pending, versions, versions_total },
+    ...(kind.has_profile && { subject_types, products, typologies }),
+    ...{ state, head_version, active, pending, versions, versions_total },
     draft: draft
       ? {
           revision: draft.revision,
@@ -241,11 +226,10 @@ export async function getDefinitionView(
   tx: Tx,
   kind: DefinitionKind,
   key: string,
-  origin: datasetStore.Origin | null = null,
+  origin: Origin | null = null,
 ) {
-  const [row] = await withProfiles(tx, [assertFound(await datasetStore.findDatasetView(tx, key, kind.family, origin))])
+  const [row] = await withProfiles(tx, [assertFound(await findDatasetView(tx, key, kind.family, origin))])
   const view = toDefinitionView(kind, row as DefinitionViewRow)
-  const asked = { family: kind.family, key }
-  const status = view.active ? await checkDefinitionInForce(kernel, tx, asked, { cases: true }) : null
-  return { ...view, attention: status?.findings ?? [] } as never
+  const attention = view.active ? await kind.checkInForce(kernel, tx, key) : []
+  return { ...view, attention } as never
 }

@@ -85,7 +85,7 @@ export const insertReferences = (tx: Tx, { dataset_id }: DatasetId, version: num
 
 /** Definitions some version of which reads the list: those of the tenant, and the shared ones. */
 export const listReferencingDefinitions = (tx: Tx, list_key: string) =>
-  tx.query<{ family: 'matrix' | 'rule'; key: string }>(
+  tx.query<{ family: string; key: string }>(
     `select distinct d.family, d.list_key as key from app.definition_reference r
        join app.dataset d on d.tenant_id = r.tenant_id and d.dataset_id = r.dataset_id
       where r.tenant_id in ($1, app.system_tenant()) and r.list_key = $2 order by 1, 2`,

@@ -1,35 +1,34 @@
 /** Versions of a definition: the draft people work on, what was published, and what changed between two. */
 
-import type { Finding } from '#decision/model.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
-import { datasetStore, registrySchemas, versionStore } from '#modules/definitions/index.ts'
+import { getOrigin } from '../datasets/origin.ts'
+import * as registrySchemas from '../schemas.ts'
+import { getDifferencePage, toVersionView } from '../versions/publish.ts'
+import { findVersion, listVersions, type VersionRow } from '../versions/queries.ts'
 
 import {
-  type DefinitionText,
   getDefinition,
-  getDefinitionKey,
   getInitialDraft,
   getVersionOrDraft,
   loadVersionText,
   lockOwnDefinition,
   type VersionOrDraft,
-  validateDefinition,
-} from '../definitions/definition.ts'
-import { insertDraft, lockDraft, removeDraft, updateDraft } from '../definitions/queries.ts'
-import { type DefinitionKind, type DefinitionSchemas, DraftText, NewDraft, PublishRequest } from '../schema.ts'
-import { describeDefinition } from './plain-language.ts'
-import { publishDefinition } from './publish.ts'
+} from './document.ts'
+import { type DefinitionKind, type DefinitionText, type Finding, getDefinitionKey } from './kind.ts'
+import { publishDraft } from './publish.ts'
+import { insertDraft, lockDraft, removeDraft, updateDraft } from './queries.ts'
+import { type DefinitionSchemas, DraftText, NewDraft, PublishRequest } from './schema.ts'
 
 /** A version or a draft in one shape; a published one never changes, so its revision is always the first. */
 function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findings: readonly Finding[] | null) {
   const { dataset, text, version, draft } = written
   return {
     [kind.param]: dataset.list_key,
-    origin: datasetStore.getOrigin(dataset.tenant_id),
+    origin: getOrigin(dataset.tenant_id),
     state: version?.state ?? 'draft',
     version: version?.version ?? null,
     label: version?.label ?? null,
@@ -37,7 +36,7 @@ function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findin
     note: version?.note ?? null,
     based_on: draft?.based_on ?? null,
     definition: text,
-    reading: describeDefinition(text),
+    reading: kind.describe(text),
     proof: (version?.provenance['proof'] as object | undefined) ?? null,
     findings,
     revision: draft?.revision ?? 1,
@@ -46,18 +45,18 @@ function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findin
   } as never
 }
 
-const toVersionMetadata = (kind: DefinitionKind, key: string, version: versionStore.VersionRow) => {
-  const { list_key, list_origin, delta_base_version: _, ...rest } = versionStore.toVersionView(key, version)
+const toVersionMetadata = (kind: DefinitionKind, key: string, version: VersionRow) => {
+  const { list_key, list_origin, delta_base_version: _, ...rest } = toVersionView(key, version)
   return { [kind.param]: list_key, [`${kind.word}_origin`]: list_origin, ...rest } as never
 }
 
 export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
-  const { family, segment, param, noun, word } = kind
+  const { family, segment, param, word, operations } = kind
   const at = `/${segment}/:${param}` as const
 
   return [
     tenantRoute(`GET ${at}/versions`, {
-      id: `list${noun}Versions`,
+      id: operations.listVersions,
       summary: 'Published versions, newest first, with state and hash',
       roles: everyone,
       tx: 'read',
@@ -68,15 +67,15 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
     }).handle(async (input) => {
       const { tx, params, query } = input
       const dataset = await getDefinition(tx, family, getDefinitionKey(kind, params), query.origin)
-      const route = `list${noun}Versions ${dataset.dataset_id}`
+      const route = `${operations.listVersions} ${dataset.dataset_id}`
       const versions = await paginate(input, route, ['version'], (after, count) =>
-        versionStore.listVersions(tx, dataset, query.state ?? null, after, count),
+        listVersions(tx, dataset, query.state ?? null, after, count),
       )
       return { ...versions, items: versions.items.map((row) => toVersionMetadata(kind, dataset.list_key, row)) }
     }),
 
     tenantRoute(`POST ${at}/versions`, {
-      id: `create${noun}Draft`,
+      id: operations.createDraft,
       summary: `Open a draft of the ${word}: from a text, from a version, or from the one in force`,
       roles: ['policy_editor'],
       tx: 'write',
@@ -91,23 +90,20 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       if (body.definition && body.from_version) fail('conflict', 'Give the definition, or the version to begin from.')
       const begin = async (): Promise<{ based_on: number | null; text: DefinitionText }> => {
         if (body.definition) return { based_on: dataset.head_version || null, text: body.definition }
-        if (body.from_version === undefined) return getInitialDraft(kernel, tx, dataset)
-        const from = assertReferenced(
-          await versionStore.findVersion(tx, dataset, body.from_version),
-          `version ${body.from_version}`,
-        )
-        return { based_on: from.version, text: await loadVersionText(kernel, tx, dataset, from) }
+        if (body.from_version === undefined) return getInitialDraft(kernel, tx, kind, dataset)
+        const from = assertReferenced(await findVersion(tx, dataset, body.from_version), `version ${body.from_version}`)
+        return { based_on: from.version, text: await loadVersionText(kernel, tx, kind, { dataset, version: from }) }
       }
       const { based_on, text } = await begin()
       const draft = await insertDraft(tx, dataset, text, based_on)
       if (!draft) return fail('duplicate', 'A draft is open already; edit or delete it.')
       audit.recordDiff(null, { draft: true, based_on })
-      const { findings } = await validateDefinition(kernel, tx, { dataset, text })
+      const { findings } = await kind.validate(kernel, tx, { dataset, text })
       return toVersionTextView(kind, { dataset, text, version: null, draft }, findings)
     }),
 
     tenantRoute(`GET ${at}/versions/:version`, {
-      id: `get${noun}Version`,
+      id: operations.getVersion,
       summary: 'A version or the draft: its definition, a plain reading of it, and its proof or findings',
       roles: everyone,
       tx: 'read',
@@ -121,12 +117,12 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       return toVersionTextView(
         kind,
         written,
-        written.draft ? (await validateDefinition(kernel, tx, written)).findings : null,
+        written.draft ? (await kind.validate(kernel, tx, written)).findings : null,
       )
     }),
 
     tenantRoute(`PUT ${at}/versions/:version`, {
-      id: `update${noun}Draft`,
+      id: operations.updateDraft,
       summary: 'Edit the draft; whatever is wrong with it is answered and kept from being published',
       roles: ['policy_editor'],
       tx: 'write',
@@ -141,12 +137,12 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       assertRevision(assertFound(await lockDraft(tx, dataset)).revision, input)
       const draft = assertFound(await updateDraft(tx, dataset, body.definition))
       audit.recordDiff(null, { draft: true, draft_revision: draft.revision })
-      const { findings } = await validateDefinition(kernel, tx, { dataset, text: body.definition })
+      const { findings } = await kind.validate(kernel, tx, { dataset, text: body.definition })
       return toVersionTextView(kind, { dataset, text: body.definition, version: null, draft }, findings)
     }),
 
     tenantRoute(`DELETE ${at}/versions/:version`, {
-      id: `delete${noun}Draft`,
+      id: operations.deleteDraft,
       summary: 'Throw the draft away',
       roles: ['policy_editor'],
       tx: 'write',
@@ -160,7 +156,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
     }),
 
     tenantRoute(`POST ${at}/versions/:version/publish`, {
-      id: `publish${noun}Draft`,
+      id: operations.publishDraft,
       summary: 'Prove the draft complete and make it a version; puts nothing in force',
       description:
         'References, bands, completeness over all inputs and golden cases are checked against the lists in force; the ' +
@@ -189,7 +185,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       const dataset = await lockOwnDefinition(tx, family, key)
       const draft = assertFound(await lockDraft(tx, dataset))
       assertRevision(draft.revision, input)
-      const version = await publishDefinition(kernel, tx, dataset, draft.definition, body)
+      const version = await publishDraft(kernel, tx, kind, { dataset, draft, ...body })
       await removeDraft(tx, dataset)
       const { content_hash, difference, label, note } = version
       audit.recordDiff(null, { version: version.version, label, note, content_hash, difference })
@@ -197,7 +193,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
     }),
 
     tenantRoute(`GET ${at}/diff`, {
-      id: `diff${noun}Versions`,
+      id: operations.diffVersions,
       summary: 'What changed between two versions, factor by factor and field by field',
       roles: everyone,
       tx: 'read',
@@ -207,7 +203,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       problems: ['not_found', 'content_corrupt'],
     }).handle(async (input) => {
       const dataset = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params), input.query.origin)
-      const difference = await versionStore.getDifferencePage(input, `diff${noun}Versions`, dataset)
+      const difference = await getDifferencePage(input, operations.diffVersions, dataset)
       return { [param]: dataset.list_key, ...difference } as never
     }),
   ]

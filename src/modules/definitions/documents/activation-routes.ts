@@ -1,4 +1,5 @@
 /** Putting a version of a definition in force, later or at once, taking it back, and the timeline of it all. */
+
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { paginate } from '#kernel/page.ts'
@@ -6,29 +7,39 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { ChangeRequestView, submitChangeRequest } from '#kernel/request/approval.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
-import { activationStore, datasetStore, registrySchemas, versionStore } from '#modules/definitions/index.ts'
+import {
+  activateVersion,
+  cancelActivation,
+  findBreakGlassReason,
+  findRollbackApprovalRule,
+  pinVersion,
+  rollBack,
+  unpinVersion,
+} from '../activations/activate.ts'
+import { type ActivationRow, findActivationInForce, listActivations } from '../activations/queries.ts'
+import { buildTimeline } from '../activations/timeline.ts'
+import { getOrigin } from '../datasets/origin.ts'
+import { findDatasetForWrite } from '../datasets/queries.ts'
+import * as registrySchemas from '../schemas.ts'
+import { findVersion } from '../versions/queries.ts'
 
-import { getDefinition, getDefinitionKey } from './definitions/definition.ts'
-import type { DefinitionKind, DefinitionSchemas } from './schema.ts'
+import { getDefinition } from './document.ts'
+import { type DefinitionKind, getDefinitionKey } from './kind.ts'
+import type { DefinitionSchemas } from './schema.ts'
 
 export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
-  const { family, segment, param, noun, word } = kind
+  const { family, segment, param, word, operations } = kind
   const at = `/${segment}/:${param}` as const
-  const toActivationView = ({
-    dataset_tenant_id: owner,
-    dataset_id: _d,
-    list_key,
-    ...activation
-  }: activationStore.ActivationRow) =>
-    ({ [param]: list_key, ...activation, origin: owner === null ? null : datasetStore.getOrigin(owner) }) as never
+  const toActivationView = ({ dataset_tenant_id: owner, dataset_id: _d, list_key, ...activation }: ActivationRow) =>
+    ({ [param]: list_key, ...activation, origin: owner === null ? null : getOrigin(owner) }) as never
 
   /** A proposal is bound to what was in force when it was made. */
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
-    (await activationStore.findActivationInForce(tx, family, params[param] as string, 'base'))?.activation_id ?? 'none'
+    (await findActivationInForce(tx, family, params[param] as string, 'base'))?.activation_id ?? 'none'
 
   return [
     tenantRoute(`GET ${at}/activations`, {
-      id: `list${noun}Activations`,
+      id: operations.listActivations,
       summary: 'Timeline: which version was in force between which instants',
       roles: everyone,
       tx: 'read',
@@ -42,16 +53,16 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       const of = { tenant_id: query.scope === 'shared' ? SYSTEM_TENANT : tx.tenant_id, family, list_key }
       const { items, next_cursor } = await paginate(
         input,
-        `list${noun}Activations ${list_key}`,
+        `${operations.listActivations} ${list_key}`,
         ['seq'],
-        (after, count) => activationStore.listActivations(tx, of, after, count),
+        (after, count) => listActivations(tx, of, after, count),
       )
-      const all = query.cursor === undefined ? await activationStore.listActivations(tx, of, null, 1000) : []
-      return { items: items.map(toActivationView), in_force: activationStore.buildTimeline(all), next_cursor }
+      const all = query.cursor === undefined ? await listActivations(tx, of, null, 1000) : []
+      return { items: items.map(toActivationView), in_force: buildTimeline(all), next_cursor }
     }),
 
     tenantRoute(`POST ${at}/activations`, {
-      id: `activate${noun}Version`,
+      id: operations.activateVersion,
       summary: 'Put a version in force, now or from an instant on, once it is proved against the lists of then',
       roles: ['compliance_officer'],
       tx: 'write',
@@ -63,8 +74,8 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
-      const before = await activationStore.findActivationInForce(tx, family, list_key, 'base')
-      const made = await activationStore.activateVersion(
+      const before = await findActivationInForce(tx, family, list_key, 'base')
+      const made = await activateVersion(
         tx,
         { list_key, ...body, cr_id: request.change_request_id },
         'activate',
@@ -79,9 +90,9 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     }),
 
     tenantRoute(`POST ${at}/versions/:version/submit`, {
-      id: `submit${noun}Version`,
+      id: operations.submitVersion,
       summary: 'Ask for a version to be put in force; creates a change request',
-      submits: `activate${noun}Version`,
+      submits: operations.activateVersion,
       roles: ['policy_editor'],
       tx: 'write',
       params: s.VersionParams,
@@ -94,9 +105,9 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
       const { version } = params as unknown as { version: string }
       if (version === 'draft') fail('transition_not_allowed', 'Publish the draft first.')
-      const dataset = assertFound(await datasetStore.findDatasetForWrite(tx, getDefinitionKey(kind, params), family))
-      const published = assertFound(await versionStore.findVersion(tx, dataset, version))
-      const operation = assertFound(kernel.routes.find(({ id }) => id === `activate${noun}Version`))
+      const dataset = assertFound(await findDatasetForWrite(tx, getDefinitionKey(kind, params), family))
+      const published = assertFound(await findVersion(tx, dataset, version))
+      const operation = assertFound(kernel.routes.find(({ id }) => id === operations.activateVersion))
       const order = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }
       return submitChangeRequest(tx, operation, order, () =>
         kernel.executeOperation(operation.id, { tx, actor, request, audit, ...order }),
@@ -104,7 +115,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     }),
 
     tenantRoute(`POST ${at}/rollback`, {
-      id: `rollBack${noun}`,
+      id: operations.rollBack,
       summary: `Put an earlier version of the ${word} in force again, in one call, with a reason`,
       description:
         'Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. ' +
@@ -120,9 +131,9 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       governed: {
         action: 'rollback',
         head,
-        breakGlass: activationStore.findBreakGlassReason,
+        breakGlass: findBreakGlassReason,
         findDefaultRule: (tx, { params, body }) =>
-          activationStore.findRollbackApprovalRule(tx, family, getDefinitionKey(kind, params), body),
+          findRollbackApprovalRule(tx, family, getDefinitionKey(kind, params), body),
       },
       problems: [
         'not_found',
@@ -135,9 +146,9 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       ],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
-      const before = await activationStore.findActivationInForce(tx, family, list_key, 'base')
+      const before = await findActivationInForce(tx, family, list_key, 'base')
       const order = { list_key, ...body, cr_id: request.change_request_id }
-      const { activation, revoked } = await activationStore.rollBack(tx, order, family, kernel)
+      const { activation, revoked } = await rollBack(tx, order, family, kernel)
       audit.recordDiff(
         { version: before?.version ?? null },
         {
@@ -150,7 +161,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     }),
 
     tenantRoute(`POST ${at}/pin`, {
-      id: `pin${noun}`,
+      id: operations.pin,
       summary: `Keep this tenant on one version of a shared ${word}`,
       roles: ['compliance_officer'],
       tx: 'write',
@@ -161,13 +172,13 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const order = { list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
-      const made = await activationStore.pinVersion(tx, order, kernel, family)
+      const made = await pinVersion(tx, order, kernel, family)
       audit.recordDiff(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
       return toActivationView(made)
     }),
 
     tenantRoute(`POST ${at}/unpin`, {
-      id: `unpin${noun}`,
+      id: operations.unpin,
       summary: `Follow the shared ${word} again`,
       roles: ['compliance_officer'],
       tx: 'write',
@@ -178,19 +189,12 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, request, kernel }) =>
       toActivationView(
-        await activationStore.unpinVersion(
-          tx,
-          getDefinitionKey(kind, params),
-          body.reason,
-          request.change_request_id,
-          kernel,
-          family,
-        ),
+        await unpinVersion(tx, getDefinitionKey(kind, params), body.reason, request.change_request_id, kernel, family),
       ),
     ),
 
     tenantRoute(`DELETE ${at}/activations/:activation_id`, {
-      id: `delete${noun}Activation`,
+      id: operations.deleteActivation,
       summary: 'Cancel a scheduled activation that has not happened yet',
       roles: ['compliance_officer'],
       tx: 'write',
@@ -202,7 +206,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     }).handle(async ({ tx, params, query, audit, kernel }) => {
       const { activation_id } = params as unknown as { activation_id: string }
       const order = { list_key: getDefinitionKey(kind, params), activation_id, ...query }
-      const { activation, revoked } = await activationStore.cancelActivation(tx, order, family, kernel)
+      const { activation, revoked } = await cancelActivation(tx, order, family, kernel)
       audit.recordDiff({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
       return toActivationView(revoked)
     }),

@@ -1,4 +1,5 @@
 /** Definitions by key: list, create, read, keep, retire, and see which lists they read. */
+
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { paginate } from '#kernel/page.ts'
@@ -6,67 +7,63 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { findInheritedRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { type GovernedChange, type Route, tenantRoute } from '#kernel/route.ts'
-import { activationStore, datasetStore, registrySchemas, resolver } from '#modules/definitions/index.ts'
-
-import { checkDefinition, toListVersions } from '../proofs.ts'
-import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
+import { lockActivations } from '../activations/queries.ts'
+import { changesGovernedSettings, getOrigin, toViewEtag } from '../datasets/origin.ts'
+import { findDatasetForWrite, listDatasets, updateDataset } from '../datasets/queries.ts'
+import { findPointersInForce } from '../resolve/resolver.ts'
+import * as registrySchemas from '../schemas.ts'
 import {
   createDefinition,
   getCurrentText,
   getDefinition,
-  getDefinitionKey,
   getDefinitionView,
   lockOwnDefinition,
   type NewDefinition,
   toDefinitionView,
   withProfiles,
-} from './definition.ts'
+} from './document.ts'
+import { type DefinitionKind, getDefinitionKey } from './kind.ts'
 import { findProfiles, type ProfileRow, upsertProfile } from './queries.ts'
+import { type DefinitionSchemas, toListVersions } from './schema.ts'
 
-export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
-  const { family, segment, param, noun, plural, word } = kind
+export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+  const { family, segment, param, word, operations } = kind
   const at = `/${segment}/:${param}` as const
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-    const dataset =
-      params[param] === undefined ? undefined : await datasetStore.findDatasetForWrite(tx, params[param], family)
+    const dataset = params[param] === undefined ? undefined : await findDatasetForWrite(tx, params[param], family)
     return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
   }
 
   /** What describes a definition may be corrected at once. */
   const isGovernedChange = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
-    const dataset = await datasetStore.findDatasetForWrite(tx, getDefinitionKey(kind, params), family)
-    return dataset === undefined || datasetStore.changesGovernedSettings(dataset, body)
+    const dataset = await findDatasetForWrite(tx, getDefinitionKey(kind, params), family)
+    return dataset === undefined || changesGovernedSettings(dataset, body)
   }
 
   return [
     tenantRoute(`GET /${segment}`, {
-      id: `list${plural}`,
+      id: operations.list,
       summary: `List ${segment.replace('-', ' ')} with their versions and the one in force`,
       roles: everyone,
       tx: 'read',
       query: s.Query,
       reply: [200, s.Page],
     }).handle(async (input) => {
-      const { origin = null, state = null, key_prefix = null, typology = null } = input.query
+      const { origin = null, state = null, key_prefix = null } = input.query
+      const { typology = null } = input.query as { typology?: string }
       const { items, next_cursor } = await paginate(
         input,
-        `list${plural}`,
+        operations.list,
         ['list_key', 'dataset_id'],
         (after, count) =>
-          datasetStore.listDatasets(
-            input.tx,
-            { origin, state, type_key: null, key_prefix, typology },
-            after,
-            count,
-            family,
-          ),
+          listDatasets(input.tx, { origin, state, type_key: null, key_prefix, typology }, after, count, family),
       )
       const rows = await withProfiles(input.tx, items)
       return { items: rows.map((row) => toDefinitionView(kind, row)) as never, next_cursor }
     }),
 
     tenantRoute(`POST /${segment}`, {
-      id: `create${noun}`,
+      id: operations.create,
       summary: `Create a ${word} with a first draft`,
       description:
         `A tenant may have its own ${word} under the key of a shared one. The shared one goes on deciding until a version of the ` +
@@ -77,18 +74,18 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       reply: [201, s.View],
       revisioned: true,
       location: (made) => `/${segment}/${getDefinitionKey(kind, made)}?origin=own`,
-      links: { [`get${noun}`]: { [param]: param, origin: 'origin' } },
+      links: { [operations.get]: { [param]: param, origin: 'origin' } },
       problems: ['not_found', 'duplicate', 'list_key_reserved', 'conflict'],
     }).handle(async ({ tx, body, audit, kernel }) => {
-      const { [param]: key, ...order } = body as unknown as NewDefinition & Record<string, string>
+      const { [param]: key, ...order } = body as unknown as Record<string, unknown>
       const { definition: _, ...settings } = order
-      await createDefinition(kernel, tx, kind, key as string, order)
+      await createDefinition(kernel, tx, kind, key as string, order as unknown as NewDefinition)
       audit.recordDiff(null, { [param]: key, ...settings })
       return getDefinitionView(kernel, tx, kind, key as string, 'own')
     }),
 
     tenantRoute(`GET ${at}`, {
-      id: `get${noun}`,
+      id: operations.get,
       summary: `One ${word}: what it is for, its versions, the one in force, and whether that still holds`,
       roles: everyone,
       tx: 'read',
@@ -96,14 +93,14 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       query: registrySchemas.OriginQuery,
       reply: [200, s.View],
       revisioned: true,
-      headers: (view) => ({ etag: datasetStore.toViewEtag(view as never) }),
+      headers: (view) => ({ etag: toViewEtag(view as never) }),
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) =>
       getDefinitionView(kernel, tx, kind, getDefinitionKey(kind, params), query.origin),
     ),
 
     tenantRoute(`PATCH ${at}`, {
-      id: `update${noun}`,
+      id: operations.update,
       summary: 'Change title, owner, description, review cadence or what it is for',
       description:
         'Only a change of the review cadence or the staleness limit may wait for approval: as `datasets`, or, where the policy does ' +
@@ -127,7 +124,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       assertRevision(dataset.revision, input)
       const { expected_revision: _, ...change } = body as Partial<ProfileRow> & Record<string, unknown>
       const [before = { subject_types: [], products: [], typologies: [] }] = await findProfiles(tx, [dataset])
-      const changed = assertFound(await datasetStore.updateDataset(tx, { ...dataset, ...change }))
+      const changed = assertFound(await updateDataset(tx, { ...dataset, ...change }))
       const { subject_types, products, typologies } = { ...before, ...change }
       await upsertProfile(tx, dataset, { subject_types, products, typologies })
       audit.recordDiff({ ...dataset, ...before }, { ...changed, subject_types, products, typologies })
@@ -135,7 +132,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
     }),
 
     tenantRoute(`POST ${at}/archive`, {
-      id: `archive${noun}`,
+      id: operations.archive,
       summary: `Retire a ${word} of which nothing is in force; its history stays readable`,
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
@@ -145,19 +142,19 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'transition_not_allowed', 'conflict'],
     }).handle(async ({ tx, params, audit, kernel }) => {
       const key = getDefinitionKey(kind, params)
-      await activationStore.lockActivations(tx, family, key)
+      await lockActivations(tx, family, key)
       const dataset = await lockOwnDefinition(tx, family, key)
-      const inForce = (await resolver.findPointersInForce(tx, [key], {}, family)).get(key)
+      const inForce = (await findPointersInForce(tx, [key], {}, family)).get(key)
       if (inForce?.dataset_id === dataset.dataset_id) {
         fail('conflict', `Version ${inForce.version} of ${key} is in force.`)
       }
       audit.recordDiff({ state: dataset.state }, { state: 'archived' })
-      await datasetStore.updateDataset(tx, { ...dataset, state: 'archived' })
+      await updateDataset(tx, { ...dataset, state: 'archived' })
       return getDefinitionView(kernel, tx, kind, key, 'own')
     }),
 
     tenantRoute(`GET ${at}/dependencies`, {
-      id: `list${noun}Dependencies`,
+      id: operations.listDependencies,
       summary: `The lists this ${word} reads, with the version of each that is in force`,
       description: 'Of the version in force, or of the newest one while none is.',
       roles: everyone,
@@ -168,8 +165,8 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
       const dataset = await getDefinition(tx, family, getDefinitionKey(kind, params), query.origin)
-      const { version, text } = await getCurrentText(kernel, tx, dataset)
-      const { lists: read, references } = await checkDefinition(tx, family, text)
+      const { version, text } = await getCurrentText(kernel, tx, kind, dataset)
+      const { lists: read, references } = await kind.findReferences(tx, text)
       const lists = new Map(toListVersions(read).map((list) => [list.list_key, list]))
       const keys = [...new Set(references.map(({ list_key }) => list_key))].sort()
       const items = keys.map((list_key) => ({
@@ -179,7 +176,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
           .filter((reference) => reference.list_key === list_key)
           .map(({ pointer, key, field }) => ({ pointer, key, field })),
       }))
-      return { [param]: dataset.list_key, origin: datasetStore.getOrigin(dataset.tenant_id), version, items } as never
+      return { [param]: dataset.list_key, origin: getOrigin(dataset.tenant_id), version, items } as never
     }),
   ]
 }
