@@ -70,6 +70,15 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
+  test('no source imports tests or fixtures', () => {
+    const wrong = sources.flatMap(({ file, imports, typeImports }) =>
+      [...imports, ...typeImports]
+        .filter((to) => to.startsWith('test/') || /fixtures\.ts$|\.test\.ts$/.test(to))
+        .map((to) => `${file} → ${to}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
   test('there is no cycle', () => {
     const all = readSources('src', 'client', 'console/src')
     expect(findCycles(new Map(all.map(({ file, imports }) => [file, imports])))).toEqual([])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
 import { createReceipt } from '#modules/reference-data/index.ts'
-import { smallMatrix, smallRule } from '#test/support/definition-fixtures.ts'
+import { smallMatrix, smallRule } from '#test/support/small-definitions.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { decideWith, getResolution, getResolutionPins, restoreResolution, toPointers } from './index.ts'
 
