@@ -172,12 +172,66 @@ describe('homes', () => {
   })
 })
 
+/** What other modules may import. Counted by name, types included. */
+function listExports(text: string): string[] {
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','))
+  const declared = [...text.matchAll(/^export (?:async )?(?:const|function|class|interface|type) (\w+)/gm)]
+  return [...lists.map((name) => name.trim()).filter(Boolean), ...declared.map(([, name = '']) => name)]
+}
+
+describe('the interface of a module', () => {
+  const MAX_EXPORTS = 15
+  /** Each with the reason for which it may export more. */
+  const exceptions: Readonly<Record<string, string>> = {
+    'reference-data': 'holds the versioned definitions until they are a module of their own',
+    'risk-matrices': 'holds the route factories that rules share until versioned definitions are a module of their own',
+  }
+  const interfaces = sources.filter(({ file }) => /^src\/modules\/[^/]+\/index\.ts$/.test(file))
+
+  test('has at most 15 exports', () => {
+    expect(interfaces.map(({ file }) => moduleOf(file)).toSorted()).toEqual(order.toSorted())
+    const wide = interfaces
+      .filter(({ text }) => listExports(text).length > MAX_EXPORTS)
+      .map(({ file }) => moduleOf(file))
+    expect(wide).toEqual(Object.keys(exceptions))
+  })
+
+  test('exports nothing by wildcard, which could not be counted', () => {
+    expect(interfaces.filter(({ text }) => /^export \*/m.test(text)).map(({ file }) => file)).toEqual([])
+  })
+})
+
+describe('operationIds', () => {
+  /** Modules whose ids a factory still builds from parts, and where. */
+  const exceptions: readonly string[] = ['risk-matrices', 'rules']
+
+  test.for(modules)('$name: each is found as a string in the folder of its router', ({ name, routes }) => {
+    const text = sources
+      .filter(({ file }) => moduleOf(file) === name)
+      .map((source) => source.text)
+      .join('\n')
+    const missing = routes.filter(({ id }) => !text.includes(`'${id}'`)).map(({ id }) => id)
+    if (exceptions.includes(name)) expect(missing.length, 'remove it from the exceptions').toBeGreaterThan(0)
+    else expect(missing).toEqual([])
+  })
+})
+
 describe('size and names', () => {
   test('a file is read in one sitting', () => {
     const long = sources
       .map(({ file, text }) => ({ file, lines: text.split('\n').length }))
       .filter(({ lines }) => lines > 420)
     expect(long).toEqual([])
+  })
+
+  test('a folder inside a module has more than one file', () => {
+    const folders = new Map<string, string[]>()
+    for (const { file } of sources.filter((source) => moduleOf(source.file))) {
+      const folder = path.posix.dirname(file)
+      folders.set(folder, [...(folders.get(folder) ?? []), file])
+    }
+    expect(folders.size).toBeGreaterThan(order.length)
+    expect([...folders.values()].filter((files) => files.length === 1)).toEqual([])
   })
 
   test('file names are kebab-case and say what is inside', () => {

@@ -9,22 +9,30 @@ import {
   getDefinition,
   getDefinitionKey,
   getVersionOrDraft,
+  matrixKind,
 } from '#modules/risk-matrices/index.ts'
+import { ruleKind } from '#modules/rules/index.ts'
 import { createDefinitionCandidate } from './candidates.ts'
 import { IMPACT_RUN, startRun, toRunView } from './impact-runs.ts'
 import { findRun, listRuns } from './queries.ts'
 import { redactRun } from './redaction.ts'
 import { BacktestQuery, createBacktestSchemas, RunPage, RunRequest, RunView } from './schema.ts'
 
-export function createBacktestRoutes(kind: DefinitionKind): Route[] {
-  const { family, segment, param, noun, word } = kind
+interface OperationIds {
+  readonly start: string
+  readonly list: string
+  readonly get: string
+}
+
+function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] {
+  const { family, segment, param, word } = kind
   const s = createBacktestSchemas(kind)
   const at = `/${segment}/:${param}` as const
   const readers = ['policy_editor', 'compliance_officer', 'auditor'] as const
 
   return [
     tenantRoute(`POST ${at}/versions/:version/backtest`, {
-      id: `start${noun}Backtest`,
+      id: ids.start,
       summary: `Try a version of a ${word}, or its draft, on past decisions`,
       description:
         'The latest decision about each active subject of the last 400 days is made again, once with the version in force and ' +
@@ -46,7 +54,7 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
     }),
 
     tenantRoute(`GET ${at}/backtests`, {
-      id: `list${noun}Backtests`,
+      id: ids.list,
       summary: 'Past backtests, newest first',
       roles: readers,
       tx: 'read',
@@ -56,13 +64,13 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
       problems: ['not_found'],
     }).handle(async (input) => {
       const { list_key } = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params))
-      return paginate(input, `list${noun}Backtests ${list_key}`, ['created_at', 'run_id'], (after, count) =>
+      return paginate(input, `${ids.list} ${list_key}`, ['created_at', 'run_id'], (after, count) =>
         listRuns(input.tx, { family, list_key }, after, count),
       )
     }),
 
     tenantRoute(`GET ${at}/backtests/:run_id`, {
-      id: `get${noun}Backtest`,
+      id: ids.get,
       summary: 'From which result to which, by factor and segment, and whether it still holds',
       roles: readers,
       tx: 'read',
@@ -77,3 +85,16 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
     }),
   ]
 }
+
+export const backtestRoutes = [
+  ...createBacktestRoutes(matrixKind, {
+    start: 'startRiskMatrixBacktest',
+    list: 'listRiskMatrixBacktests',
+    get: 'getRiskMatrixBacktest',
+  }),
+  ...createBacktestRoutes(ruleKind, {
+    start: 'startRuleBacktest',
+    list: 'listRuleBacktests',
+    get: 'getRuleBacktest',
+  }),
+]
