@@ -86,15 +86,14 @@ function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] 
   ]
 }
 
-export const backtestRoutes = [
-  ...createBacktestRoutes(matrixKind, {
-    start: 'startRiskMatrixBacktest',
-    list: 'listRiskMatrixBacktests',
-    get: 'getRiskMatrixBacktest',
-  }),
-  ...createBacktestRoutes(ruleKind, {
-    start: 'startRuleBacktest',
-    list: 'listRuleBacktests',
-    get: 'getRuleBacktest',
-  }),
-]
+export const matrixBacktestRoutes = createBacktestRoutes(matrixKind, {
+  start: 'startRiskMatrixBacktest',
+  list: 'listRiskMatrixBacktests',
+  get: 'getRiskMatrixBacktest',
+})
+
+export const ruleBacktestRoutes = createBacktestRoutes(ruleKind, {
+  start: 'startRuleBacktest',
+  list: 'listRuleBacktests',
+  get: 'getRuleBacktest',
+})

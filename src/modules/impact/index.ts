@@ -5,10 +5,10 @@
 import type { Module } from '#kernel/route.ts'
 import { APPROVAL_REVIEW } from '#modules/change-requests/index.ts'
 import { reviewApproval } from './approval-gate.ts'
-import { backtestRoutes } from './backtest-routes.ts'
+import { matrixBacktestRoutes, ruleBacktestRoutes } from './backtest-routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { MEASURED_ACTIONS } from './candidates.ts'
-import { coverageRoutes } from './coverage/routes.ts'
+import { matrixCoverageRoute, ruleCoverageRoute } from './coverage/routes.ts'
 import { createImpactRunJob } from './jobs.ts'
 import { impactRoutes } from './routes.ts'
 
@@ -17,7 +17,7 @@ export const impact: Module = {
   segments: ['reference-data', 'risk-matrices', 'rules', 'change-requests'],
   tier: 'domain',
   summary: 'Impact runs and backtests: what a change would have done to past decisions, before anyone approves it.',
-  routes: [...impactRoutes, ...backtestRoutes, ...coverageRoutes],
+  routes: [...impactRoutes, ...matrixBacktestRoutes, matrixCoverageRoute, ...ruleBacktestRoutes, ruleCoverageRoute],
   jobs: [createImpactRunJob(500)],
   canary_table: 'impact_run',
   canary: insertCanaryRows,

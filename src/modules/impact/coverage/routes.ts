@@ -23,7 +23,5 @@ function createCoverageRoute(kind: DefinitionKind, id: string): Route {
   }).handle(async ({ tx, params, query, kernel }) => measureCoverage(kernel, tx, kind, params as object, query))
 }
 
-export const coverageRoutes = [
-  createCoverageRoute(matrixKind, 'getRiskMatrixCoverage'),
-  createCoverageRoute(ruleKind, 'getRuleCoverage'),
-]
+export const matrixCoverageRoute = createCoverageRoute(matrixKind, 'getRiskMatrixCoverage')
+export const ruleCoverageRoute = createCoverageRoute(ruleKind, 'getRuleCoverage')
