@@ -1,4 +1,4 @@
-/** Wire contract of batches: what is ordered, how it goes, what became of each item, and what two batches differ in. */
+/** Wire contract of batches: request, progress, items, summary and comparison. */
 import { jobStates } from '#kernel/job/queries.ts'
 import {
   Count,

@@ -1,4 +1,4 @@
-/** Decisions as the roles of a caller are told them: required actions by their audience, everything else as it is. */
+/** Redacts decisions for the roles of the caller: required actions are shown to their audience only. */
 import type { RedactionContext } from '#kernel/route.ts'
 import { collectActions, filterActions, filterExplanation, getActionFilter } from '#modules/risk-matrices/index.ts'
 import { listFieldChanges } from '#registry/content/json-patch.ts'
@@ -10,7 +10,7 @@ interface WithTriggers {
   readonly triggers: readonly WithActions[]
 }
 
-/** One decision with whatever of it is shown. */
+/** Any view of a decision. */
 interface DecisionView {
   readonly required_actions?: string[]
   readonly outcome: WithActions
@@ -44,7 +44,7 @@ interface WhatIfView {
   readonly changes: unknown
 }
 
-/** The changes are those between what is shown, so that they name no other action either. */
+/** Compares the redacted views, so that the changes name no hidden action. */
 export async function redactWhatIf<T extends WhatIfView>(shown: T, reader: RedactionContext): Promise<T> {
   const { before, after, explanation } = shown
   const filter = await getActionFilter(reader, collectActions(before, after.outcome, explanation))

@@ -1,4 +1,4 @@
-/** The same runs for matrices and rules, below their own paths: a version or the open draft, tried on past decisions. */
+/** Backtests of matrices and rules, below their own paths: a version or the open draft, tried on past decisions. */
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
