@@ -192,7 +192,7 @@ function hashOf(inputs) {
 }
 
 function isSource(file) {
-  return !/\.test\.tsx?$/.test(file) && !file.startsWith('node_modules')
+  return !/(\.test\.tsx?|fixtures\.ts)$/.test(file) && !file.startsWith('node_modules')
 }
 
 function filesUnder(folder) {

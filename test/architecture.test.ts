@@ -70,6 +70,15 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
+  test('no source imports tests or fixtures', () => {
+    const wrong = sources.flatMap(({ file, imports, typeImports }) =>
+      [...imports, ...typeImports]
+        .filter((to) => to.startsWith('test/') || /fixtures\.ts$|\.test\.ts$/.test(to))
+        .map((to) => `${file} → ${to}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
   test('there is no cycle', () => {
     const all = readSources('src', 'client', 'console/src')
     expect(findCycles(new Map(all.map(({ file, imports }) => [file, imports])))).toEqual([])
@@ -163,12 +172,55 @@ describe('homes', () => {
   })
 })
 
+/** What other modules may import. Counted by name, types included. */
+function listExports(text: string): string[] {
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','))
+  const declared = [...text.matchAll(/^export (?:(?:async )?(?:const|function|class|interface|type)|\* as) (\w+)/gm)]
+  return [...lists.map((name) => name.trim()).filter(Boolean), ...declared.map(([, name = '']) => name)]
+}
+
+describe('the interface of a module', () => {
+  const MAX_EXPORTS = 15
+  const interfaces = sources.filter(({ file }) => /^src\/modules\/[^/]+\/index\.ts$/.test(file))
+
+  test('has at most 15 exports', () => {
+    expect(interfaces.map(({ file }) => moduleOf(file)).toSorted()).toEqual(order.toSorted())
+    const wide = interfaces.filter(({ text }) => listExports(text).length > MAX_EXPORTS)
+    expect(wide.map(({ file }) => moduleOf(file))).toEqual([])
+  })
+
+  test('exports whole files under a name of their own only, so that they are counted', () => {
+    expect(interfaces.filter(({ text }) => /^export \* from/m.test(text)).map(({ file }) => file)).toEqual([])
+  })
+})
+
+describe('operationIds', () => {
+  test.for(modules)('$name: each is found as a string in the folder of its router', ({ name, routes }) => {
+    const text = sources
+      .filter(({ file }) => moduleOf(file) === name)
+      .map((source) => source.text)
+      .join('\n')
+    const missing = routes.filter(({ id }) => !text.includes(`'${id}'`)).map(({ id }) => id)
+    expect(missing).toEqual([])
+  })
+})
+
 describe('size and names', () => {
   test('a file is read in one sitting', () => {
     const long = sources
       .map(({ file, text }) => ({ file, lines: text.split('\n').length }))
       .filter(({ lines }) => lines > 420)
     expect(long).toEqual([])
+  })
+
+  test('a folder inside a module has more than one file', () => {
+    const folders = new Map<string, string[]>()
+    for (const { file } of sources.filter((source) => moduleOf(source.file))) {
+      const folder = path.posix.dirname(file)
+      folders.set(folder, [...(folders.get(folder) ?? []), file])
+    }
+    expect(folders.size).toBeGreaterThan(order.length)
+    expect([...folders.values()].filter((files) => files.length === 1)).toEqual([])
   })
 
   test('file names are kebab-case and say what is inside', () => {

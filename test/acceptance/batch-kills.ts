@@ -4,7 +4,7 @@
  * all its attempts up is resumed, as a person would. Prints one line of JSON.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newPolicy } from '../support/evaluation-fixtures.ts'
+import { newPolicy } from '../support/example-policy.ts'
 import type { ExampleTenant } from '../support/example-tenant.ts'
 import { createRandom } from '../support/random.ts'
 import {

@@ -3,7 +3,7 @@
  * exactly once, flip exactly those whose country moved, and keep the workers' memory flat. Prints one line of JSON.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countries as listed, newPolicy } from '../support/evaluation-fixtures.ts'
+import { countries as listed, newPolicy } from '../support/example-policy.ts'
 import type { ExampleTenant } from '../support/example-tenant.ts'
 import { createRandom } from '../support/random.ts'
 import {

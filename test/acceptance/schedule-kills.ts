@@ -3,7 +3,7 @@
  * leave exactly one run behind, each run that started exactly one batch, and no batch may be without its run. Prints one line of JSON.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newPolicy } from '../support/evaluation-fixtures.ts'
+import { newPolicy } from '../support/example-policy.ts'
 import type { ExampleTenant } from '../support/example-tenant.ts'
 import { createRandom } from '../support/random.ts'
 import { parseNumbers, parseWorkerPid, type RunningApi, reportResult, startApi } from './support/running-api.ts'

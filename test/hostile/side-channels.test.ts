@@ -7,7 +7,8 @@ import { modules } from '#app/modules.ts'
 import type { Route } from '#kernel/route.ts'
 import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type Example, fixtures } from '../support/fixtures.ts'
+import { fixtures } from '../support/fixtures.ts'
+import type { Example } from '../support/operation-fixture.ts'
 
 import { announceSampling, sample } from '../support/sampling.ts'
 

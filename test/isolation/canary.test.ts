@@ -14,7 +14,7 @@ import { createLog } from '#kernel/log.ts'
 import { type Module, type Route, tenantRoute } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import type { Example } from '../support/fixtures.ts'
+import type { Example } from '../support/operation-fixture.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 import {
   connect,

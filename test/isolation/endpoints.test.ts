@@ -1,13 +1,14 @@
 /**
  * Suite 3, from the route table: who is let in, and that another tenant's identifiers are answered exactly like ones that
- * never existed. A route without an example in test/support/fixtures.ts fails here.
+ * never existed. A route without an entry in its module's fixtures.ts fails here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
 import type { Route } from '#kernel/route.ts'
 import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { type Example, fixtures } from '../support/fixtures.ts'
+import { fixtures } from '../support/fixtures.ts'
+import type { Example } from '../support/operation-fixture.ts'
 import { announceSampling, sample } from '../support/sampling.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 import { getExample, publicRoutes, routes, send, sendAs, tenantRoutes } from './support.ts'

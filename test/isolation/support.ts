@@ -7,7 +7,8 @@ import { latestVersion, readMigrations } from '#kernel/database/migrations.ts'
 import type { Route } from '#kernel/route.ts'
 import { projectRoot } from '../support/database.ts'
 import type { ExampleTenant } from '../support/example-tenant.ts'
-import { type Example, type Fixture, fixtures } from '../support/fixtures.ts'
+import { fixtures } from '../support/fixtures.ts'
+import type { Example, Fixture } from '../support/operation-fixture.ts'
 import type { CallOptions, Reply, TestApp } from '../support/test-app.ts'
 
 /** Known before a server runs, so that each route is a test of its own; `w.kernel.routes` is asserted to be the same. */
@@ -20,7 +21,7 @@ export const LATEST_SCHEMA = latestVersion(readMigrations(path.join(projectRoot,
 
 export function getExample(route: Route, tenant: ExampleTenant, role?: Role): Example | Promise<Example> {
   const fixture: Fixture | undefined = fixtures[route.id]
-  if (!fixture) throw new Error(`test/support/fixtures.ts has no entry for ${route.id}`)
+  if (!fixture) throw new Error(`the fixtures of the module have no entry for ${route.id}`)
   return fixture(tenant, role ?? (route.roles[0] as Role))
 }
 

@@ -1,8 +1,8 @@
 /** PostgreSQL may ask for any transaction to be repeated; a source is read only once. An import must survive both. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { typeBody } from '#modules/reference-data/fixtures.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
-import { typeBody } from '../support/registry-fixtures.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 let w: TestApp

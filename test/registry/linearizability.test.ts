@@ -1,5 +1,6 @@
 /** Several processes at one list: racing activations behave as a register, and every process is right at once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { typeBody } from '#modules/reference-data/fixtures.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import {
   findLinearizabilityFaults,
@@ -8,7 +9,6 @@ import {
   type RegisterWrite,
 } from '../support/linearizability.ts'
 import { createRandom } from '../support/random.ts'
-import { typeBody } from '../support/registry-fixtures.ts'
 import { startSecondProcess } from '../support/second-process.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 

@@ -68,7 +68,7 @@ function findIn(root: string, name: string, route: Route): string | undefined {
   const files = fs
     .readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => file.split(path.sep).join('/'))
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .filter((file) => file.endsWith('.ts') && !/(\.test|fixtures)\.ts$/.test(file))
     .sort((a, b) => Number(b.endsWith('routes.ts')) - Number(a.endsWith('routes.ts')) || (a < b ? -1 : 1))
   for (const file of files) {
     const lines = fs.readFileSync(path.join(folder, file), 'utf8').split('\n')

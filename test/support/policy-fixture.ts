@@ -1,5 +1,5 @@
 /** Test support: a tenant's lists of points and the matrices that read them, to be changed under one another's feet. */
-import { smallMatrix } from './definition-fixtures.ts'
+import { smallMatrix } from './small-definitions.ts'
 import { startTestApp, type TestApp } from './test-app.ts'
 
 export const pointsEntries = [

@@ -1,10 +1,10 @@
 /** Requests that provoke the problems of the registry and of what is decided on it. */
 import pg from 'pg'
 import type { ProblemCode } from '#kernel/problem.ts'
-import { unprovableRule } from './definition-fixtures.ts'
-import { ensurePolicy } from './evaluation-fixtures.ts'
+import { ensureList, typeBody } from '#modules/reference-data/fixtures.ts'
+import { ensurePolicy } from './example-policy.ts'
 import { ExampleTenant } from './example-tenant.ts'
-import { ensureList, typeBody } from './registry-fixtures.ts'
+import { unprovableRule } from './small-definitions.ts'
 import type { TestApp } from './test-app.ts'
 
 /** What is looked at of an answer. */

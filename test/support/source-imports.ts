@@ -60,13 +60,16 @@ function importsTypesOnly(text: string): boolean {
   return list !== undefined && list.length > 0 && list.every((name) => /^\s*type\s/.test(name))
 }
 
-/** Sources below the folders, without their tests. */
+/** Tests, and the fixtures that a module keeps for them. */
+const testFile = /(\.test\.tsx?|\/([a-z-]+-)?fixtures\.ts)$/
+
+/** Sources below the folders, without their tests and fixtures. */
 export function readSources(...folders: string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     fs
       .readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
       .map((file) => `${folder}/${file.split(path.sep).join('/')}`)
-      .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file) && !file.includes('/node_modules/'))
+      .filter((file) => /\.tsx?$/.test(file) && !testFile.test(file) && !file.includes('/node_modules/'))
       .map(readSource),
   )
 }

@@ -106,7 +106,7 @@ export const updateCancelRequested = (tx: Tx, job_id: string) =>
   tx.find<JobRow>(
     `update app.job set cancel_requested_at = coalesce(cancel_requested_at, now()), revision = revision + 1,
             state = case state when 'queued' then 'cancelled' else state end,
-            finished_at = case state when 'queued' then now() else finished_at end
+            finished_at = case state when 'queued' then clock_timestamp() else finished_at end
       where tenant_id = $1 and job_id = $2 returning ${columns}`,
     [tx.tenant_id, job_id],
   )
@@ -191,7 +191,7 @@ export const reapExpiredLeases = (tx: Tx, problem: Record<string, unknown>) =>
         set state = case when j.cancel_requested_at is not null then 'cancelled'
                          when j.attempts >= j.max_attempts then 'failed' else 'queued' end,
             run_at = now() + least(300, power(4, least(j.attempts, 10) - 1)) * interval '1 s',
-            finished_at = case when j.cancel_requested_at is not null or j.attempts >= j.max_attempts then now() end,
+            finished_at = case when j.cancel_requested_at is not null or j.attempts >= j.max_attempts then clock_timestamp() end,
             problem = case when j.cancel_requested_at is null then $1::jsonb end,
             lease_token = null, lease_until = null, revision = j.revision + 1
        from expired where j.tenant_id = expired.tenant_id and j.job_id = expired.job_id

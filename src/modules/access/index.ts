@@ -1,4 +1,4 @@
-/** Door of the access router: users, roles, API keys. */
+/** Public interface of the access router: users, roles, API keys. */
 import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { addApiKeyUsage, insertApiKey, insertUser } from './queries.ts'

@@ -1,4 +1,4 @@
-/** SQL of people and machine keys. */
+/** SQL of users and API keys. */
 import type { Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -70,11 +70,11 @@ export interface NewUser {
   readonly roles: readonly string[]
   readonly origin: 'built_in' | 'external'
   readonly state: 'invited' | 'active'
-  /** Who asked for it, where that is not who does it. */
+  /** The principal who requested it, where another one approves it. */
   readonly created_by?: string
 }
 
-/** No row when the person is there already (first sight by two processes, seeding twice). */
+/** With `keep`, gives no row when the user exists: two processes may provision the same user at once. */
 export const insertUser = (tx: Tx, user: NewUser, on_conflict: 'fail' | 'keep' = 'fail') =>
   tx.find<UserRow>(
     `insert into app.user_account (tenant_id, user_id, issuer, subject, email, name, team, locale, roles, origin, state, created_by)
@@ -96,7 +96,7 @@ export const insertUser = (tx: Tx, user: NewUser, on_conflict: 'fail' | 'keep' =
     ],
   )
 
-/** What an issuer says about a person it vouches for. Its roles are shown, not decided, here. */
+/** Stores what the external issuer says about a user. The roles are for display: the token decides. */
 export const updateSeenUser = (tx: Tx, user_id: string, roles: readonly string[], name: string | null) =>
   tx.run(
     `update app.user_account set last_seen_at = now(), roles = $3, name = coalesce($4, name)
@@ -132,7 +132,7 @@ export const updateUserAvailability = (tx: Tx, user_id: string, away_from: strin
     [tx.tenant_id, user_id, away_from, away_until],
   )
 
-/** Other people who could still administer the tenant. Locks them, so that two removals cannot both see each other. */
+/** Counts the other administrators and locks their rows, so that two administrators cannot remove each other at once. */
 export const countOtherAdministrators = async (tx: Tx, user_id: string): Promise<number> =>
   (
     await tx.query(
@@ -142,13 +142,13 @@ export const countOtherAdministrators = async (tx: Tx, user_id: string): Promise
     )
   ).length
 
-/** Whether there ever were enough people to approve how roles are given. The database sets it once, for good. */
+/** Whether the tenant ever had enough people to approve roles. The database sets it once and never clears it. */
 export const isApprovalSetUp = async (tx: Tx): Promise<boolean> =>
   (await tx.find('select 1 as one from app.approval_policy where tenant_id = $1 and set_up_at is not null', [
     tx.tenant_id,
   ])) !== undefined
 
-/** Other people who were ever given a role and still hold it: whoever deactivates them all must not be alone by that. */
+/** Counts inactive users too: deactivating all approvers must not remove the need for approval. */
 export const countOthersWithRole = async (tx: Tx, role: string): Promise<number> =>
   (
     await tx.query(
@@ -157,7 +157,7 @@ export const countOthersWithRole = async (tx: Tx, role: string): Promise<number>
     )
   ).length
 
-/** Held to the end of the transaction: two people who are made without approval are made one after the other. */
+/** Holds the lock until the transaction ends, so that two users cannot both be created without approval at once. */
 export const lockApprovalPolicy = (tx: Tx) =>
   tx.run('select 1 from app.approval_policy where tenant_id = $1 for update', [tx.tenant_id])
 
@@ -204,7 +204,7 @@ export interface NewApiKey {
   readonly roles: readonly string[]
   readonly secret_hash: string
   readonly expires_in_days: number | null
-  /** Who asked for it, where that is not who does it. */
+  /** The principal who requested it, where another one approves it. */
   readonly created_by?: string
 }
 
@@ -246,7 +246,7 @@ export const listApiKeyUsage = (tx: Tx, key_id: string, from_on: string | null, 
     [tx.tenant_id, key_id, from_on, until_on],
   )
 
-/** Adds counts gathered in this process. A key removed meanwhile is simply not counted. */
+/** Adds counts gathered in this process. Counts of a key that was removed meanwhile are dropped. */
 export const addApiKeyUsage = (tx: Tx, counts: readonly (UsageRow & { key_id: string })[]) =>
   tx.run(
     `insert into app.api_key_usage (tenant_id, key_id, used_on, operation, status, calls)

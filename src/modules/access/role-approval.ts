@@ -1,6 +1,6 @@
 /**
- * People an external issuer vouches for get a row on first sight; calls by API keys are counted and added up now and then;
- * who gives roles, or gets them with the secret of a key, does so under the four eyes of the tenant.
+ * Who may give roles without approval, which roles a principal holds now, provisioning of users from external issuers, and
+ * usage counts of API keys.
  */
 import type { Role } from '#kernel/auth/roles.ts'
 import type { VerifiedToken } from '#kernel/auth/token-verifier.ts'
@@ -21,12 +21,12 @@ import {
   updateSeenUser,
 } from './queries.ts'
 
-/** The action of the approval policy under which roles are given. */
+/** The action of the approval policy that covers giving roles. */
 export const ROLES_ACTION = 'roles'
 
 /**
- * A tenant begins with nobody who could approve, so until there are enough others its people and keys are made at once. Once
- * it is set up everything waits, whatever becomes of the people who could approve: too few of them is a refusal, no licence.
+ * A new tenant has nobody who could approve, so until there are enough approvers its users and keys are created at once.
+ * Afterwards every change waits for approval, even when too few approvers are left.
  */
 export async function needsApproval(tx: Tx, rule: ApprovalRule): Promise<boolean> {
   const isDue = async () => (await isApprovalSetUp(tx)) || (await countOthersWithRole(tx, rule.role)) >= rule.approvers
@@ -35,7 +35,7 @@ export async function needsApproval(tx: Tx, rule: ApprovalRule): Promise<boolean
   return isDue()
 }
 
-/** A new secret gives its reader the roles of the key. Under four eyes these were approved for who asked for it, nobody else. */
+/** A new secret gives its reader the roles of the key. Where roles need approval, only the principal they were approved for may get one. */
 export async function assertKeyHolder(tx: Tx, key: ApiKeyRow): Promise<void> {
   const rule = await findApprovalRule(tx, ROLES_ACTION)
   if (!rule || tx.actor === key.created_by || tx.actor === `key:${key.key_id}`) return
@@ -46,7 +46,7 @@ export async function assertKeyHolder(tx: Tx, key: ApiKeyRow): Promise<void> {
   )
 }
 
-/** Who asked for a key, or for the key that asked for it; anybody else is themselves. */
+/** For a key, the person who requested it, directly or through other keys; for anybody else, the principal itself. */
 export async function findRequester(tx: Tx, principal: string): Promise<string> {
   if (!principal.startsWith('key:')) return principal
   const key = await findApiKey(tx, principal.slice('key:'.length))
@@ -54,8 +54,8 @@ export async function findRequester(tx: Tx, principal: string): Promise<string> 
 }
 
 /**
- * The roles a principal holds now, empty for who was deactivated or revoked. Undefined where only tokens say it: for people
- * of an external issuer, and for principals without a record.
+ * The roles a principal holds now, empty when it was deactivated or revoked. Undefined where only tokens hold the roles: for
+ * users of an external issuer, and for principals without a row.
  */
 export async function findPresentRoles(tx: Tx, principal: string): Promise<readonly Role[] | undefined> {
   const [kind, id = ''] = principal.split(':')
@@ -70,10 +70,10 @@ export async function findPresentRoles(tx: Tx, principal: string): Promise<reado
   return user?.origin === 'built_in' ? user.roles : undefined
 }
 
-/** An issuer may call people by longer names than we show. */
+/** External issuers may send longer names than we store. */
 const MAX_NAME = 200
 
-/** Called when a process meets a token of an external issuer it has not verified lately. */
+/** Called when a process verifies a token of an external issuer that is not in its cache. */
 export function createUserProvisioning(transactions: Pick<Transactions, 'write'>) {
   return async (token: VerifiedToken): Promise<void> => {
     const user_id = token.principal.slice('user:'.length)
@@ -100,7 +100,7 @@ export function createUserProvisioning(transactions: Pick<Transactions, 'write'>
   }
 }
 
-/** Counts in memory, added to the database by `flush`; what a crash loses is a few seconds of a figure for people. */
+/** Counts in memory; `flush` adds the counts to the database. A crash loses the counts of a few seconds. */
 export class KeyUsageCounter {
   readonly #counts = new Map<string, Map<string, UsageRow & { key_id: string; calls: number }>>()
 

@@ -1,4 +1,4 @@
-/** Pure decisions about roles. */
+/** Roles that one person should not hold together. */
 import { conflictingRoles, type Role } from '#kernel/auth/roles.ts'
 
 export const findRoleConflicts = (held: readonly Role[]): string[] =>

@@ -66,7 +66,7 @@ const restoresRoles = async (tx: Tx, rule: ApprovalRule, { params }: GovernedCha
   return user?.state === 'inactive' && user.roles.length > 0 && needsApproval(tx, rule)
 }
 
-/** What is to be made has no state yet that a proposal could be bound to. */
+/** A proposal to create something has no current state to be bound to. */
 const getNoHead = async () => null
 
 const hasNoRoles = (body: unknown) => (body as { roles: readonly string[] }).roles.length === 0
@@ -348,7 +348,7 @@ export const accessRoutes = [
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) => {
     const key = assertFound(await findApiKey(tx, params.key_id))
-    // What was deleted is not found below its own path either.
+    // A deleted key is not found below its path either.
     if (key.state === 'revoked') fail('not_found', 'The key is revoked.')
     const items = await listApiKeyUsage(tx, key.key_id, query.from_on ?? null, query.until_on ?? null)
     return { key_id: key.key_id, items }

@@ -1,4 +1,4 @@
-/** Wire contract of people, roles and machine keys. */
+/** Wire contract of users, roles and API keys. */
 import { roles } from '#kernel/auth/roles.ts'
 import {
   CalendarDate,

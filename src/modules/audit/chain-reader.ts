@@ -1,4 +1,4 @@
-/** Walking a tenant's chain: to verify it, and to write it out as a file that verifies without this service. */
+/** Reads a tenant's audit chain: to verify it, and to export it as a file that can be verified without this service. */
 
 import type { AuditEvent, AuditKeys, Checkpoint } from '#kernel/audit/chain.ts'
 import { type ChainVerification, ChainVerifier } from '#kernel/audit/chain-verifier.ts'
@@ -6,7 +6,7 @@ import { formatNow } from '#kernel/audit/chain-writer.ts'
 import { type ChainRow, findHead, listChain, listCheckpoints, listUnlinkedEvents } from '#kernel/audit/queries.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 
-/** Small enough that hashing one holds up nobody else in this process. */
+/** Small enough that hashing one does not block the event loop noticeably. */
 const BATCH = 2000
 const MAX_UNLINKED = 100_000
 const REPORT_EVERY = 25 * BATCH
@@ -21,8 +21,8 @@ async function listAllCheckpoints(tx: Tx): Promise<Checkpoint[]> {
 }
 
 /**
- * Piece by piece: handing over a million rows one by one would cost as much as reading them. The next piece is being read while
- * the last one is looked at: the database and this process work at the same time.
+ * Yields batches, because yielding a million rows one by one would cost as much as reading them. The next batch is read while
+ * the caller processes the last one.
  */
 async function* readChain(tx: Tx, after_seq: number, until_seq: number): AsyncGenerator<readonly ChainRow[]> {
   let coming = listChain(tx, after_seq, Math.min(BATCH, until_seq - after_seq))
@@ -33,7 +33,7 @@ async function* readChain(tx: Tx, after_seq: number, until_seq: number): AsyncGe
     const ends = rows.length < BATCH || last.seq >= until_seq
     if (!ends) {
       coming = listChain(tx, last.seq, BATCH)
-      // Whoever stops before it has come must not be troubled by its failure.
+      // A caller that stops early must not get an unhandled rejection of the batch it never awaited.
       coming.catch(() => {})
     }
     yield last.seq <= until_seq ? rows : rows.filter(({ seq }) => seq <= until_seq)
@@ -41,7 +41,7 @@ async function* readChain(tx: Tx, after_seq: number, until_seq: number): AsyncGe
   }
 }
 
-/** What is hashed, and nothing of how it is kept. */
+/** Only the members that are hashed. */
 const toHashedEvent = (event: AuditEvent): AuditEvent => ({
   event_id: event.event_id,
   tenant_id: event.tenant_id,
@@ -54,7 +54,7 @@ const toHashedEvent = (event: AuditEvent): AuditEvent => ({
   detail: event.detail,
 })
 
-/** On one snapshot, which holds back neither writers nor the sealing of what they write. */
+/** Reads one snapshot, which blocks neither writers nor the chain writer. */
 export async function verifyChain(
   tx: Tx,
   keys: AuditKeys,
@@ -75,8 +75,8 @@ export async function verifyChain(
 }
 
 /**
- * The lines of an export: a manifest, the links with their events, every checkpoint inside the range, and a freshly signed
- * end. Whoever holds the public key can verify it without this service, and notices if the file was cut short.
+ * Yields the lines of an export: a manifest, the links with their events, the checkpoints in the range, and a signed last line.
+ * The public key is enough to verify the file and to detect truncation.
  */
 export async function* exportChainLines(
   tx: Tx,

@@ -1,16 +1,16 @@
-/** Where in the record an instant is. Event ids begin with their time, so that the primary key serves searches by time. */
+/** Bounds of event ids for an instant. Ids begin with their time, so the primary key serves searches by time. */
 
-/** Id and time of an event agree; in older records, whose ids went on where a clock was set back, by so much or less. */
+/** In older events, the time in the id differs from `recorded_at` by at most this much, where a clock was set back. */
 const SKEW_MS = 3_600_000
 const LAST_MS = 2 ** 48 - 1
 
-/** Below every id made from this millisecond on. */
+/** Smaller than every id created in this millisecond or later. */
 function idAt(time_ms: number): string {
   const hex = Math.min(Math.max(time_ms, 0), LAST_MS).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** A leap second is that before it; the skew is far wider. */
+/** JavaScript cannot parse a leap second, so the second before it is used; the allowed skew is far wider. */
 const timeOf = (at: string): number => Math.floor(Date.parse(at.replace(':60', ':59')))
 
 /** No event of this instant or later has a smaller id. */
@@ -25,7 +25,7 @@ export interface EventOutcome {
   readonly approved_by: string[]
 }
 
-/** What the detail of an event says became of the request: made at once, waiting for approval, or made because it was approved. */
+/** From the detail of an event: executed at once, waiting for approval, or executed after approval. */
 export function readOutcome(detail: Readonly<Record<string, unknown>>): EventOutcome {
   const { proposed, executed, approved_by } = detail
   if (typeof proposed === 'string') return { outcome: 'proposed', cr_id: proposed, approved_by: [] }

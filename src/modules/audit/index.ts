@@ -1,4 +1,4 @@
-/** Door of the audit router. Other modules put the events of a thing of theirs into a file through here. */
+/** Public interface of the audit router. Other modules export the events of their own objects through it. */
 import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { auditExportJob, auditVerificationJob } from './jobs.ts'

@@ -1,4 +1,4 @@
-/** Long work on the audit record: recomputing the chain, and writing it out. */
+/** Jobs of the audit router: verify the chain, and export it. */
 import type { ChainVerification } from '#kernel/audit/chain-verifier.ts'
 import { defineJob } from '#kernel/job/kind.ts'
 import type { Kernel } from '#kernel/kernel.ts'
@@ -13,10 +13,10 @@ export const AUDIT_VERIFICATION = 'audit-verification'
 
 export const auditVerificationJob = defineJob({
   kind: AUDIT_VERIFICATION,
-  // A record that nobody verifies warns nobody.
+  // Runs by schedule too: tampering must be noticed even when nobody asks.
   every_s: 86_400,
   summary: 'Recomputes the audit chain of the tenant.',
-  // Whoever asks has a place for the report already; a run that nobody asked for makes one when it ends.
+  // A request has created the row for its report already; a scheduled run creates one when it ends.
   payload: closed({ run_id: Type.Optional(Id()) }),
   resumes: 'restart',
   visible_to: readers,
@@ -38,7 +38,7 @@ export const auditVerificationJob = defineJob({
   },
 })
 
-/** Whoever asked reads the report; whoever altered the record must not be the only one who does. */
+/** A broken chain is logged too: whoever altered it may be the only reader of the report. */
 function raiseBrokenAlarm(kernel: Kernel, of: { tenant_id: string; run_id: string }, report: ChainVerification): void {
   const { faults, faults_total } = report
   kernel.raiseAlarm('audit_broken', { ...of, faults_total, first: faults[0] }, 'the audit record is broken')
@@ -53,7 +53,7 @@ export const auditExportJob = defineJob({
   run: async ({ payload, read, write, finish, kernel }) => {
     const { written, events } = await read(async (tx) => {
       const found = await findRange(tx, payload.from_at, payload.until_at)
-      // An empty range is an answer too: a file with a signed end and nothing before it.
+      // An empty range gives a file with a signed last line only.
       const range = { first: found?.first ?? 1, last: found?.last ?? 0 }
       const lines = exportChainLines(tx, kernel.auditKeys, range)
       const bytes = await writeBytes(write, lines, `audit-${payload.run_id}.ndjson`)

@@ -1,4 +1,4 @@
-/** SQL of searching the audit record, of what was in force at an instant, and of exports and verifications. */
+/** SQL of searching audit events, of the configuration in force at an instant, and of exports and verifications. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobState } from '#kernel/job/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -30,8 +30,8 @@ export interface AuditFilter {
 }
 
 /**
- * Conditions for what is asked, and no others: a filter that is left open must not keep the rest from an index. One actor or one
- * object has an index in order of time; everything else is read along the primary key, which has the same order.
+ * Contains only the conditions that are set, because an optional condition could keep the planner from an index. Actor and
+ * object have indexes in order of time; everything else is read along the primary key, which has the same order.
  */
 function buildSearch(tx: Tx, filter: AuditFilter, after: PagePosition) {
   const values: unknown[] = [tx.tenant_id]
@@ -67,7 +67,7 @@ export const findEvent = (tx: Tx, event_id: string) =>
     event_id,
   ])
 
-/** Which links hold the events of a time range: the proofs need an unbroken run of them. */
+/** The links that hold the events of a time range: proofs need a range without gaps. */
 export const findRange = (tx: Tx, from_at: string | null, until_at: string | null) => {
   const anything = { actor: null, operation: null, object_type: null, object_id: null }
   const { values, where } = buildSearch(tx, { ...anything, from_at, until_at }, null)
@@ -81,7 +81,7 @@ export const findRange = (tx: Tx, from_at: string | null, until_at: string | nul
 /** A row of app.definition_family. */
 export type Family = string
 
-/** Of one key, on two clocks: what governed at an instant as it was known then, and the version that is now held to have. */
+/** For one key: the version in force at an instant as known then, and as known now. */
 export interface AsOfRow {
   readonly family: Family
   readonly key: string
@@ -98,7 +98,7 @@ export interface AsOfRow {
   readonly overlay_activation: ActivationRecordRow | null
 }
 
-/** Who put it in force when, asked for by whom, approved by whom. */
+/** Who activated it when, who requested it and who approved it. */
 export interface ActivationRecordRow {
   readonly activation_id: string
   readonly kind: string
@@ -114,7 +114,7 @@ export interface ActivationRecordRow {
 
 const instant = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
-/** A statement of the registry as JSON. Approvals stand beside the tenant's own only: the operator has no queue. */
+/** An activation as JSON. Only the tenant's own activations have approvals; the operator has no approval queue. */
 const selectActivationRecord = (activation_id: string): string => `(
   select json_build_object('activation_id', a.activation_id, 'kind', a.kind, 'effective_from', ${instant('a.effective_from')},
            'recorded_at', ${instant('a.recorded_at')}, 'retroactive', a.retroactive, 'reason', a.reason, 'actor', a.actor,
@@ -126,7 +126,7 @@ const selectActivationRecord = (activation_id: string): string => `(
     left join app.change_request c on c.tenant_id = $1 and c.cr_id = a.cr_id
    where a.tenant_id in ($1, app.system_tenant()) and a.activation_id = ${activation_id})`
 
-/** By family and key. What was not in force then and is not held to have been now is left out. */
+/** By family and key. Leaves out what was in force then neither as known then nor as known now. */
 export const listAsOf = (
   tx: Tx,
   clocks: { valid_at: string; known_at: string; family: Family | null },
@@ -152,7 +152,7 @@ export const listAsOf = (
     [tx.tenant_id, clocks.valid_at, clocks.known_at, clocks.family, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
-/** The end of the chain as it was at an instant: nothing recorded by then is missing before it. */
+/** The last link that was chained at an instant. */
 export const findChainEndAt = (tx: Tx, at: string) =>
   tx.find<{ seq: number; hash: string; event_id: string; recorded_at: string }>(
     `select l.seq, l.hash, e.event_id, e.recorded_at
@@ -227,7 +227,7 @@ export const countLinks = async (tx: Tx): Promise<number> =>
     ])
   )?.seq ?? 0
 
-/** For the isolation canary: its chain is not meant to verify. */
+/** For the isolation canary only: this chain does not verify. */
 export const insertCanaryRecord = async (tx: Tx, event_id: string, run_id: string): Promise<void> => {
   await tx.run(
     `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac)

@@ -43,7 +43,7 @@ import {
 } from './schema.ts'
 
 const examiners = ['compliance_officer', 'auditor'] as const
-/** What was committed longer ago than any transaction takes can no longer be joined by anything. */
+/** No transaction runs longer than this, so older events are complete. */
 const SETTLED_MS = 60_000
 const NO_FILTER = { actor: null, operation: null, object_type: null, object_id: null, from_at: null, until_at: null }
 

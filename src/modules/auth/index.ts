@@ -1,4 +1,4 @@
-/** Door of the auth router. */
+/** Public interface of the auth router. */
 import type { Module } from '#kernel/route.ts'
 import { upsertRevokedToken } from './queries.ts'
 import { authRoutes } from './routes.ts'

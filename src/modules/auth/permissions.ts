@@ -1,4 +1,4 @@
-/** Pure questions about who may call what. */
+/** Finds which route a method and path mean, and which roles may call it. */
 import type { Role } from '#kernel/auth/roles.ts'
 import type { Route } from '#kernel/route.ts'
 

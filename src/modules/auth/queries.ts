@@ -10,7 +10,7 @@ export interface ExchangeRow {
   readonly previous: string | null
 }
 
-/** Only a key that may still be used; the previous secret only within its overlap. */
+/** Finds active, unexpired keys only; matches the previous secret only within its overlap. */
 export const findUsableKey = (tx: Tx, key_id: string) =>
   tx.find<ExchangeRow>(
     `select k.key_id, k.name, k.roles, t.state as tenant_state, k.secret_hash as current,
@@ -20,7 +20,7 @@ export const findUsableKey = (tx: Tx, key_id: string) =>
     [tx.tenant_id, key_id],
   )
 
-/** At most one write a minute: it tells people whether a key is in use, not when exactly. */
+/** Writes at most once a minute: the exact time of the last use is not needed. */
 export const updateKeyUsed = (tx: Tx, key_id: string) =>
   tx.run(
     `update app.api_key set last_used_at = now()
@@ -36,14 +36,14 @@ export interface RevokedRow {
   readonly revoked_by: string
 }
 
-/** What has ended by itself is no longer in any deny set: only a new row, not a changed one, brings it back there. */
+/** Processes drop expired revocations from their deny lists and notice new rows only, so an expired row is replaced. */
 export const removeEndedRevocation = (tx: Tx, token_id: string) =>
   tx.run('delete from app.revoked_token where tenant_id = $1 and token_id = $2 and expires_at <= now()', [
     tx.tenant_id,
     token_id,
   ])
 
-/** Revoking twice is the same as once; the later end wins. */
+/** Revoking again keeps the later expiry. */
 export const upsertRevokedToken = (
   tx: Tx,
   token: { token_id: string; expires_at: string | null; reason: string | null },

@@ -1,4 +1,4 @@
-/** How a machine obtains a token, what a token says, and how it is taken back. */
+/** Exchanging API keys for tokens, reading the own token, and revoking tokens. */
 import { parseApiKey, secretMatches } from '#kernel/auth/api-key.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { fail } from '#kernel/problem.ts'
@@ -32,7 +32,7 @@ export const authRoutes = [
   }).handle(async ({ body, kernel }) => {
     const given = parseApiKey(body.api_key) ?? fail('api_key_invalid')
     const principal = `key:${given.key_id}` as const
-    // The key names its tenant, so the wall stands before anything is looked up.
+    // The key names its tenant, so the lookup runs under the tenant's isolation policy.
     const scope = { tenant_id: given.tenant_id, actor: principal }
     const key = await kernel.transactions.write(scope, async (tx) => {
       const found = await findUsableKey(tx, given.key_id)

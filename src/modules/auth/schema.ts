@@ -1,4 +1,4 @@
-/** Wire contract of tokens: how one is obtained, what it says, how it is taken back. */
+/** Wire contract of tokens: exchange, content and revocation. */
 import { roles } from '#kernel/auth/roles.ts'
 import { problems } from '#kernel/problem.ts'
 import { closed, Id, integer, listOf, nullable, oneOf, reasonText, Timestamp, Type, text } from '#kernel/schema.ts'

@@ -1,4 +1,4 @@
-/** What a batch is, how far it is after a step, and what a decided item means for its subject. */
+/** The row of a batch, its progress after a step, and the ratings of decided items. */
 import type { JobView } from '#kernel/job/schema.ts'
 import type { Static } from '#kernel/schema.ts'
 import type { NewRating, SubjectFilter } from '#modules/subjects/index.ts'
@@ -29,7 +29,7 @@ export interface BatchRow {
   readonly stage: 'first' | 'again'
   readonly after_subject: string | null
   readonly after_seq: number
-  /** Null as long as nobody has counted. */
+  /** Null until the items are counted. */
   readonly total: number | null
   readonly done: number
   readonly failed: number
@@ -39,7 +39,7 @@ export interface BatchRow {
   readonly state: Static<typeof JobView>['state']
   readonly problem: Record<string, unknown> | null
   readonly manifest: string
-  /** Null where it came from no upload, and once that is removed: the hash of a file of people goes with the file. */
+  /** Null without an upload, and after it is removed: the hash of a file with personal data is not kept longer than the file. */
   readonly upload_sha256: string | null
 }
 
@@ -70,14 +70,14 @@ export interface ItemTally {
   readonly count: number
 }
 
-/** What the audit record keeps a code of. */
+/** The members that the audit event covers by a keyed hash. */
 export const toDigest = ({ seq, state, document_hash, failure_code }: ItemRow) => [
   seq,
   state,
   document_hash ?? failure_code,
 ]
 
-/** How far the batch is with these items. Those that are tried again have been counted as failed. */
+/** The progress of a batch after these items. Retried items were counted as failed before. */
 export function advanceBatch(batch: BatchRow, items: readonly ItemRow[]): BatchRow {
   const done = items.filter(({ state }) => state === 'done').length
   const last = items.at(-1) as ItemRow

@@ -2,11 +2,11 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { runBatch, startBatch, uploadText } from '#test/support/batch-fixtures.ts'
-import { ensurePolicy, type Policy } from '#test/support/evaluation-fixtures.ts'
+import { insertRating } from '#modules/subjects/fixtures.ts'
+import { ensurePolicy, type Policy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { insertRating } from '#test/support/subject-fixtures.ts'
 import { type Reply, startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { runBatch, startBatch, uploadText } from './fixtures.ts'
 
 interface Item {
   readonly seq: number

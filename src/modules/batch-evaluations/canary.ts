@@ -1,4 +1,4 @@
-/** One batch with one item, and a schedule that started it, for the isolation canary; it is not meant to be run. */
+/** Inserts a batch with one item and a schedule for the isolation canary; no job runs them. */
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

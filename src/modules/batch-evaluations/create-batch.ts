@@ -1,6 +1,6 @@
 /**
- * Ordering a batch and going on with one: the versions of one instant are pinned when it is ordered, and everything that is
- * decided later, again or for the first time, is decided on them.
+ * Creates, resumes and retries batches. The versions of one instant are pinned when a batch is created; all its items are decided
+ * on them, retries included.
  */
 import { hash } from 'node:crypto'
 import type { DefinitionFamily } from '#decision/model.ts'
@@ -31,7 +31,7 @@ function failRefused(pointer: string, keyword: string, detail: string): never {
   return fail('inputs_refused', { detail, errors: [{ in: 'body', pointer, detail, keyword }] })
 }
 
-/** Which definition decides, with the lists it reads; all of it in force, and none of it contradicting itself. */
+/** Resolves the definition in force with its lists, and checks that they can be bound. */
 export async function resolveBatchDefinition(kernel: Kernel, tx: Tx, order: BatchInput): Promise<binding.Resolution> {
   const { matrix_key, rule_key, valid_at } = order
   if ((matrix_key === undefined) === (rule_key === undefined))
@@ -50,7 +50,7 @@ export async function resolveBatchDefinition(kernel: Kernel, tx: Tx, order: Batc
 
 type BatchSource = Pick<NewBatch, 'source_kind' | 'source' | 'upload_id' | 'total'>
 
-/** Exactly one source. */
+/** Asserts that the request names exactly one source. */
 export function toBatchSource({ upload_id, file, items, filter }: BatchInput): BatchSource {
   const given = [upload_id, items, filter].filter((source) => source !== undefined)
   if (given.length !== 1) failRefused('#', 'source_unclear', 'Give exactly one of upload_id, items and filter.')
@@ -63,7 +63,7 @@ export function toBatchSource({ upload_id, file, items, filter }: BatchInput): B
   return { source_kind: 'upload', source, upload_id: upload_id as string, total: null }
 }
 
-/** The same with the facts of the upload, which is kept for the batch from now on. */
+/** Adds the upload's size and hash to the source and extends its lifetime. */
 async function claimSource(tx: Tx, order: BatchInput): Promise<BatchSource> {
   const ordered = toBatchSource(order)
   if (ordered.upload_id === null) return ordered
@@ -72,7 +72,7 @@ async function claimSource(tx: Tx, order: BatchInput): Promise<BatchSource> {
   return { ...ordered, source: { ...ordered.source, file_name } as ItemSource }
 }
 
-/** Subjects are never removed: who is there now will be there when the item is decided. */
+/** Subjects are never removed, so the check still holds when the items are decided. */
 export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = []): Promise<void> {
   const wanted = new Set(items.flatMap(({ subject_id }) => subject_id ?? []))
   const known = await listSubjectsByIds(tx, { subject_ids: [...wanted], external_ids: [] })
@@ -84,7 +84,7 @@ export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = [
 export const startBatch = async (kernel: Kernel, tx: Tx, order: BatchInput): Promise<JobRow> =>
   (await createBatch(kernel, tx, order)).job
 
-/** What refuses an order does so before anything is written. */
+/** All checks run before the first write. */
 export async function createBatch(
   kernel: Kernel,
   tx: Tx,
@@ -137,7 +137,7 @@ async function lockAndFindBatch(tx: Tx, batch_id: string): Promise<BatchRow> {
   return assertFound(await findBatch(tx, batch_id))
 }
 
-/** Goes on where it stopped, on the receipt it has. */
+/** Resumes the batch where it stopped, with the same receipt. */
 export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'failed' && batch.state !== 'cancelled')
@@ -147,7 +147,7 @@ export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Pro
   return job
 }
 
-/** Tries the failed items again, on the same receipt, with what is known of their subjects now. */
+/** Retries the failed items with the same receipt and the current attributes of their subjects. */
 export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'succeeded')
@@ -157,7 +157,7 @@ export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Pro
   return job
 }
 
-/** What a stored batch is decided with. A receipt that is not the one it was ordered on is never used. */
+/** Loads the pinned versions of a stored batch; fails when the receipt was altered. */
 export async function loadPlan(
   kernel: Kernel,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** What a batch would be, before it is started: how many items, how long, and what its first items would meet. Nothing is stored. */
+/** Estimates a batch: number of items, duration, and the findings of its first items. Stores nothing. */
 import type { Kernel } from '#kernel/kernel.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore } from '#modules/definitions/index.ts'
@@ -9,11 +9,11 @@ import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
 import type { ItemRow } from './decide/item-results.ts'
 import { activeOnly, type BatchProgress, type RunInTx, readRemainingRows } from './source/read-items.ts'
 
-/** As measured end to end by the bench on two cores, rounded down. */
+/** Measured by the bench on two cores, rounded down. */
 const ITEMS_PER_S = 2000
 const TRIED_ITEMS = 100
 const MAX_COUNTED = 1_000_000
-/** A file is counted no longer than this. */
+/** Limit for counting the rows of a file. */
 const MAX_COUNTING_MS = 2000
 
 export async function estimateBatch(kernel: Kernel, read: RunInTx, order: BatchInput) {

@@ -1,4 +1,4 @@
-/** Door of the batch-evaluations router: decisions about many at once, on one receipt. */
+/** Public interface of the batch-evaluations router: decisions about many subjects on one receipt. */
 import type { Module } from '#kernel/route.ts'
 import { insertCanaryRows } from './canary.ts'
 import { compareRoutes } from './compare/routes.ts'

@@ -1,6 +1,6 @@
 /**
- * A batch as long work: portions are read, decided and stored one after the other, the next being decided while one is stored.
- * Items, ratings and how far the batch got are committed together, so whoever takes over repeats and loses nothing.
+ * The job of a batch: reads, decides and stores groups of items; the next group is decided while one is stored. Items, ratings
+ * and progress are committed together, so another worker resumes without repeating or losing items.
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -25,10 +25,10 @@ import {
 import type { InputRow } from './source/input-rows.ts'
 import { countFileRows, type RunInTx, readRemainingRows } from './source/read-items.ts'
 
-/** Items of one step, and of one event of the audit record. */
+/** Items per step and per audit event. */
 const STEP_ITEMS = 1000
 
-/** Writing a statement out holds the process up: no longer than some ten milliseconds. */
+/** Serializing a statement blocks the event loop; this keeps it at about ten milliseconds. */
 const STATEMENT_ITEMS = 500
 
 const Payload = closed({ batch_id: Id() })
@@ -38,7 +38,7 @@ export const batchEvaluationJob = defineJob({
   kind: 'batch-evaluation',
   summary: 'Decides about many subjects or inputs on one receipt.',
   payload: Payload,
-  // Where it stands is said by the batch itself.
+  // The batch row holds the progress.
   resumes: 'restart',
   run: async (context: Context) => {
     const { read, finish, kernel, payload, job_id } = context
@@ -61,7 +61,7 @@ export const batchEvaluationJob = defineJob({
 const remainingRows = (read: RunInTx, batch: BatchRow, plan: BatchPlan) =>
   readRemainingRows(read, batch, plan.resolution.compiled.definition.inputs, STEP_ITEMS)
 
-/** A file is read to its end before anything of it is decided. */
+/** Reads the whole file before anything is decided. */
 async function countItems({ step, signal, read }: Context, batch: BatchRow): Promise<BatchRow> {
   if (batch.source_kind !== 'upload' || batch.total !== null) return batch
   const total = await countFileRows(read, batch, signal)
@@ -72,7 +72,7 @@ async function countItems({ step, signal, read }: Context, batch: BatchRow): Pro
   return { ...batch, total }
 }
 
-/** What was given is all that is left of a failed item, and all that is needed. */
+/** Rebuilds the input row of a failed item from its stored inputs. */
 async function* readFailedRows(
   read: RunInTx,
   { batch_id, after_seq }: BatchRow,
@@ -123,7 +123,7 @@ async function processRows(
           first_seq: (items[0] as ItemRow).seq,
           last_seq: (items.at(-1) as ItemRow).seq,
           items: items.length,
-          // Which decisions these were can be shown by whoever has the items, and is not said by the record.
+          // A keyed hash: the event proves which decisions were stored without revealing them.
           digest: kernel.auditKeys.fingerprint(canonicalJson(items.map(toDigest))),
         },
       }
@@ -142,11 +142,11 @@ async function storePortion(tx: Tx, before: BatchRow, next: BatchRow, items: rea
   if (ratings.length > 0) await insertRatings(tx, ratings)
 }
 
-/** While one is used, the next is being made. */
+/** Yields each value while the next one is being computed. */
 async function* prefetchOne<T>(source: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
   const pull = () => {
     const next = source.next()
-    // Whoever asks for it gets its failure; until then it is nobody's.
+    // Its failure is thrown when it is awaited; until then it must not be an unhandled rejection.
     next.catch(() => {})
     return next
   }

@@ -1,4 +1,4 @@
-/** SQL of batches: what was ordered, how far it got, and what became of each item. Decided items are never changed. */
+/** SQL of batches and their items. Decided items never change. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { BatchRow, ItemTally, NewBatch } from './batch.ts'
@@ -8,7 +8,7 @@ const columns = `b.batch_id, b.job_id, b.family, b.definition_key, b.definition_
   b.asked_at, b.valid_at, b.known_at, b.source_kind, b.source, b.upload_id, b.note, b.stage, b.after_subject, b.after_seq, b.total,
   b.done, b.failed, b.created_at, b.created_by, coalesce(b.finished_at, j.finished_at) as finished_at, j.problem,
   coalesce(j.state, case when b.finished_at is null then 'failed' else 'succeeded' end) as state, r.manifest, u.sha256 as upload_sha256`
-/** Its job says how it goes; when that is forgotten, only the end remains. */
+/** The state is that of the job; after the job is removed, only the outcome remains. */
 const batches = `app.batch_evaluation b left join app.job j on j.tenant_id = b.tenant_id and j.job_id = b.job_id
   join app.resolution_receipt r on r.tenant_id = b.tenant_id and r.receipt_id = b.receipt_id
   left join app.upload u on u.tenant_id = b.tenant_id and u.upload_id = b.upload_id`
@@ -46,7 +46,7 @@ export const findBatch = (tx: Tx, batch_id: string) =>
     batch_id,
   ])
 
-/** Whoever starts it again waits here for whoever did a moment ago. */
+/** Serializes resuming and retrying a batch. */
 export const lockBatch = (tx: Tx, batch_id: string) =>
   tx.find<{ batch_id: string }>(
     'select batch_id from app.batch_evaluation where tenant_id = $1 and batch_id = $2 for update',
@@ -62,7 +62,7 @@ export const listBatches = (tx: Tx, after: PagePosition, count: number) =>
     [tx.tenant_id, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
-/** Another job goes on with it: where the last one stopped, or from the first failed item. */
+/** Hands the batch to another job, which resumes it or retries the failed items. */
 export const updateBatchJob = (tx: Tx, batch_id: string, job_id: string, stage: BatchRow['stage'], after_seq: number) =>
   tx.run(
     `update app.batch_evaluation set job_id = $3, stage = $4, after_seq = $5, finished_at = null
@@ -77,7 +77,7 @@ export const updateBatchTotal = (tx: Tx, batch_id: string, total: number) =>
     total,
   ])
 
-/** How far it is now. No row where another job has taken it over, or it is not where it was: then nothing may be added. */
+/** Stores the progress. Changes no row when another job has taken over or the progress moved; the step must then roll back. */
 export const updateBatchProgress = (
   tx: Tx,
   before: Pick<BatchRow, 'batch_id' | 'job_id' | 'done' | 'failed' | 'after_seq'>,
@@ -109,7 +109,7 @@ export const updateBatchFinished = (tx: Tx, batch_id: string) =>
 const itemColumns = `seq, line, subject_id, external_id, state, inputs, band, score_bps, hit, reason_codes, document_hash,
   document_salt, previous_band, change, failure_code, findings`
 
-/** One array for each column, and the two texts that are JSON as they will be stored. */
+/** One array per column; JSON columns as texts. */
 const toColumnArrays = (items: readonly ItemRow[]): unknown[] => [
   items.map((item) => item.seq),
   items.map((item) => item.line),
@@ -138,7 +138,7 @@ export const insertItems = (tx: Tx, batch_id: string, items: readonly ItemRow[])
     ...toColumnArrays(items),
   ])
 
-/** What failed is replaced by what came of trying again. */
+/** Replaces failed items by the results of the retry. */
 export const updateItems = (tx: Tx, batch_id: string, items: readonly ItemRow[]) =>
   tx.run(
     `update app.batch_item i set (subject_id, external_id, state, inputs, band, score_bps, hit, reason_codes, document_hash,
@@ -149,12 +149,12 @@ export const updateItems = (tx: Tx, batch_id: string, items: readonly ItemRow[])
   )
 
 /**
- * Statements of this transaction are planned for the tables as they are now. A plan kept from when they were small would look for
- * a thousand names by reading all subjects.
+ * Plans the statements of this transaction anew. A cached plan from when the tables were small would scan all subjects to find a
+ * thousand external ids.
  */
 export const forceCustomPlans = (tx: Tx) => tx.run(`select set_config('plan_cache_mode', 'force_custom_plan', true)`)
 
-/** What a matrix had last said of each of the subjects at an instant, read at once for all of them. */
+/** The latest rated band of each subject at an instant, in one statement. */
 export const listPreviousBands = (tx: Tx, subject_ids: readonly string[], matrix_key: string, known_at: string) =>
   tx.query<{ subject_id: string; band: string }>(
     `select distinct on (subject_id) subject_id, band from app.rating
@@ -163,7 +163,7 @@ export const listPreviousBands = (tx: Tx, subject_ids: readonly string[], matrix
     [tx.tenant_id, subject_ids, matrix_key, known_at],
   )
 
-/** Failed items that could be read, in order. */
+/** Failed items whose inputs could be read, in order. */
 export const listFailedItems = (tx: Tx, batch_id: string, after_seq: number, count: number) =>
   tx.query<ItemRow>(
     `select ${itemColumns} from app.batch_item
@@ -187,8 +187,7 @@ export interface ItemFilter {
 }
 
 /**
- * In order. Only the filters that are given are written down, and those from a fixed set by their value: partial indexes are
- * found by it.
+ * In order. Contains only the conditions that are set; values from a fixed set are literals, so that partial indexes match.
  */
 export const listItems = (tx: Tx, batch_id: string, filter: ItemFilter, after_seq: number, count: number) => {
   const values: unknown[] = [tx.tenant_id, batch_id, after_seq, count]
@@ -204,7 +203,7 @@ export const listItems = (tx: Tx, batch_id: string, filter: ItemFilter, after_se
   )
 }
 
-/** All items, counted by everything a summary tells apart. */
+/** Counts of items by every dimension of the summary. */
 export const tallyItems = (tx: Tx, batch_id: string) =>
   tx.query<ItemTally>(
     `select state, subject_id is not null as known, previous_band, band, hit, change, failure_code, count(*) as count

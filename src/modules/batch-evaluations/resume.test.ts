@@ -3,11 +3,11 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { JobRunner } from '#kernel/job/runner.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { runBatch, startBatch, uploadText } from '#test/support/batch-fixtures.ts'
-import { countries, ensurePolicy, type Policy, publishList } from '#test/support/evaluation-fixtures.ts'
+import { countries, ensurePolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { waitUntil } from '#test/support/job-test-app.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { runBatch, startBatch, uploadText } from './fixtures.ts'
 
 let w: TestApp
 let t: ExampleTenant

@@ -1,4 +1,4 @@
-/** Batches: what one would be, ordering it, watching it, stopping it, going on with it. What it decided is in results/routes.ts. */
+/** Batches: estimate, start, list, cancel, resume and retry. Results are in results/routes.ts. */
 import { updateCancelRequested } from '#kernel/job/queries.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'

@@ -1,4 +1,4 @@
-/** Wire contract of batches: what is ordered, how it goes, what became of each item, and what two batches differ in. */
+/** Wire contract of batches: request, progress, items, summary and comparison. */
 import { jobStates } from '#kernel/job/queries.ts'
 import {
   Count,
@@ -16,6 +16,7 @@ import {
   text,
 } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { Band, Bps, Explanation, Outcome } from '#modules/evaluations/index.ts'
 
 import { subjectTypes } from '#modules/subjects/index.ts'

@@ -1,4 +1,4 @@
-/** Door of the break-glass router. */
+/** Public interface of the break-glass router. */
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

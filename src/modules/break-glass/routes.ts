@@ -1,4 +1,4 @@
-/** Changes made in an emergency: an inbox for everybody else who could have approved them, and their acknowledgement. */
+/** Reviews of emergency changes: lists, an inbox for those who could have approved them, and acknowledgement. */
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { tenantRoute } from '#kernel/route.ts'

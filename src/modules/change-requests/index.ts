@@ -1,4 +1,4 @@
-/** Door of the change-requests router. */
+/** Public interface of the change-requests router. */
 import { insertChangeRequest } from '#kernel/request/queries.ts'
 import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

@@ -1,9 +1,9 @@
-/** SQL of the four-eyes queue. */
+/** SQL of change requests. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { type ChangeRequestRow, changeRequestColumns } from '#kernel/request/queries.ts'
 
-/** Newest first. With `awaiting`, only open ones this principal may still approve. */
+/** Newest first. With `awaiting`, only open requests that this principal may still approve. */
 export const listChangeRequests = (
   tx: Tx,
   filter: {
@@ -45,14 +45,14 @@ export const lockChangeRequest = (tx: Tx, cr_id: string) =>
     [tx.tenant_id, cr_id],
   )
 
-/** The database itself refuses the author, a machine key and a second approval by the same person. */
+/** Constraints refuse the author, an API key and a second approval by the same person. */
 export const insertApproval = (tx: Tx, request: { cr_id: string; created_by: string }, note: string | null) =>
   tx.run(
     'insert into app.change_approval (tenant_id, cr_id, created_by, approved_by, note) values ($1, $2, $3, $4, $5)',
     [tx.tenant_id, request.cr_id, request.created_by, tx.actor, note],
   )
 
-/** One approval of several: the request stays open, and its representation has changed. */
+/** Raises the revision: an approval changes the representation, although the request stays open. */
 export const updateChangeRequestApproved = (tx: Tx, cr_id: string) =>
   tx.run('update app.change_request set revision = revision + 1 where tenant_id = $1 and cr_id = $2', [
     tx.tenant_id,
@@ -71,7 +71,7 @@ export const updateChangeRequestDecided = (
     [tx.tenant_id, cr_id, state, tx.actor, note],
   )
 
-/** For the isolation canary: approved by a person other than the author, as the database demands. */
+/** For the isolation canary only: the constraints demand an approver other than the author. */
 export const insertCanaryApproval = (tx: Tx, cr_id: string) =>
   tx.run(
     `insert into app.change_approval (tenant_id, cr_id, created_by, approved_by, note) values ($1, $2, $3, 'user:canary', 'canary')`,

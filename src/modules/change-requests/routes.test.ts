@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { insertApiKey } from '#modules/access/index.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
@@ -30,6 +31,15 @@ beforeEach(async () => {
 async function caller(roles: Role[] = ['tenant_admin'], kind: 'user' | 'key' = 'user'): Promise<Caller> {
   const principal = `${kind}:${uuidv7()}` as const
   return { principal, token: await w.token({ tenant_id, principal, roles }) }
+}
+
+/** A key with a row, which `caller` does not give it. */
+async function createKey(): Promise<Caller & { readonly key_id: string }> {
+  const key_id = uuidv7()
+  const key = { key_id, name: 'machine', roles: ['tenant_admin' as const], secret_hash: 'unused', expires_in_days: 30 }
+  await asApp((tx) => insertApiKey(tx, key), author.principal)
+  const principal = `key:${key_id}` as const
+  return { key_id, principal, token: await w.token({ tenant_id, principal, roles: ['tenant_admin'] }) }
 }
 
 const setRoles = (roles: unknown, by = author, headers: Record<string, string> = {}) =>
@@ -173,6 +183,27 @@ describe('approving', () => {
     const person = await w.person(tenant_id, ['tenant_admin'])
     const { cr_id } = (await setRoles(['analyst'], person)).json
     expect((await decide(cr_id, 'approve', checker)).json.state).toBe('approved')
+  })
+
+  test.each([
+    ['was revoked', `state = 'revoked'`],
+    ['lost the role', `roles = '{service}'`],
+    ['expired', `expires_at = now() - interval '1 s'`],
+  ])('returns 409 when the API key that proposed the change %s', async (_, change) => {
+    const { key_id, ...key } = await createKey()
+    const { cr_id } = (await setRoles(['analyst'], key)).json
+    const sql = `update app.api_key set ${change} where tenant_id = $1 and key_id = $2`
+    expect(await asApp((tx) => tx.run(sql, [tenant_id, key_id]))).toBe(1)
+    const refused = await decide(cr_id, 'approve', checker)
+    expect([refused.status, refused.json.code]).toEqual([409, 'author_not_permitted'])
+    expect((await user()).roles).toEqual(['viewer'])
+    expect(await read(cr_id)).toMatchObject({ state: 'open', approvals: [] })
+  })
+
+  test('executes what an API key proposed that still has the role', async () => {
+    const { cr_id } = (await setRoles(['analyst'], await createKey())).json
+    expect((await decide(cr_id, 'approve', checker)).json.state).toBe('approved')
+    expect((await user()).roles).toEqual(['analyst'])
   })
 
   test('what has moved meanwhile is void and stays as it is', async () => {

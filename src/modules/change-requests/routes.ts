@@ -1,4 +1,4 @@
-/** One four-eyes queue for every governed change. Approving executes the stored request, exactly as it was proposed. */
+/** The approval queue of all governed changes. The last approval executes the stored request exactly as it was proposed. */
 import { everyone, type Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
@@ -45,7 +45,7 @@ async function lockOpenRequest(tx: Tx, cr_id: string, facts: RequestMetadata): P
   return request
 }
 
-/** Only somebody else, a person, with the role the policy named when the change was proposed. */
+/** The approver must be another person and hold the role that the policy named when the change was proposed. */
 async function assertMayApprove(tx: Tx, request: ChangeRequestRow, roles: readonly Role[]): Promise<void> {
   if (!tx.actor.startsWith('user:') || tx.actor === request.created_by) fail('approval_own_request')
   if (tx.actor === (await findRequester(tx, request.created_by))) {
@@ -56,7 +56,7 @@ async function assertMayApprove(tx: Tx, request: ChangeRequestRow, roles: readon
   }
 }
 
-/** Approving lends a proposal no right that its author has lost meanwhile. */
+/** The author must still hold a role that may call the operation. */
 async function assertAuthorMayPropose(
   tx: Tx,
   kernel: Kernel,
@@ -72,10 +72,10 @@ async function assertAuthorMayPropose(
     fail('author_not_permitted', `The author ${created_by} no longer has a role that may propose ${operation}.`)
 }
 
-/** The name under which other modules are asked whether a change request, as it is stored, may be approved now. */
+/** The review that other modules register to hold back the approval of a stored change request. */
 export const APPROVAL_REVIEW = 'approval'
 
-/** Everything in the way is answered together. */
+/** Asks every module and reports all closed gates together. */
 async function assertReviewed(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<void> {
   const gates: { readonly detail: string }[] = []
   for (const { reviews } of kernel.modules) {
@@ -153,7 +153,7 @@ export const changeRequestRoutes = [
     reply: [200, VisibleChangeRequest],
     redact,
     revisioned: true,
-    // Executing may meet whatever the stored operation itself can answer.
+    // Includes the problems of the operations that may be executed.
     problems: [
       'not_found',
       'transition_not_allowed',

@@ -1,10 +1,10 @@
-/** Wire contract of the four-eyes queue. */
+/** Wire contract of change requests. */
 import { ChangeRequestView } from '#kernel/request/approval.ts'
 import { VisibleChangeRequest } from '#kernel/request/visibility.ts'
 import { closed, Id, oneOf, pageOf, pageQuery, reasonText, Slug, Type, text } from '#kernel/schema.ts'
 
 export const ChangeRequestPage = pageOf(VisibleChangeRequest)
-/** The inbox holds only what the caller may approve. */
+/** Not redacted: the inbox holds only what the caller may approve. */
 export const ChangeRequestInboxPage = pageOf(ChangeRequestView)
 export const ChangeRequestParams = closed({ cr_id: Id() })
 export const ChangeRequestQuery = closed({

@@ -1,6 +1,6 @@
 /**
- * What is asked about a decision and may take seconds is computed in a thread of its own, while no transaction is open. It is
- * not the one that proofs are made in: no publication waits for somebody's curiosity.
+ * Runs analyses of a decision that may take seconds in a worker thread, while no transaction is open. It has its own thread, so
+ * that publishing, which computes proofs in another one, never waits for it.
  */
 import type { ListSnapshot } from '#decision/analysis/analysis-request.ts'
 import {
@@ -15,7 +15,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { resolver } from '#modules/definitions/index.ts'
 
-/** Opens a transaction for what is read of the tenant. */
+/** Runs a function in a read transaction of the tenant. */
 export type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 
 export type SearchArguments = Parameters<AnalysisRunner['search']>
@@ -46,7 +46,7 @@ export const attributeInThread = (
 const failNotComputed = (error: unknown): never =>
   failThreadUnavailable(error, 'This could not be computed at this moment; repeat the request.')
 
-/** A list as it can be handed to another thread: all of it, or where it is too large the keys that are named. */
+/** A list as it is sent to the thread: all entries, or the named keys of a list that is too large. */
 export async function toPlainList(
   kernel: Kernel,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** One decision for the isolation canary; it is not meant to verify. */
+/** Inserts one decision for the isolation canary; it does not verify. */
 import { DOCUMENT_FORMAT } from '#decision/document.ts'
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'

@@ -11,9 +11,10 @@ import { createAuditKeys } from '#kernel/audit/chain.ts'
 import { createKeyring } from '#kernel/encryption.ts'
 import { deriveIntegrityKeys } from '#kernel/integrity/keys.ts'
 import { chainAllEvents } from '#test/support/audit-chain.ts'
-import { newPolicy, newSubject, type Policy } from '#test/support/evaluation-fixtures.ts'
+import { newPolicy, type Policy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { newPerson } from './fixtures.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -52,7 +53,7 @@ const verify = (certificate: unknown, ...words: string[]) =>
 
 describe('a certificate', () => {
   test('is genuine, shows the decision, and is the same when asked for again', async () => {
-    const made = await decided({ subject_id: await newSubject(t) })
+    const made = await decided({ subject_id: await newPerson(t) })
     const at = `GET /evaluations/${made.evaluation_id}/certificate`
     const certificate = await t.make(at)
     expect(await t.make(at)).toEqual(certificate)
@@ -164,7 +165,7 @@ const json = (pack: Map<string, Buffer>, name: string) => JSON.parse((pack.get(n
 
 describe("the examiner's pack", () => {
   test('holds what its manifest says, and everything in it verifies offline', async () => {
-    const made = await decided({ subject_id: await newSubject(t) })
+    const made = await decided({ subject_id: await newPerson(t) })
     await chainAllEvents(w, t)
     const pack = await packOf(t, made.evaluation_id)
     const { files: stated, document_hash } = json(pack, 'manifest.json')

@@ -1,4 +1,4 @@
-/** The signed record of a decision, from what is stored and nothing else: asked for twice, it is the same. */
+/** The signed certificate of a decision, made from stored data only, so that it is the same every time. */
 import { type Certificate, issueCertificate } from '#decision/certificate.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'

@@ -4,10 +4,11 @@ import { hashDocument } from '#decision/document.ts'
 import { createSalt, isSalt } from '#decision/salt.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { countries, ensurePolicy, newSubject, type Policy, publishList } from '#test/support/evaluation-fixtures.ts'
+import { countries, ensurePolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type Reply, startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { decide, storeDecision } from './decide/decide.ts'
+import { newPerson } from './fixtures.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -48,7 +49,7 @@ describe('a decision', () => {
   })
 
   test('of this moment is kept with COMMIT alone, and found as it was told', async () => {
-    const subject_id = await newSubject(t, { country: 'IR' })
+    const subject_id = await newPerson(t, { country: 'IR' })
     const order = { matrix_key: policy.matrix_key, subject_id, inputs: { channel: 'branch' } }
     const refuse = (): never => expect.fail('nothing is sent before COMMIT')
     const told = await t.write(async (tx) => {
@@ -84,7 +85,7 @@ describe('a decision', () => {
   })
 
   test('on a subject takes its attributes; what is sent wins; and the subject is rated', async () => {
-    const subject_id = await newSubject(t, { country: 'IR', channel: 'branch', shoe_size: 42 })
+    const subject_id = await newPerson(t, { country: 'IR', channel: 'branch', shoe_size: 42 })
     const plain = (await evaluate({ subject_id })).json
     expect([plain.band, plain.score_bps, plain.subject_id]).toEqual(['high', 4500, subject_id])
     const sent = (await evaluate({ subject_id, inputs: { country: 'CH' } })).json
@@ -97,8 +98,8 @@ describe('a decision', () => {
   test('differs from the same decision about somebody else in salt and hash only', async () => {
     const attributes = { country: 'DE', channel: 'online', pep: true }
     const [one, two] = [
-      (await evaluate({ subject_id: await newSubject(t, attributes) })).json,
-      (await evaluate({ subject_id: await newSubject(t, attributes) })).json,
+      (await evaluate({ subject_id: await newPerson(t, attributes) })).json,
+      (await evaluate({ subject_id: await newPerson(t, attributes) })).json,
     ]
     expect(one.document_hash).not.toBe(two.document_hash)
     const body = { evaluation_ids: [one.evaluation_id, two.evaluation_id] }
@@ -181,7 +182,7 @@ describe('nothing is decided', () => {
   test('before the matrix was in force, nor is a subject rated for later', async () => {
     const early = await evaluate({ inputs: { country: 'DE' }, valid_at: '1999-01-01T00:00:00Z' })
     expect(early.json.code).toBe('nothing_in_force')
-    const subject_id = await newSubject(t)
+    const subject_id = await newPerson(t)
     const late = await evaluate({ subject_id, valid_at: '2090-01-01T00:00:00Z' })
     expect([late.json.code, located(late)]).toEqual(['inputs_refused', ['#/valid_at valid_at_ahead']])
     expect((await evaluate({ inputs: { country: 'DE' }, valid_at: '2090-01-01T00:00:00Z' })).status).toBe(201)
@@ -190,7 +191,7 @@ describe('nothing is decided', () => {
 
 describe('search', () => {
   test('by subject, matrix, band and time, newest first, page by page', async () => {
-    const subject_id = await newSubject(t, { country: 'DE' })
+    const subject_id = await newPerson(t, { country: 'DE' })
     const made: string[] = []
     for (const country of ['DE', 'IR', 'CH']) {
       made.push((await evaluate({ subject_id, inputs: { country } })).json.evaluation_id)

@@ -1,4 +1,4 @@
-/** Examining a decision: replay, today's answer, what-if, comparison, certificate, the examiner's pack, and the override. */
+/** Examining a decision: replay, re-evaluation, what-if, comparison, certificate, examiner's pack, and override. */
 import { toComparableContent } from '#decision/document.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
@@ -25,7 +25,7 @@ import { replay } from './replay.ts'
 import { EvaluationParams } from './schema.ts'
 import { whatIf } from './what-if.ts'
 
-/** A proposal is bound to how the subject of the decision stands. */
+/** A proposed override is bound to the current risk of the decision's subject. */
 const getSubjectHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const row = await findEvaluation(tx, params['evaluation_id'] as string)
   return row?.subject_id ? getRiskHead(tx, { subject_id: row.subject_id }) : null

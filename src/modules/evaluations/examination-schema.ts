@@ -1,4 +1,4 @@
-/** Schemas of what is done with a decision afterwards: replay, re-evaluation, what-if, certificate and comparison. */
+/** Wire contract of examining decisions: replay, re-evaluation, what-if, certificate and comparison. */
 import { Count, closed, Id, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
 

@@ -9,15 +9,15 @@ import {
   buildMatrix,
   countries,
   newPolicy,
-  newSubject,
   type Policy,
   publishList,
   publishMatrix,
-} from '#test/support/evaluation-fixtures.ts'
+} from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { engineWithExtraReason } from '#test/support/extra-reason-engine.ts'
 import { startSecondProcess } from '#test/support/second-process.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { newPerson } from './fixtures.ts'
 import { decide, storeDecision } from './index.ts'
 
 let w: TestApp
@@ -300,7 +300,7 @@ describe('an override', () => {
 
   test('changes the rating of the subject and not the decision', async () => {
     const policy = await newPolicy(t)
-    const subject_id = await newSubject(t)
+    const subject_id = await newPerson(t)
     const made = await evaluate(policy, { subject_id })
     const rating = await t.make(`POST /evaluations/${made.evaluation_id}/override`, { body })
     expect(rating).toMatchObject({ subject_id, band: 'high', cause: 'override', reason: 'adverse media' })
@@ -310,7 +310,7 @@ describe('an override', () => {
 
   test('waits for a second person where the tenant asks for one', async () => {
     const policy = await newPolicy(t)
-    const subject_id = await newSubject(t)
+    const subject_id = await newPerson(t)
     const { evaluation_id } = await evaluate(policy, { subject_id })
     const govern = (approvers: number) =>
       t.setApprovalRules([{ action: 'risk-override', approvers, role: 'compliance_officer' }])

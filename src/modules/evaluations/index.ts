@@ -1,10 +1,10 @@
-/** Door of the evaluations router: decisions, their explanation, replay and proofs. */
+/** Public interface of the evaluations router: decisions, their explanation, replay and proofs. */
 import type { Module } from '#kernel/route.ts'
 import { insertCanaryRows } from './canary.ts'
 import { examinationRoutes } from './examination-routes.ts'
 import { decisionRoutes } from './routes.ts'
 
-export { buildDocument, type DecisionRequest, type DecisionResult, decide, storeDecision } from './decide/decide.ts'
+export { buildDocument, decide, storeDecision } from './decide/decide.ts'
 export { mergeInputs, toProblemErrors } from './decide/inputs.ts'
 export { createRecordCheck } from './records/read-record.ts'
 export { type EvaluationRow, toOutcomeView } from './records/record.ts'

@@ -1,9 +1,9 @@
-/** SQL of decisions: kept once, never changed, found by subject, definition, band and time. */
+/** SQL of decisions, which are append-only: insert, find, and list by subject, definition, band and time. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { type EvaluationRow, recordedColumns } from './records/record.ts'
 
-/** With its document, and with the receipt as it is stored beside it; NULLs where the receipt is gone. */
+/** A decision with its document and its receipt; NULLs where the receipt is missing. */
 export type EvaluationWithReceipt = EvaluationRow & {
   readonly document: string
   readonly manifest: string | null
@@ -15,10 +15,10 @@ export type EvaluationWithReceipt = EvaluationRow & {
 const stored = [...recordedColumns, 'mac'] as const
 const columns = stored.join(', ')
 
-/** Named by their table, where another with columns of the same names stands beside it. */
+/** Qualified with the table, for joins with tables that have columns of the same names. */
 const qualifiedColumns = columns.replaceAll(/\w+/g, 'e.$&')
 
-/** Sent in the same flight as COMMIT: nobody in this transaction reads it. */
+/** Sent together with COMMIT, because nothing in this transaction reads it. */
 export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document: string }): void =>
   tx.defer(
     `insert into app.evaluation (tenant_id, document, ${columns})
@@ -56,7 +56,7 @@ const conditions: Readonly<Record<keyof EvaluationFilter, string>> = {
   until_at: 'decided_at <',
 }
 
-/** Newest first. Only the filters that are given are written down: each has an index that a general statement would miss. */
+/** Newest first. Contains only the conditions that are set: each has an index that a general statement would not use. */
 export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: PagePosition, count: number) => {
   const values: unknown[] = [tx.tenant_id]
   const where = ['tenant_id = $1']

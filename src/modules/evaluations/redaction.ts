@@ -1,4 +1,4 @@
-/** Decisions as the roles of a caller are told them: required actions by their audience, everything else as it is. */
+/** Redacts decisions for the roles of the caller: required actions are shown to their audience only. */
 import type { RedactionContext } from '#kernel/route.ts'
 import { actionFilters } from '#modules/risk-matrices/index.ts'
 
@@ -11,7 +11,7 @@ interface WithTriggers {
   readonly triggers: readonly WithActions[]
 }
 
-/** One decision with whatever of it is shown. */
+/** Any view of a decision. */
 interface DecisionView {
   readonly required_actions?: string[]
   readonly outcome: WithActions
@@ -48,7 +48,7 @@ interface WhatIfView {
   readonly changes: unknown
 }
 
-/** The changes are those between what is shown, so that they name no other action either. */
+/** Compares the redacted views, so that the changes name no hidden action. */
 export async function redactWhatIf<T extends WhatIfView>(shown: T, reader: RedactionContext): Promise<T> {
   const { before, after, explanation } = shown
   const filter = await actionFilters.getActionFilter(

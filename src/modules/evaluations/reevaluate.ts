@@ -1,5 +1,5 @@
 /**
- * Deciding again with what is in force today, and saying which change of version makes which difference. Nothing is stored.
+ * Decides again with the versions in force now, and attributes differences to version changes. Stores nothing.
  */
 import type { AnalysisRequest, ListSnapshot } from '#decision/analysis/analysis-request.ts'
 import type { AttributionRequest, AttributionResult } from '#decision/analysis/analysis-runner.ts'
@@ -19,7 +19,7 @@ import { toOutcomeView } from './records/record.ts'
 
 type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
-/** An outcome, or why there is none. */
+/** An outcome, or the findings that prevent one. */
 export const toAttempt = (decision: Decision) =>
   decision.ok
     ? { outcome: toOutcomeView(decision.outcome), findings: [] }
@@ -27,7 +27,7 @@ export const toAttempt = (decision: Decision) =>
 
 const toFindingView = ({ code, pointer, message }: Finding) => ({ code, pointer, message })
 
-/** The versions of then and of today, as one engine understands them. */
+/** The pinned and the current versions, compiled by one engine. */
 interface ResolutionPair {
   readonly pinned: PinnedResolution
   readonly today: PinnedResolution
@@ -42,7 +42,7 @@ export async function reevaluate(kernel: Kernel, read: RunInTx, evaluation_id: s
 }
 const NOTHING_TRIED: AttributionResult = { alone: [], joint: [], untried: [] }
 
-/** Today's answer, and what is to be found out about how it came to be another. */
+/** The current outcome, and the data for attributing differences. */
 async function decideToday(kernel: Kernel, tx: Tx, { row, content, manifest }: IntactEvaluation) {
   const sidesWith = async (engine: number): Promise<ResolutionPair> => ({
     pinned: await binding.restoreResolution(kernel, tx, manifest, engine),
@@ -88,7 +88,7 @@ function toVersionSwitch(
   }
 }
 
-/** Everything that a decision on a mixture of old and new versions may read. */
+/** Loads everything that a decision on a mix of pinned and current versions may read. */
 async function buildAttribution(
   kernel: Kernel,
   tx: Tx,
@@ -118,7 +118,7 @@ async function buildAttribution(
   }
 }
 
-/** Of a list that is not held whole: what the definition names and what the inputs lead to. */
+/** The keys of a large list that the definition names or that the inputs lead to. */
 function listReadKeys(
   { compiled, needs }: { compiled: CompiledDefinition; needs: ListNeeds },
   list_key: string,
@@ -128,7 +128,7 @@ function listReadKeys(
   return needed === 'all' ? named : [...named, ...needed]
 }
 
-/** One thing that has another version today: the definition, a list that was read then or is read now, or the engine. */
+/** One change of version: the definition, a list that either side reads, or the engine. */
 interface ChangedVersion {
   readonly name: string
   readonly family: resolver.ContentPointer['family'] | 'engine'

@@ -1,6 +1,6 @@
 /**
- * Replaying a decision on what it pinned: the same bytes, or what differs, or what was altered. It believes no column and no
- * cache, and stores nothing.
+ * Replays a decision on the versions it pinned and reports identical bytes, differences or altered data. It trusts no column and
+ * no cache, and stores nothing.
  */
 import { type DecisionContent, findFormatFault, getSalt } from '#decision/document.ts'
 import { engines } from '#decision/engines.ts'
@@ -17,7 +17,7 @@ import { readEvaluation } from './records/read-record.ts'
 
 const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
 
-/** A kernel with nothing remembered: what is examined is what is stored, not what a process still has in mind. */
+/** A kernel without caches: the replay must read what is stored. */
 const withoutCaches = (kernel: Kernel): Kernel => Object.create(kernel) as Kernel
 
 export async function replay(kernel: Kernel, tx: Tx, evaluation_id: string) {
@@ -56,7 +56,7 @@ interface Details {
 const NO_DETAILS: Details = { faults: [], differences: [], recomputed_hash: null }
 const PINNED_CONTENT_CHANGED = 'What the decision was made on is no longer what was pinned.'
 
-/** The document again, or why nothing is decided now, or that what was pinned cannot be read. */
+/** The recomputed document, or the findings that prevent one, or that pinned data cannot be read. */
 async function recompute(
   kernel: Kernel,
   tx: Tx,
@@ -74,7 +74,7 @@ async function recompute(
   }
 }
 
-/** Which of the pinned things are no longer what they were; a list that is too large to be held is told by its hashes. */
+/** The pinned versions whose content changed; a large list is compared by its hashes. */
 async function findCorruptPins(kernel: Kernel, tx: Tx, manifest: readonly resolver.PinnedVersion[]): Promise<string[]> {
   const faults: string[] = []
   for (const pin of manifest) {

@@ -1,4 +1,4 @@
-/** Decisions: make one, find it, read why. What examining one answers is in examine/routes.ts. */
+/** Decisions: make, preview, list and read them. Replay, what-if and the like are in examination-routes.ts. */
 import { paginate } from '#kernel/page.ts'
 import { tenantRoute } from '#kernel/route.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
@@ -48,7 +48,7 @@ export const decisionRoutes = [
   }).handle(async ({ tx, body, kernel, audit }) => {
     const decided = await decide(kernel, tx, body)
     const row = await storeDecision(kernel, tx, body, decided)
-    // In the clear, so that the chain itself says which document was decided; its salt keeps the inputs from being guessed.
+    // Not keyed: the audit chain then proves which document was decided. The salt prevents guessing the inputs.
     audit.recordDiff(null, { document_hash: row.document_hash })
     const shown = toEvaluationView(row, decided.content, binding.getResolutionPins(decided.resolution))
     return Object.assign(shown, { explanation: decided.content.explanation as never })

@@ -1,4 +1,4 @@
-/** Schemas of decisions: what is asked, what was decided and why. */
+/** Wire contract of decisions: request, outcome and explanation. */
 import {
   closed,
   Id,
@@ -27,7 +27,7 @@ export const AnyObject = (description: string) => Type.Unsafe<Record<string, unk
 
 export const EvaluationParams = closed({ evaluation_id: Id() })
 
-/** Which members there may be is said by the matrix or rule, so that the faults are located by it. */
+/** The matrix or rule declares the members, so its engine reports their faults. */
 export const Inputs = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', maxProperties: 100, description })
 
@@ -134,7 +134,7 @@ const Reasons = listOf(
   { description: 'Each reason code in the words of the definition that decided.' },
 )
 
-/** What is pinned of the definition and of each list it read. */
+/** The pinned versions of the definition and of each list it read. */
 const Pinned = closed(
   {
     list_key: Slug(),

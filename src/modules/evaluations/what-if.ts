@@ -1,4 +1,4 @@
-/** What the same decision would have been with other inputs or other versions, and how little would have changed its band. */
+/** What-if: the decision with other inputs or versions, and the smallest changes of inputs that change its band. */
 import { buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
 import type { Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -16,7 +16,7 @@ import { toAttempt } from './reevaluate.ts'
 export interface WhatIfChanges {
   readonly inputs?: Readonly<Record<string, unknown>>
   readonly definition_version?: number
-  /** Whose version it is; of the owner that was pinned when absent. */
+  /** The owner of the version; the pinned owner when absent. */
   readonly definition_origin?: datasetStore.Origin
   readonly lists?: readonly {
     readonly list_key: string
@@ -55,7 +55,7 @@ async function decideWhatIf(
   }
 }
 
-/** From the inputs as supposed: what else would have to be different for another band. */
+/** Starts from the given inputs and searches the smallest changes that lead to another band. */
 async function buildSearch(
   kernel: Kernel,
   tx: Tx,
@@ -68,12 +68,12 @@ async function buildSearch(
   return [buildAnalysisRequest(resolution.compiled, lists, resolution.engine), inputs, band, tx.tenant_id]
 }
 
-/** Null takes an input away: then its declared default holds, or its absence is a fault. */
+/** Null removes an input: its declared default is used, or its absence is a fault. */
 function withChanges(inputs: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.entries({ ...inputs, ...changes }).filter(([, value]) => value !== null))
 }
 
-/** As pinned, but for the versions that are named; what another version of the definition reads besides is read as of today. */
+/** The pinned versions, except those that are named; lists that only the other version of the definition reads are current. */
 async function getChangedResolution(
   kernel: Kernel,
   tx: Tx,
@@ -90,7 +90,7 @@ async function getChangedResolution(
     pins.push(other ? await pinOtherVersion(tx, pin, other.version, other.origin) : pin)
     if (!pin.family) wanted.delete(pin.list_key)
   }
-  // A list that the decision did not read has no version that could be another.
+  // Only lists that the decision read can be replaced.
   for (const [list_key] of wanted) fail('conflict', `The decision did not read ${list_key}.`)
   const resolution = await binding.restoreResolution(kernel, tx, pins)
   const missing = resolution.compiled.list_keys.filter((list_key) => !resolution.lists.has(list_key))
@@ -102,7 +102,7 @@ async function getChangedResolution(
   }
 }
 
-/** Of the owner that was pinned, unless the other one is named. An overlay lies over the shared list only. */
+/** The version of the pinned owner, unless the other owner is named. Only shared lists have overlays. */
 async function pinOtherVersion(
   tx: Tx,
   pin: resolver.PinnedVersion,

@@ -1,10 +1,10 @@
 /** Impact before approval: what a waiting change would put in force is measured, and may have to be, before it is approved. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles } from '#kernel/auth/roles.ts'
-import { bands, countries, newPolicy, type Policy, publishList } from '#test/support/evaluation-fixtures.ts'
+import { bands, countries, newPolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { runImpact } from '#test/support/impact-fixtures.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { runImpact } from './fixtures.ts'
 
 const SHARED_LIST = 'jurisdiction-risk'
 let w: TestApp

@@ -1,4 +1,4 @@
-/** Holds an approval back where the policy wants the impact measured and no run says what would happen now. */
+/** Closes the approval gate where the policy requires an impact run and none is current. */
 
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
 import type { ChangeReview } from '#kernel/route.ts'

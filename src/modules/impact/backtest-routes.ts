@@ -1,24 +1,24 @@
-/** The same runs for matrices and rules, below their own paths: a version or the open draft, tried on past decisions. */
+/** Backtests of matrices and rules, below their own paths: a version or the open draft, tried on past decisions. */
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { type Route, tenantRoute } from '#kernel/route.ts'
 import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
-import type { DecisionKind } from '#modules/risk-matrices/index.ts'
-
+import { matrixKind } from '#modules/risk-matrices/index.ts'
+import { ruleKind } from '#modules/rules/index.ts'
 import { createDefinitionCandidate } from './candidates.ts'
 import { IMPACT_RUN, startRun, toRunView } from './impact-runs.ts'
 import { findRun, listRuns } from './queries.ts'
 import { redactRun } from './redaction.ts'
 import { BacktestQuery, createBacktestSchemas, RunPage, RunRequest, RunView } from './schema.ts'
 
-interface BacktestOperations {
-  readonly startBacktest: string
-  readonly listBacktests: string
-  readonly getBacktest: string
+interface OperationIds {
+  readonly start: string
+  readonly list: string
+  readonly get: string
 }
 
-export function createBacktestRoutes(kind: DecisionKind, operations: BacktestOperations): Route[] {
+function createBacktestRoutes(kind: documentStore.DefinitionKind, ids: OperationIds): Route[] {
   const { family, segment, param, word } = kind
   const s = createBacktestSchemas(kind)
   const at = `/${segment}/:${param}` as const
@@ -26,7 +26,7 @@ export function createBacktestRoutes(kind: DecisionKind, operations: BacktestOpe
 
   return [
     tenantRoute(`POST ${at}/versions/:version/backtest`, {
-      id: operations.startBacktest,
+      id: ids.start,
       summary: `Try a version of a ${word}, or its draft, on past decisions`,
       description:
         'The latest decision about each active subject of the last 400 days is made again, once with the version in force and ' +
@@ -48,7 +48,7 @@ export function createBacktestRoutes(kind: DecisionKind, operations: BacktestOpe
     }),
 
     tenantRoute(`GET ${at}/backtests`, {
-      id: operations.listBacktests,
+      id: ids.list,
       summary: 'Past backtests, newest first',
       roles: readers,
       tx: 'read',
@@ -62,13 +62,13 @@ export function createBacktestRoutes(kind: DecisionKind, operations: BacktestOpe
         family,
         documentStore.getDefinitionKey(kind, input.params),
       )
-      return paginate(input, `${operations.listBacktests} ${list_key}`, ['created_at', 'run_id'], (after, count) =>
+      return paginate(input, `${ids.list} ${list_key}`, ['created_at', 'run_id'], (after, count) =>
         listRuns(input.tx, { family, list_key }, after, count),
       )
     }),
 
     tenantRoute(`GET ${at}/backtests/:run_id`, {
-      id: operations.getBacktest,
+      id: ids.get,
       summary: 'From which result to which, by factor and segment, and whether it still holds',
       roles: readers,
       tx: 'read',
@@ -83,3 +83,15 @@ export function createBacktestRoutes(kind: DecisionKind, operations: BacktestOpe
     }),
   ]
 }
+
+export const matrixBacktestRoutes = createBacktestRoutes(matrixKind, {
+  start: 'startRiskMatrixBacktest',
+  list: 'listRiskMatrixBacktests',
+  get: 'getRiskMatrixBacktest',
+})
+
+export const ruleBacktestRoutes = createBacktestRoutes(ruleKind, {
+  start: 'startRuleBacktest',
+  list: 'listRuleBacktests',
+  get: 'getRuleBacktest',
+})

@@ -1,6 +1,6 @@
 /**
- * What a candidate is compared with: the matrices and rules in force that would decide with it, and everything they read, of
- * one instant. From a receipt the same ground is laid again, however often a run is taken up.
+ * The baseline of a run: the matrices and rules in force that would use the candidate, and everything they read, at one instant.
+ * The receipt pins it, so that a resumed run loads the same baseline.
  */
 import { createHash } from 'node:crypto'
 import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
@@ -26,7 +26,7 @@ import { entryHash } from '#registry/content/hashes.ts'
 import { type BaseType, evaluateOverlay, type OverlayEntry } from '#registry/overlay.ts'
 import type { Candidate, CandidateOverlay, Target } from './candidates.ts'
 
-/** Everything in force that the comparison rests on, each once; what would change is among it where it is in force. */
+/** All versions in force that the comparison reads, each once, including the one the candidate would replace. */
 export async function collectBaseline(
   kernel: Kernel,
   tx: Tx,
@@ -66,7 +66,7 @@ async function ignoreNotInForce(find: () => Promise<binding.FoundResolution>): P
 export const hashPins = (manifest: readonly resolver.PinnedVersion[]): string =>
   createHash('sha256').update(canonicalJson(manifest)).digest('hex')
 
-/** Of what is in force now; differs from that of a run as soon as anything it rests on has moved. */
+/** Hash of the versions in force now; differs from that of a run as soon as one of them changes. */
 export const hashBaseline = async (kernel: Kernel, tx: Tx, candidate: Candidate): Promise<string> =>
   hashPins(resolver.toPins(await collectBaseline(kernel, tx, candidate, {})))
 
@@ -84,12 +84,12 @@ async function loadCandidateDefinition(
   return { compiled: getEngine(CURRENT_ENGINE).compile(text), identity }
 }
 
-/** One definition in force, and the same with the candidate switched in. */
+/** One definition in force, with and without the candidate. */
 export interface Comparison {
   readonly family: DefinitionFamily
   readonly key: string
   readonly version: number
-  /** Lists it reads that are not in force: it decides nothing today. */
+  /** Lists it reads that have no version in force, so that it cannot decide. */
   readonly missing: readonly string[]
   readonly before: binding.Bindable
   readonly after: binding.Bindable
@@ -150,7 +150,7 @@ async function switchList(
   return { ...after, identity: `${before.identity}:${overlay.hash}`, over }
 }
 
-/** Lays an overlay that is not stored over a list, by the same rules as one that is. */
+/** Applies an overlay that is not stored, by the same rules as a stored one. */
 function createCandidateOverlay(
   { entries, hash }: CandidateOverlay,
   { overlay_policy }: resolver.ContentPointer,
@@ -173,7 +173,7 @@ function createCandidateOverlay(
   }
 }
 
-/** Nothing is decided where a list is missing. */
+/** Refuses to decide when a list is missing. */
 export async function decideOrRefuse(kernel: Kernel, tx: Tx, of: binding.Bindable, inputs: Inputs): Promise<Decision> {
   const missing = findMissingLists(of)
   if (missing.length > 0) return { ok: false, findings: missing.map(toNotInForceFinding) }

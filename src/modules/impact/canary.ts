@@ -1,4 +1,4 @@
-/** One impact run for the isolation canary; no job works on it. */
+/** Inserts one impact run for the isolation canary; no job works on it. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { hashText } from './candidates.ts'

@@ -1,6 +1,6 @@
 /**
- * What is tried: a version of a list, matrix or rule, a draft, or whatever a waiting change request would put in force. It is
- * kept by content, so that a run means the same however long it takes; nothing here changes what is in force.
+ * The candidate of a run: a version of a list, matrix or rule, a draft, or what a change request would activate. It is stored by
+ * content, so that it stays the same while the run goes on. Nothing here changes what is in force.
  */
 import { createHash } from 'node:crypto'
 import type { DefinitionFamily } from '#decision/model.ts'
@@ -21,17 +21,17 @@ export interface Target {
 }
 
 export interface Candidate extends Target {
-  /** The stored version, as a receipt would pin it; null for a draft. */
+  /** The version as a receipt would pin it; null for a draft. */
   readonly pin: resolver.PinnedVersion | null
-  /** A draft, as it was when the run began. */
+  /** The draft when the run started. */
   readonly definition: Readonly<Record<string, unknown>> | null
-  /** What would lie over a shared list; null where the pin says which overlay does. */
+  /** The overlay that would apply to a shared list; null where the pin names it. */
   readonly overlay: CandidateOverlay | null
   readonly content_hash: string
 }
 export interface CandidateOverlay {
   readonly entries: readonly OverlayEntry[]
-  /** It holds for this base version only; null: for every one. */
+  /** The base version that the overlay requires; null for any. */
   readonly base_version: number | null
   readonly hash: string
 }
@@ -47,7 +47,7 @@ const toStoredCandidate = (target: Target, pointer: resolver.ContentPointer): Ca
   content_hash: pointer.content_hash,
 })
 
-/** As it would be seen by the tenant: over a version of a shared list lies the overlay that is in force. */
+/** The version as the tenant would see it: with the overlay in force, for a shared list. */
 export async function createListCandidate(
   tx: Tx,
   dataset: datasetStore.DatasetRow,
@@ -63,7 +63,7 @@ export async function createListCandidate(
   return toStoredCandidate(target, { ...own, via: 'tenant-pin', ...over })
 }
 
-/** A draft must be readable; whether it is complete is not asked before it is published. */
+/** A draft must compile; completeness is checked when it is published. */
 export async function createDefinitionCandidate(
   tx: Tx,
   { dataset, text, version }: documentStore.VersionOrDraft,
@@ -78,9 +78,9 @@ export async function createDefinitionCandidate(
 export const hashText = (text: Readonly<Record<string, unknown>>): string =>
   createHash('sha256').update(canonicalJson(text)).digest('hex')
 
-/** Actions whose effect is another version in force; of these, a policy may ask for a run before they are approved. */
+/** Actions that activate another version; a policy may require a run before they are approved. */
 const ACTIVATING_ACTIONS: readonly string[] = ['activation', 'overlay', 'rollback']
-/** Going back must never wait for figures. */
+/** Rollbacks can be measured, but must never wait for a run. */
 export const MEASURED_ACTIONS: readonly string[] = ACTIVATING_ACTIONS.filter((action) => action !== 'rollback')
 
 const PARAMS: readonly [name: string, family: datasetStore.DatasetFamily][] = [
@@ -89,7 +89,7 @@ const PARAMS: readonly [name: string, family: datasetStore.DatasetFamily][] = [
   ['rule_key', 'rule'],
 ]
 
-/** Executes the stored request, looks at what is in force then, and undoes it: whatever the request is, this is what it does. */
+/** Executes the stored request as a dry run in a savepoint and reads what would be in force. */
 export async function createRequestCandidate(
   kernel: Kernel,
   tx: Tx,
@@ -133,13 +133,13 @@ const findPointers = async (
   ...(await resolver.findPointersInForce(tx, [key], { valid_at }, family)).values(),
 ]
 
-/** What is scheduled is looked at as it will be then. */
+/** A scheduled activation is read as of its effective time. */
 function getScheduledInstant(body: unknown): string | undefined {
   const { effective_from } = (body ?? {}) as { effective_from?: string }
   return effective_from !== undefined && Date.parse(effective_from) > Date.now() ? effective_from : undefined
 }
 
-/** An overlay that exists only inside the attempt is kept by its entries: its version number may soon mean something else. */
+/** An overlay that exists only in the dry run is stored by its entries, because its version number may be used again. */
 async function toCandidate(
   tx: Tx,
   target: Target,

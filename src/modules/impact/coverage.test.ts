@@ -1,7 +1,7 @@
 /** Which parts of a definition past decisions used: exact counts, of one version and of one period. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newPolicy } from '#test/support/evaluation-fixtures.ts'
+import { newPolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 

@@ -1,4 +1,4 @@
-/** Starting a run, and saying of one whether it still tells what would happen. */
+/** Starts impact runs, and tells whether a run is still current. */
 import { randomInt } from 'node:crypto'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
@@ -22,8 +22,8 @@ interface RunOptions {
 }
 
 /**
- * What is in force is pinned once, here: with both clocks set to one instant, activations under way are waited for and later
- * ones are not seen, so that no two statements contribute to different states.
+ * Pins the versions in force once. With both clocks set to one instant, it waits for concurrent activations and does not see later
+ * ones, so that all statements read the same state.
  */
 export async function startRun(
   kernel: Kernel,
@@ -58,7 +58,7 @@ export async function startRun(
   return { run_id, job }
 }
 
-/** Stored versions never change; a draft may, and so may everything that is in force. */
+/** Versions never change, but drafts and what is in force do. */
 export async function findStaleReason(
   kernel: Kernel,
   tx: Tx,
@@ -82,11 +82,11 @@ async function isDraftUnchanged(kernel: Kernel, tx: Tx, { family, key, content_h
   }
 }
 
-/** As whoever has to decide sees it. */
+/** The view of a run. */
 export async function toRunView(kernel: Kernel, tx: Tx, run: RunWithResult) {
   const stale_because = await findStaleReason(kernel, tx, run)
   const { candidate: _candidate, max_subjects: _most, seed: _seed, ...row } = run
-  // A result is never written again: older ones lack what is measured since.
+  // Results are never rewritten, so older ones lack newer members.
   const result = row.result && { known_outcomes: null, ...row.result }
   return { ...row, result: result as never, stale: stale_because !== null, stale_because }
 }

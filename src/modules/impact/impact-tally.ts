@@ -1,4 +1,4 @@
-/** Adds up what a candidate does to decisions. Pure: what was added up so far is plain JSON, so that a run goes on from it. */
+/** Adds up how a candidate changes decisions, without I/O. The tally is plain JSON, so that it can be a checkpoint. */
 import type { Decision, DefinitionFamily, Finding, Input } from '#decision/model.ts'
 
 export const MAX_SUBJECTS = 100_000
@@ -8,7 +8,7 @@ const MAX_REASONS = 100
 const MAX_ACTIONS = 1000
 const MAX_OUTCOMES = 10_000
 
-/** A past decision, as it is tried again. */
+/** A past decision that is decided again. */
 export interface PastDecision {
   readonly evaluation_id: string | null
   readonly batch_id: string | null
@@ -19,7 +19,7 @@ export interface PastDecision {
   readonly key: string
 }
 
-/** What a person judged, against what the matrix says with and without the candidate. */
+/** The band of an override, compared with the outcome with and without the candidate. */
 interface Outcome {
   readonly key: string
   readonly outcome: string
@@ -83,7 +83,7 @@ export interface ImpactTally {
   required_actions: { readonly action: string; added: number; removed: number }[]
   refusals: (Refusal & { decisions: number })[]
   outcomes: Outcome[]
-  /** The first ones whose result changes, and the first of which only a score moves. */
+  /** Examples: the first decisions whose result changes, and the first whose score alone changes. */
   changed: Sample[]
   moved: Sample[]
 }
@@ -106,7 +106,7 @@ export const EMPTY_TALLY: ImpactTally = {
   moved: [],
 }
 
-/** Adds to `tally`, which the caller owns. */
+/** Changes `tally` in place. */
 export function addDecision(tally: ImpactTally, past: PastDecision, before: Decision, after: Decision): void {
   const [from, to] = [toSide(before), toSide(after)]
   const { family, key } = past
@@ -138,7 +138,7 @@ export function addDecision(tally: ImpactTally, past: PastDecision, before: Deci
   }
 }
 
-/** An override names a band, so it is an outcome for matrices only. */
+/** Matrices only: an override names a band. */
 export function addOutcome(
   tally: ImpactTally,
   { family, key }: PastDecision,
@@ -162,7 +162,7 @@ function toSide(decision: Decision): Side {
 
 type SuccessfulDecision = Extract<Decision, { ok: true }>
 
-/** A factor that only one of the two has moves from or to nothing. */
+/** A factor that only one side has changes from or to nothing. */
 function findFactorMoves(before: SuccessfulDecision, after: SuccessfulDecision): FactorMove[] {
   const scores = ({ explanation }: SuccessfulDecision) =>
     new Map(explanation.factors.map(({ key, score_bps }) => [key, score_bps]))
@@ -211,7 +211,7 @@ function addActions(tally: ImpactTally, before: readonly string[], after: readon
   for (const action of before) if (!after.includes(action)) add(action, 'removed')
 }
 
-/** The row with these names, made when there is none; nothing where there are as many rows as there may be. */
+/** Finds or adds the row with these names; returns nothing when the maximum number of rows is reached. */
 function findOrAddRow<N extends object, C extends object>(rows: (N & C)[], names: N, none: C): N & C
 function findOrAddRow<N extends object, C extends object>(
   rows: (N & C)[],
@@ -234,7 +234,7 @@ function findOrAddRow<N extends object, C extends object>(
   return made
 }
 
-/** In an order that does not depend on which decision came first. */
+/** Sorted, so that the result does not depend on the order of decisions. */
 export function toImpactResult({ changed, moved, outcomes, ...tally }: ImpactTally) {
   const by = <T extends object>(rows: readonly T[], ...names: (keyof T)[]): T[] =>
     rows.toSorted((a, b) => {
@@ -262,7 +262,7 @@ export function toImpactResult({ changed, moved, outcomes, ...tally }: ImpactTal
   }
 }
 
-/** What was decided on wins; what a definition asks besides is taken from the subject; what it does not ask is left out. */
+/** The inputs of the decision win; missing ones come from the subject; undeclared ones are left out. */
 export function selectInputs(
   declared: readonly Input[],
   decided: Readonly<Record<string, unknown>>,

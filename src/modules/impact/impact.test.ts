@@ -2,18 +2,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
-import { runBatch } from '#test/support/batch-fixtures.ts'
-import {
-  bands,
-  buildMatrix,
-  countries,
-  newPolicy,
-  type Policy,
-  publishList,
-} from '#test/support/evaluation-fixtures.ts'
+import { runBatch } from '#modules/batch-evaluations/fixtures.ts'
+import { bands, buildMatrix, countries, newPolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { runImpact } from '#test/support/impact-fixtures.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { runImpact } from './fixtures.ts'
 import { createImpactRunJob } from './jobs.ts'
 
 let w: TestApp

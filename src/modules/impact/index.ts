@@ -1,16 +1,14 @@
 /**
- * Public interface of impact runs, backtests and coverage: what a list, matrix, rule or overlay would have changed in past decisions,
- * measured before it is put in force, and which parts of a definition they used. Its paths lie below those of what is measured.
+ * Public interface of impact runs, backtests and coverage: what a list, matrix, rule or overlay would have changed in past
+ * decisions, and which parts of a definition they used. Its paths lie below those of what is measured.
  */
 import type { Module } from '#kernel/route.ts'
 import { APPROVAL_REVIEW } from '#modules/change-requests/index.ts'
-import { matrixKind } from '#modules/risk-matrices/index.ts'
-import { ruleKind } from '#modules/rules/index.ts'
 import { reviewApproval } from './approval-gate.ts'
-import { createBacktestRoutes } from './backtest-routes.ts'
+import { matrixBacktestRoutes, ruleBacktestRoutes } from './backtest-routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { MEASURED_ACTIONS } from './candidates.ts'
-import { createCoverageRoutes } from './coverage/routes.ts'
+import { matrixCoverageRoute, ruleCoverageRoute } from './coverage/routes.ts'
 import { createImpactRunJob } from './jobs.ts'
 import { impactRoutes } from './routes.ts'
 
@@ -19,21 +17,7 @@ export const impact: Module = {
   segments: ['reference-data', 'risk-matrices', 'rules', 'change-requests'],
   tier: 'domain',
   summary: 'Impact runs and backtests: what a change would have done to past decisions, before anyone approves it.',
-  routes: [
-    ...impactRoutes,
-    ...createBacktestRoutes(matrixKind, {
-      startBacktest: 'startRiskMatrixBacktest',
-      listBacktests: 'listRiskMatrixBacktests',
-      getBacktest: 'getRiskMatrixBacktest',
-    }),
-    ...createCoverageRoutes(matrixKind, { getCoverage: 'getRiskMatrixCoverage' }),
-    ...createBacktestRoutes(ruleKind, {
-      startBacktest: 'startRuleBacktest',
-      listBacktests: 'listRuleBacktests',
-      getBacktest: 'getRuleBacktest',
-    }),
-    ...createCoverageRoutes(ruleKind, { getCoverage: 'getRuleCoverage' }),
-  ],
+  routes: [...impactRoutes, ...matrixBacktestRoutes, matrixCoverageRoute, ...ruleBacktestRoutes, ruleCoverageRoute],
   jobs: [createImpactRunJob(500)],
   canary_table: 'impact_run',
   canary: insertCanaryRows,

@@ -1,6 +1,6 @@
 /**
- * An impact run as long work: portion by portion of subjects, each with its latest decisions tried on both sides. Steps only
- * read and add up; what was added up is the checkpoint, so a worker that takes over repeats and loses nothing.
+ * The job of an impact run: for each group of subjects, decides their latest decisions again with and without the candidate.
+ * Steps only read and add up; the totals are the checkpoint, so another worker resumes without repeating or losing subjects.
  */
 import { hash } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
@@ -27,14 +27,14 @@ import {
 } from './queries.ts'
 
 interface Checkpoint {
-  /** Subjects with a decision in the window, and how many of them are looked at. */
+  /** Number of subjects with a decision in the window, and the size of the sample. */
   readonly subjects: number
   readonly taken: number
-  /** Null: all of them. */
+  /** Null: no sampling. */
   readonly threshold: string | null
   readonly after: string | null
   readonly done: number
-  /** Nobody is left. */
+  /** No subject is left. */
   readonly complete: boolean
   readonly tally: ImpactTally
 }
@@ -42,7 +42,7 @@ interface Checkpoint {
 const Payload = closed({ run_id: Id() })
 type Context = JobContext<{ run_id: string }, Checkpoint>
 
-/** `portion` is how many subjects one step takes. */
+/** `portion` is the number of subjects per step. */
 export const createImpactRunJob = (portion: number) =>
   defineJob<typeof Payload, Checkpoint>({
     kind: IMPACT_RUN,
@@ -77,7 +77,7 @@ async function loadRun(kernel: Kernel, tx: Tx, run_id: string) {
   return { run, comparisons: await buildComparisons(kernel, tx, run.candidate, manifest) }
 }
 
-/** How many there are, and where too many, which of them are drawn. */
+/** Counts the subjects and, where there are too many, chooses a sample. */
 async function drawSample({ step }: Context, run: RunWithResult, window: DecisionWindow): Promise<Checkpoint> {
   const start = { threshold: null, after: null, done: 0, complete: false, tally: EMPTY_TALLY }
   let begun: Checkpoint = { subjects: 0, taken: 0, ...start }
@@ -147,7 +147,7 @@ async function measureDecision(
   if (row.known_band !== null) addOutcome(tally, past, row.known_band, today, then)
 }
 
-/** Nothing that was altered behind the service's back is taken for a decision. */
+/** Skips decisions whose MAC is not valid. */
 function getPastInputs(
   { evaluation, batch_inputs }: PastDecisionRow,
   isIntact: ReturnType<typeof createRecordCheck>,

@@ -1,4 +1,4 @@
-/** SQL of impact runs, and of the past decisions they look at: of each subject the latest, of every definition asked for. */
+/** SQL of impact runs, and of the past decisions they use: the latest of each subject by each definition. */
 import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobState } from '#kernel/job/queries.ts'
@@ -23,7 +23,7 @@ export interface RunRow {
   readonly family: 'list' | 'matrix' | 'rule'
   readonly key: string
   readonly version: number | null
-  /** Whose version was tried. */
+  /** Owner of the version. */
   readonly origin: 'own' | 'shared'
   readonly content_hash: string
   readonly overlay_hash: string | null
@@ -46,7 +46,7 @@ export type RunWithResult = RunRow & {
   readonly result: Record<string, unknown> | null
 }
 
-/** How far back decisions are looked at. */
+/** How far back decisions are read. */
 const WINDOW_DAYS = 400
 
 export const findNow = async (tx: Tx): Promise<string> =>
@@ -77,7 +77,7 @@ export const insertRun = (tx: Tx, run: NewRun) =>
     ],
   )
 
-/** Its job says how it goes; when that is forgotten, only the end remains. */
+/** The state is that of the job; after the job is removed, only the outcome remains. */
 const columns = `r.run_id, r.job_id, r.family, r.list_key as key, r.version, r.content_hash,
   case when r.candidate -> 'pin' ->> 'dataset_tenant_id' = app.system_tenant()::text then 'shared' else 'own' end as origin,
   r.candidate -> 'overlay' ->> 'hash' as overlay_hash, r.cr_id, r.from_at, r.until_at, r.receipt_id, r.manifest_hash, r.created_at,
@@ -92,7 +92,7 @@ export const findRun = (tx: Tx, run_id: string) =>
     [tx.tenant_id, run_id],
   )
 
-/** Newest first. Only the filters that are given are written down. */
+/** Newest first. Contains only the conditions that are set. */
 export const listRuns = (
   tx: Tx,
   filter: { readonly family?: string | undefined; readonly list_key?: string | undefined },
@@ -119,14 +119,14 @@ export const updateRunFinished = (tx: Tx, run_id: string, result: object) =>
     [tx.tenant_id, run_id, JSON.stringify(result)],
   )
 
-/** The change request shows it from now on, so its representation has changed. */
+/** Raises the revision of the change request, because its representation includes the run. */
 export const updateRequestImpact = (tx: Tx, cr_id: string, run_id: string) =>
   tx.run(
     'update app.change_request set impact_run_id = $3, revision = revision + 1 where tenant_id = $1 and cr_id = $2',
     [tx.tenant_id, cr_id, run_id],
   )
 
-/** Which decisions: of these definitions, between these instants. */
+/** Selects decisions of these definitions between these instants. */
 export interface DecisionWindow {
   readonly definitions: readonly { readonly family: DefinitionFamily; readonly key: string }[]
   readonly from_at: string
@@ -139,7 +139,7 @@ const windowValues = ({ definitions, from_at, until_at }: DecisionWindow): unkno
   until_at,
 ]
 
-/** The latest decision about subject `s` by each definition `d`: one of its own, or an item of a batch. */
+/** The latest decision about subject `s` by each definition `d`: a single decision or an item of a batch. */
 const latest = `select * from (
     (select e.decided_at, e.evaluation_id, null::uuid as batch_id, null::bigint as seq from app.evaluation e
       where e.tenant_id = $1 and e.subject_id = s.subject_id and e.family = d.family and e.definition_key = d.key
@@ -164,7 +164,7 @@ export const countDecidedSubjects = async (tx: Tx, window: DecisionWindow): Prom
   return row?.subjects ?? 0
 }
 
-/** Subjects are drawn by a hash of their id: as many as wanted have one up to this. As text, since it may be any bigint. */
+/** The sample consists of the subjects whose hash of the id is at most this value. As text, because it may be any bigint. */
 export const findSampleThreshold = async (
   tx: Tx,
   window: DecisionWindow,
@@ -181,16 +181,16 @@ export const findSampleThreshold = async (
 
 interface SampleFilter {
   readonly seed: number
-  /** Null: everybody. */
+  /** Null: all subjects. */
   readonly threshold: string | null
 }
 
-/** A subject of the portion with one of its decisions; without any, its members are null. */
+/** A subject with one of its decisions; without any, the members of the decision are null. */
 export interface PastDecisionRow {
   readonly subject_id: string
   readonly segment: string | null
   readonly attributes: Record<string, unknown>
-  /** The band a person put in place of what was decided, as it stood at the end of the window. */
+  /** The band of the override in force at the end of the window. */
   readonly known_band: string | null
   readonly past_family: DefinitionFamily | null
   readonly past_key: string | null
@@ -200,7 +200,7 @@ export interface PastDecisionRow {
   readonly evaluation: (EvaluationRow & { readonly document: string }) | null
 }
 
-/** The next subjects in order of their ids, whether they have decisions or not: the last one says where to go on. */
+/** The next subjects in order of their ids, with or without decisions; the last id is the position to continue after. */
 export const listPastDecisions = async (
   tx: Tx,
   window: DecisionWindow,
@@ -263,7 +263,7 @@ export interface DocumentRow {
   readonly document_hash: string
 }
 
-/** Single decisions of one version, newest first. The receipt says whose version decided: two owners may have the same number. */
+/** Single decisions of one version, newest first. The receipt holds its owner: two owners may have the same version number. */
 export const listDocuments = (
   tx: Tx,
   of: {

@@ -1,4 +1,4 @@
-/** Impact runs as the roles of a caller are told them: what they say of required actions, by the audience of each. */
+/** Redacts impact runs for the roles of the caller: required actions are shown to their audience only. */
 import type { RedactionContext } from '#kernel/route.ts'
 import { actionFilters } from '#modules/risk-matrices/index.ts'
 
@@ -38,7 +38,7 @@ export async function redactRun<R extends RunView>(run: R, reader: RedactionCont
   }
 }
 
-/** Actions that the caller is told under one code are counted together. */
+/** Actions that are shown to the caller under one code are counted together. */
 function mergeCounts(counts: readonly Count[], filter: actionFilters.ActionFilter): Count[] {
   const sums = new Map<string, Count>()
   for (const { action, added, removed } of counts) {

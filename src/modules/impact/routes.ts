@@ -1,4 +1,4 @@
-/** Impact before approval: of a version of a list, and of whatever a change request would put in force. */
+/** Impact runs: of a version of a list, and of what a change request would activate. */
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -78,7 +78,7 @@ export const impactRoutes: readonly Route[] = [
     reply: [202, JobView],
     starts: IMPACT_RUN,
     limit: 'heavy',
-    // Carrying it out may meet whatever the stored operation itself can answer.
+    // Includes the problems of the operations that the dry run may execute.
     problems: [
       'not_found',
       'transition_not_allowed',

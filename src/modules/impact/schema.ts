@@ -1,4 +1,4 @@
-/** Wire contract of impact runs: what is tried, on which past decisions, and what would have been decided otherwise. */
+/** Wire contract of impact runs: candidate, sample of past decisions, and changed decisions. */
 import { jobStates } from '#kernel/job/queries.ts'
 import {
   Count,
@@ -217,7 +217,7 @@ export const RunView = closed(
   { title: 'ImpactRun' },
 )
 
-/** A definition's own path parameters, and the run below them. */
+/** Path parameters of a definition and of its runs. */
 export const createBacktestSchemas = (kind: documentStore.DefinitionKind) => {
   const { KeyParams, VersionParams } = documentStore.createDefinitionSchemas(kind)
   const Key = (KeyParams as unknown as { properties: Record<string, ReturnType<typeof Slug>> }).properties[kind.param]

@@ -1,4 +1,4 @@
-/** Door of the jobs router. */
+/** Public interface of the jobs router. */
 import { insertJob } from '#kernel/job/queries.ts'
 import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

@@ -1,4 +1,4 @@
-/** One place to poll, follow, cancel and retry any long work. */
+/** Polling, streaming, cancelling and retrying jobs of every kind. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { CoalescedReads, deadlineWithJitter, waitForChange } from '#kernel/job/long-poll.ts'
@@ -12,13 +12,13 @@ import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
 const WATCH_MS = 8000
 const workers = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin', 'service'] as const
 
-const shared = new CoalescedReads()
+const coalescedReads = new CoalescedReads()
 
-/** The one who asks looks first; while it waits it looks together with all who may see as much of the same job. */
+/** The first read is the request's own; while it waits, it shares reads with requests of the same roles for the same job. */
 function createJobReader({ read, params, actor }: JobReadInput) {
-  const look = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
+  const readJob = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
   const key = [actor.tenant_id, params.job_id, ...actor.roles].join(' ')
-  return { look, again: () => shared.read(key, look) }
+  return { readJob, readShared: () => coalescedReads.read(key, readJob) }
 }
 interface JobReadInput {
   readonly read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
@@ -54,9 +54,9 @@ export const jobRoutes = [
     headers: (job) => (isTerminal(job.state) ? ({} as Record<string, string>) : { 'retry-after': '1' }),
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { look, again } = createJobReader(input)
-    const first = await look()
-    return waitForChange(again, first, deadlineWithJitter((input.query.wait ?? 0) * 1000), input.request.signal)
+    const { readJob, readShared } = createJobReader(input)
+    const first = await readJob()
+    return waitForChange(readShared, first, deadlineWithJitter((input.query.wait ?? 0) * 1000), input.request.signal)
   }),
 
   tenantRoute('GET /jobs/:job_id/events', {
@@ -71,14 +71,14 @@ export const jobRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { request } = input
-    const { look, again } = createJobReader(input)
-    const first = await look()
+    const { readJob, readShared } = createJobReader(input)
+    const first = await readJob()
     const until_ms = deadlineWithJitter(WATCH_MS)
     return (async function* () {
       let job = first
       yield toServerSentEvent(job)
       while (!isTerminal(job.state) && performance.now() < until_ms && !request.signal.aborted) {
-        const next = await waitForChange(again, job, until_ms, request.signal)
+        const next = await waitForChange(readShared, job, until_ms, request.signal)
         if (next.revision !== job.revision) yield toServerSentEvent(next)
         job = next
       }

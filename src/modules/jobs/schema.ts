@@ -1,4 +1,4 @@
-/** Wire contract of the jobs router. The shape of a job itself belongs to the kernel: every router that starts work answers with it. */
+/** Wire contract of the jobs router. The job itself is described in the kernel, because every router that starts jobs returns it. */
 import { jobStates } from '#kernel/job/queries.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { closed, Id, integer, oneOf, pageOf, pageQuery, Slug, Type } from '#kernel/schema.ts'

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { activationStore } from '#modules/definitions/index.ts'
-import { SHARED_LIST } from '#test/support/registry-fixtures.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 import { insertCanaryRows } from './canary.ts'
+import { SHARED_LIST } from './fixtures.ts'
 
 const SYSTEM = '00000000-0000-0000-0000-000000000000'
 const OPEN = 9007199254740991

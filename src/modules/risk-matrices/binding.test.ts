@@ -4,7 +4,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
 
-import { smallMatrix, smallRule } from '#test/support/definition-fixtures.ts'
+import { smallMatrix, smallRule } from '#test/support/small-definitions.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import {
   decideWith,

@@ -1,6 +1,6 @@
 /** Definitions from their first draft to a version in force and back, through the API, on the seeded lists. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { smallMatrix, smallRule, unprovableRule } from '#test/support/definition-fixtures.ts'
+import { smallMatrix, smallRule, unprovableRule } from '#test/support/small-definitions.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp

@@ -1,8 +1,8 @@
 /** Proofs that take time are made in a thread, while no transaction is open, and hold for exactly what they were made of. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createControlledAnalysis } from '#test/support/controlled-analysis.ts'
-import { smallMatrix } from '#test/support/definition-fixtures.ts'
 import { SharedList } from '#test/support/shared-list.ts'
+import { smallMatrix } from '#test/support/small-definitions.ts'
 import { type Reply, startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 const analysis = createControlledAnalysis()

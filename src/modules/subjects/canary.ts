@@ -1,4 +1,4 @@
-/** One row in each table of subjects, for a tenant: what isolation is shown on. */
+/** Inserts one row into each table of the subjects router, for the isolation canary. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { NO_COUNTS } from './bulk/file-rows.ts'

@@ -1,6 +1,6 @@
 /**
- * Door of the subjects router: records with their history, ratings and overrides, and files of subjects. Whoever decides
- * about subjects finds them and leaves ratings through here.
+ * Public interface of the subjects router: records with their history, ratings and overrides, and bulk files. Modules that decide
+ * about subjects read them and insert ratings through it.
  */
 import type { Module } from '#kernel/route.ts'
 import { subjectBulkJob } from './bulk/bulk-job.ts'
@@ -10,19 +10,17 @@ import { ratingRoutes } from './ratings/routes.ts'
 import { recordRoutes } from './records/routes.ts'
 
 export { deferRating, insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
-export { getRiskHead, overrideRating } from './ratings/risk.ts'
+export { getRiskHead } from './ratings/risk.ts'
 export { Override, Rating } from './ratings/schema.ts'
 export {
   countSubjects,
   findSubject,
   listSubjectsAfter,
   listSubjectsByIds,
-  lockSubject,
-  type RatedSubjectRow,
   type SubjectFilter,
   type SubjectRow,
 } from './records/queries.ts'
-export { subjectStates, subjectTypes } from './records/schema.ts'
+export { subjectTypes } from './records/schema.ts'
 
 export const subjects: Module = {
   name: 'subjects',

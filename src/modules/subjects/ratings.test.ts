@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { insertRating, newSubject } from '#test/support/subject-fixtures.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { insertRating, newSubject } from './fixtures.ts'
 import { insertRatings, listSubjectsAfter, type NewRating } from './index.ts'
 
 const DAY_MS = 86_400_000

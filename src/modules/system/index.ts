@@ -1,4 +1,4 @@
-/** Door of the system router: probes, contract, uploads. Other modules read uploaded bytes through here. */
+/** Public interface of the system router: probes, contract, uploads. Other modules read uploaded bytes through it. */
 import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertCanaryAnswer, insertCanaryProcess, insertUpload, insertUploadChunk } from './queries.ts'

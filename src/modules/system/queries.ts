@@ -1,4 +1,4 @@
-/** SQL of uploads: a header row and its bytes in rows of 1 MiB, so that any worker on any machine can read them. */
+/** SQL of uploads: a header row and rows of 1 MiB, so that every worker on every machine can read the bytes. */
 import type { Tx } from '#kernel/database/tx.ts'
 
 export interface UploadRow {
@@ -30,7 +30,7 @@ export const insertUploadChunk = (tx: Tx, upload_id: string, seq: number, bytes:
     bytes,
   ])
 
-/** From now on it can be named by other requests; unused it lives for 24 hours. */
+/** Makes the upload available to other requests. Unused, it expires after 24 hours. */
 export const updateUploadStored = (
   tx: Tx,
   upload_id: string,
@@ -42,7 +42,7 @@ export const updateUploadStored = (
     [tx.tenant_id, upload_id, facts.size_bytes, facts.sha256, facts.chunks],
   )
 
-/** Its chunks go with it. A stored one stays: whoever discards may not know that storing it succeeded after all. */
+/** Removes the chunks too. A completed upload stays, because the caller may not know that completing it succeeded. */
 export const removeUnstoredUpload = (tx: Tx, upload_id: string) =>
   tx.run(`delete from app.upload where tenant_id = $1 and upload_id = $2 and state = 'receiving'`, [
     tx.tenant_id,
@@ -55,7 +55,7 @@ export const findUpload = (tx: Tx, upload_id: string) =>
     upload_id,
   ])
 
-/** A used upload lives on for 30 days, so that an interrupted job can start again from the stored bytes. */
+/** Keeps a used upload for 30 days, so that an interrupted job can start again from the stored bytes. */
 export const updateUploadUsed = (tx: Tx, upload_id: string) =>
   tx.find<UploadRow>(
     `update app.upload set used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '30 days')
@@ -63,17 +63,17 @@ export const updateUploadUsed = (tx: Tx, upload_id: string) =>
     [tx.tenant_id, upload_id],
   )
 
-/** How many chunks a stored upload has and what they hash to, for whoever reads them. */
+/** The number of chunks and the hash of a completed upload. */
 export const findUploadContent = (tx: Tx, upload_id: string) =>
   tx.find<{ chunks: number; sha256: string }>(
     `select chunks, sha256 from app.upload where tenant_id = $1 and upload_id = $2 and state = 'stored'`,
     [tx.tenant_id, upload_id],
   )
 
-/** A long value is copied several times on its way through the driver, and as hex twice as long. */
+/** The driver copies long values several times, and hex doubles their length. */
 const PIECE_BYTES = 64 * 1024
 
-/** One chunk as short texts in base64, in order; none when it is not there. */
+/** One chunk as short base64 texts, in order; none when it does not exist. */
 export const listUploadPieces = (tx: Tx, upload_id: string, seq: number) =>
   tx.query<{ text: string }>(
     `select encode(substring(bytes from piece * ${PIECE_BYTES} + 1 for ${PIECE_BYTES}), 'base64') as text
@@ -89,7 +89,7 @@ export const insertCanaryAnswer = (tx: Tx) =>
     [tx.tenant_id],
   )
 
-/** Seen at the beginning of time: a process of no tenant, and of no effect on limits. */
+/** For the isolation canary only: last seen long ago, so that it does not count for rate limits. */
 export const insertCanaryProcess = (tx: Tx) =>
   tx.run(
     `insert into app.process (tenant_id, process_id, serves_requests, runs_jobs, seen_at) values ($1, $1, false, false, 'epoch')`,

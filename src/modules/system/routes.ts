@@ -173,7 +173,7 @@ export const systemRoutes = [
     tx: 'self',
     reply: [200, LimitsView],
   }).handle(async ({ actor, kernel }) => {
-    const standing = (await kernel.tenantStatusCache.get(actor.tenant_id)) ?? fail('token_invalid')
-    return { buckets: kernel.limits.describeBuckets(actor.tenant_id, actor.principal, standing) }
+    const status = (await kernel.tenantStatusCache.get(actor.tenant_id)) ?? fail('token_invalid')
+    return { buckets: kernel.limits.describeBuckets(actor.tenant_id, actor.principal, status) }
   }),
 ]

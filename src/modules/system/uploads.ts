@@ -1,4 +1,4 @@
-/** Storing and reading uploaded bytes, in pieces of 1 MiB: memory stays flat, and no transaction is open while a client sends. */
+/** Stores and reads uploaded bytes in chunks of 1 MiB, so that memory stays bounded and no transaction waits for a client. */
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -18,7 +18,7 @@ import {
 
 const CHUNK_BYTES = 1024 * 1024
 
-/** Regroups whatever the network delivers into pieces of exactly 1 MiB, the last one shorter. */
+/** Regroups the stream into chunks of exactly 1 MiB; the last one may be shorter. */
 async function* toChunks(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let held = 0
@@ -41,7 +41,7 @@ interface UploadStore {
   settle<T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T>
 }
 
-/** Commits piece by piece; a broken connection or a repetition leaves nothing behind. */
+/** Commits chunk by chunk. A broken connection or a repeated request leaves no rows behind. */
 export async function storeUpload(
   store: UploadStore,
   stream: Readable,
@@ -69,11 +69,11 @@ export async function storeUpload(
       async (tx) =>
         (await updateUploadStored(tx, upload_id, { size_bytes, sha256, chunks })) ?? fail('upload_incomplete'),
     )
-    // An earlier request with this key stored the same bytes: its answer stands, these bytes are surplus.
+    // An earlier request with this Idempotency-Key stored the same bytes: its reply is repeated, these bytes are discarded.
     if (stored.upload_id !== upload_id) await store.write((tx) => removeUnstoredUpload(tx, upload_id))
     return stored
   } catch (error) {
-    // The rest is received and forgotten: closed while still sending, a client sees a broken connection, not our answer.
+    // The rest is read and discarded: a client that is still sending would see a closed connection instead of the reply.
     stream.resume()
     await store.write((tx) => removeUnstoredUpload(tx, upload_id)).catch(() => {})
     throw error
@@ -88,8 +88,8 @@ export interface WrittenBytes {
 }
 
 /**
- * Bytes a job makes: written piece by piece, invisible until `completeBytes` names them in a fenced step. What a lost worker
- * leaves behind expires within the hour.
+ * Stores bytes that a job produces, chunk by chunk. They are invisible until `completeBytes` names them in a step of the job;
+ * what a dead worker leaves behind expires within an hour.
  */
 export async function writeBytes(
   write: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
@@ -115,7 +115,7 @@ export async function completeBytes(tx: Tx, { upload_id, ...facts }: WrittenByte
   await updateUploadUsed(tx, upload_id)
 }
 
-/** For jobs and requests that name an `upload_id`: checks that it is there and keeps it for as long as it may be needed. */
+/** For jobs and requests that name an `upload_id`: checks that it exists and extends its lifetime. */
 export async function claimUpload(tx: Tx, upload_id: string): Promise<UploadRow> {
   const used = await updateUploadUsed(tx, upload_id)
   if (used) return used
@@ -123,9 +123,8 @@ export async function claimUpload(tx: Tx, upload_id: string): Promise<UploadRow>
 }
 
 /**
- * The stored bytes in order, each chunk read in a transaction of its own and given in pieces, each in memory of its own. Before
- * the last chunk is given, the whole is compared with what was received: altered bytes are never delivered completely, those of
- * one chunk not at all.
+ * Yields the stored bytes in order; each chunk is read in its own transaction. The hash is compared before the last chunk is
+ * yielded, so altered bytes are never delivered completely.
  */
 export async function* readUpload(
   read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,

@@ -1,4 +1,4 @@
-/** Door of the tenant router: settings of one tenant and the proof of its isolation. */
+/** Public interface of the tenant router: settings of one tenant and the proof of its isolation. */
 import { insertSchedule } from '#kernel/job/queries.ts'
 import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

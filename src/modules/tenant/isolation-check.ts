@@ -1,6 +1,6 @@
 /**
- * The isolation self-test: really tries to read, change, remove and plant rows of another tenant, and reports what happened.
- * And which rules of an approval policy the people of the tenant could not meet.
+ * The isolation self-test: tries to read, update, delete and insert rows of another tenant and reports the results. Also lists
+ * the rules of an approval policy that the people of the tenant cannot meet.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import { findMakerRoles, findUnmetRules, type MissingApprovers } from '#kernel/request/approvers.ts'
@@ -19,10 +19,10 @@ import {
   rollBackToSavepoint,
 } from './queries.ts'
 
-/** Planted with one row in every table when the database is seeded, and never used for anything else. */
+/** Gets one row in every table when the database is seeded, and is used for nothing else. */
 export const CANARY_TENANT = '00000000-0000-7000-8000-00000000ca7a'
 
-/** Rules of a policy that cannot be met by the people and keys there are now. */
+/** Rules of a policy that the present people and keys cannot meet. */
 export async function listUnmetRules(
   tx: Tx,
   routes: readonly Route[],
@@ -39,7 +39,7 @@ interface ProbeResult {
   readonly passed: boolean
 }
 
-/** 42501: refused by a policy or by a missing grant. PB002 to PB004: by what keeps history and order. Nothing happened. */
+/** SQLSTATEs of a refusal. 42501: by a policy or a missing grant; PB002 to PB004: by triggers that protect history and order. */
 const REFUSALS: Readonly<Record<string, string>> = {
   '42501': 'refused',
   PB002: 'refused',
@@ -60,7 +60,7 @@ async function attempt(
     observed = REFUSALS[code] ?? `error ${code}`
   }
   await rollBackToSavepoint(tx)
-  // Being refused outright is stronger than finding nothing.
+  // A refusal is stronger evidence than an empty result.
   const passed = observed === probe.expected || (probe.expected === '0 rows' && observed === 'refused')
   return { probe: probe.name, attempt: probe.text, expected: probe.expected, observed, passed }
 }

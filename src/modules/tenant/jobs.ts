@@ -1,4 +1,4 @@
-/** Housekeeping: once an hour per tenant, removes what its retention policy no longer keeps. */
+/** Housekeeping: once an hour per tenant, removes records past their retention period. */
 import { defineJob } from '#kernel/job/kind.ts'
 import { insertRecurringSchedules } from '#kernel/job/recurring.ts'
 import { closed } from '#kernel/schema.ts'
@@ -7,7 +7,7 @@ import { recordClasses } from './retention.ts'
 
 export const HOUSEKEEPING = 'housekeeping'
 
-/** One transaction removes so many records of a class at most; what is left after so many batches waits for the next run. */
+/** Limits per transaction and per run; what is left waits for the next run. */
 const BATCH_RECORDS = 5000
 const MAX_BATCHES = 200
 
@@ -25,7 +25,7 @@ export const housekeepingJob = defineJob({
       const { record_class, executors } = known
       removed[record_class] = 0
       const keep_days = policy?.classes.find((each) => each.record_class === record_class)?.keep_days
-      // Without a stated term nothing is removed.
+      // A class that the policy does not name is kept.
       if (!keep_days) continue
       for (const removeExpired of executors) {
         for (let batch = 0, count = BATCH_RECORDS; batch < MAX_BATCHES && count === BATCH_RECORDS; batch++) {
@@ -38,7 +38,7 @@ export const housekeepingJob = defineJob({
       }
     }
     await finish(async (tx) => {
-      // A tenant may be older than work that came with an upgrade.
+      // An upgrade may add scheduled jobs that an older tenant lacks.
       await insertRecurringSchedules(tx, [...kernel.jobs.kinds.values()])
       return {
         answers: await removeExpiredAnswers(tx),

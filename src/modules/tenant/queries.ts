@@ -1,4 +1,4 @@
-/** SQL of tenant settings, of housekeeping, and of the probes that try to cross the wall. */
+/** SQL of tenant settings, of housekeeping, and of the isolation probes. */
 import type { Tx } from '#kernel/database/tx.ts'
 
 export interface TenantRow {
@@ -67,7 +67,7 @@ export const lockApprovalPolicy = (tx: Tx) =>
     [tx.tenant_id],
   )
 
-/** `is_set_up`: the tenant has the people its rules ask for, and from now on nobody does without them. */
+/** `is_set_up`: the tenant has the people its rules require, so approvals are required from now on. */
 export const updateApprovalPolicy = (tx: Tx, rules: readonly ApprovalRuleRow[], is_set_up: boolean) =>
   tx.find<PolicyRow>(
     `update app.approval_policy set rules = $2::jsonb, revision = revision + 1, updated_at = now(), updated_by = $3,
@@ -144,7 +144,7 @@ export const removeOldJobs = (tx: Tx, keep_days: number, limit: number) =>
     [tx.tenant_id, keep_days, limit],
   )
 
-/** Rejected rows of imports that ended so long ago; their counts stay with the import. */
+/** Rejected rows of imports that ended before the retention period; their counts stay with the import. */
 export const removeOldImportRejects = (tx: Tx, keep_days: number, limit: number) =>
   tx.run(
     `delete from app.dataset_import_reject where tenant_id = $1 and (import_id, seq) in (
@@ -156,7 +156,7 @@ export const removeOldImportRejects = (tx: Tx, keep_days: number, limit: number)
     [tx.tenant_id, keep_days, limit],
   )
 
-/** The same of files of subjects. */
+/** The same for bulk files of subjects. */
 export const removeOldBulkRejects = (tx: Tx, keep_days: number, limit: number) =>
   tx.run(
     `delete from app.subject_bulk_reject where tenant_id = $1 and (bulk_id, seq) in (
@@ -191,9 +191,9 @@ export const findPoliciesDigest = (tx: Tx) =>
        from pg_policy p join pg_class c on c.oid = p.polrelid join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'app'`,
   )
 
-/** Each probe is one statement against another tenant's rows. `table` comes from the register, never from a caller. */
+/** Each probe is one statement against another tenant's rows. `table` comes from the catalogue, never from a caller. */
 export const probeSelect = async (tx: Tx, table: string, tenant_id: string): Promise<number> =>
-  // No limit: with one, a prepared plan would rather read the table from its start than use an index.
+  // No limit: with one, a prepared plan would read the table sequentially instead of using an index.
   (await tx.query(`select 1 from app.${table} where tenant_id = $1`, [tenant_id])).length
 
 export const probeUpdate = (tx: Tx, table: string, tenant_id: string) =>

@@ -1,6 +1,6 @@
 /**
- * The classes of record a retention policy may name, and for each what removes its expired records. A class that nothing acts on
- * must not stand in a policy: it would promise what does not happen.
+ * The record classes that a retention policy may name, each with the query that removes expired records. A class without one is
+ * refused, because the policy would promise what does not happen.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import { type RetentionClassRow, removeOldBulkRejects, removeOldImportRejects, removeOldJobs } from './queries.ts'
@@ -18,7 +18,7 @@ export const recordClasses: readonly RecordClass[] = [
   { record_class: 'audit', kept_for_ever: 'The audit record is never removed; keep_days of audit must be null.' },
 ]
 
-/** Why a policy cannot be kept, as a sentence, or null. */
+/** A sentence that says why the policy cannot be enforced, or null. */
 export function findRetentionFault(classes: readonly RetentionClassRow[]): string | null {
   for (const [index, { record_class, keep_days }] of classes.entries()) {
     const known = recordClasses.find((each) => each.record_class === record_class)

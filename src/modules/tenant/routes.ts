@@ -100,7 +100,7 @@ export const tenantRoutes = [
     governed: {
       action: 'approval-policy',
       head: async (tx: Tx) => String((await findApprovalPolicy(tx))?.revision ?? 0),
-      // A policy that one person could empty would protect nothing.
+      // Without it, one person could remove all rules.
       findDefaultRule: async (tx: Tx) => {
         const rule = await findStrictestRule(tx)
         return rule && (await needsApproval(tx, rule)) ? rule : undefined

@@ -1,4 +1,4 @@
-/** Pure checks on tenant settings. */
+/** Checks of tenant settings, without I/O. */
 import type { Route } from '#kernel/route.ts'
 
 export const findDuplicateName = (names: readonly string[]): string | undefined =>
@@ -19,7 +19,7 @@ interface ImpactRule {
   readonly require_impact?: boolean
 }
 
-/** Why a rule cannot ask for an impact run, as a sentence, or null: it is shown to approvers, and must be measurable. */
+/** A sentence that says why a rule cannot require an impact run, or null: only measurable actions with approvers can. */
 export function findImpactFault(rules: readonly ImpactRule[], measured: readonly string[]): string | null {
   const wrong = rules.find((rule) => rule.require_impact && (rule.approvers === 0 || !measured.includes(rule.action)))
   if (!wrong) return null
@@ -34,7 +34,7 @@ interface NamedRule {
   readonly role: string
 }
 
-/** Whether a new policy asks for other people than the present one. A rule that stays as it is keeps no other from changing. */
+/** Whether the rule of an action differs between two policies. */
 export function isRuleChanged(before: readonly NamedRule[], after: readonly NamedRule[], action: string): boolean {
   const find = (rules: readonly NamedRule[]) => rules.find((rule) => rule.action === action)
   const [old, now] = [find(before), find(after)]

@@ -1,6 +1,6 @@
 /**
- * Two batches of the same matrix or rule side by side: whose outcome differs, and which version, or the inputs, make the
- * difference by themselves. Nothing is stored.
+ * Compares two batches of the same matrix or rule: which outcomes differ, and which version change or input change alone explains
+ * each difference. Stores nothing.
  */
 import type { Decision, Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -33,7 +33,7 @@ export async function loadSides(kernel: Kernel, tx: Tx, batch_id: string, other_
   return { first: first.resolution, second: second.resolution }
 }
 
-/** How many went from which result to which. */
+/** Counts of transitions from one result to another. */
 function countTransitions<T>(tallies: readonly PairTally[], resultsOf: (tally: PairTally) => { from: T; to: T }) {
   const moves = new Map<string, { from: T; to: T; count: number }>()
   for (const tally of tallies) {
@@ -67,7 +67,7 @@ export interface Sides {
   readonly second: PinnedResolution
 }
 
-/** The definition and every list that one side read in another version, or not at all. */
+/** The definition and the lists whose versions differ between the two batches. */
 export function findChangedVersions({ first, second }: Sides): ChangedVersion[] {
   const keys = [...new Set([...first.lists.keys(), ...second.lists.keys()])].sort()
   const pairs = [
@@ -96,7 +96,7 @@ export const toVersionChangeView = ({ family, key, from, to }: ChangedVersion) =
   to_overlay: to?.overlay_version ?? null,
 })
 
-/** The first side's versions, with one thing as the second side has it. */
+/** The first batch's versions with one of them replaced by the second batch's. */
 function switchVersion({ first, second }: Sides, { family, key, to }: ChangedVersion): PinnedResolution {
   if (family === 'list') return to ? { ...first, lists: new Map(first.lists).set(key, to) } : first
   const lists = second.compiled.list_keys.flatMap((list_key) => {
@@ -108,7 +108,7 @@ function switchVersion({ first, second }: Sides, { family, key, to }: ChangedVer
 
 const INPUTS = 'inputs'
 
-/** Differing items of one page, with what alone turns the first outcome into the second. */
+/** One page of differing items, each with the single changes that explain the difference. */
 export async function listDifferentPairs(
   kernel: Kernel,
   tx: Tx,

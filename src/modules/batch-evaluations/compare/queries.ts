@@ -1,8 +1,8 @@
-/** SQL of comparing two batches, by whom their items are about: the last item of each in either. */
+/** SQL of comparing two batches. Items are matched by subject; the last item of a subject counts. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ItemRow } from '../decide/item-results.ts'
 
-/** Items that name nobody cannot be found again in another batch. */
+/** Items without a subject or external id cannot be matched. */
 const side = (name: string, n: number) =>
   `${name} as (select distinct on (key) coalesce(subject_id::text, external_id) collate "C" as key, seq, subject_id, external_id,
      state, band, score_bps, hit, inputs from app.batch_item
@@ -43,7 +43,7 @@ export interface Pair {
 const half = (name: string) =>
   `jsonb_build_object('state', ${name}.state, 'band', ${name}.band, 'score_bps', ${name}.score_bps, 'hit', ${name}.hit, 'inputs', ${name}.inputs)`
 
-/** Items of both whose outcome differs. */
+/** Matched items whose outcomes differ. */
 export const listPairs = (tx: Tx, batch_id: string, other_batch_id: string, after: string | null, count: number) =>
   tx.query<Pair>(
     `${sides} select a.key, b.subject_id, b.external_id, a.seq, b.seq as other_seq, ${half('a')} as before, ${half('b')} as after

@@ -1,4 +1,4 @@
-/** What changed between two batches, and because of which version. */
+/** Comparing two batches. */
 import { paginate } from '#kernel/page.ts'
 import { tenantRoute } from '#kernel/route.ts'
 import { BatchComparison, CompareParams, CompareQuery } from '../schema.ts'

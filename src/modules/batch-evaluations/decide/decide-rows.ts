@@ -1,6 +1,6 @@
 /**
- * Deciding a portion of a batch: what the items need is read together, then they are decided one after the other with no
- * transaction open and without holding the process up. Nothing is stored here.
+ * Decides a group of rows of a batch: loads the data of all rows in one transaction, then decides row by row with no transaction
+ * open, yielding to the event loop. Stores nothing.
  */
 import type { BoundDefinition, BoundList, BoundLists, ListEntry } from '#decision/model.ts'
 import { createSalt } from '#decision/salt.ts'
@@ -18,12 +18,12 @@ import type { InputRow } from '../source/input-rows.ts'
 import { createEventLoopYield, type RunInTx } from '../source/read-items.ts'
 import { type ItemRow, type PreparedItem, rankBands, toDoneItem, toFailedItem, toItemFindings } from './item-results.ts'
 
-/** What all items of a batch are decided with. */
+/** What is common to all items of a batch. */
 export interface BatchPlan {
   readonly resolution: binding.Resolution<resolver.ContentPointer>
-  /** As asked for; part of every document. */
+  /** The requested `valid_at`; part of every document. */
   readonly asked_at: string | null
-  /** Ratings after this instant are not previous ones. */
+  /** Previous bands are those of ratings before this instant. */
   readonly known_at: string
 }
 
@@ -61,7 +61,7 @@ function decideRow(
   return toDoneItem(asked, decision, { document_hash, document_salt }, rank)
 }
 
-/** Everything the items ask of the database, in a few statements for all of them. */
+/** Loads subjects, previous bands and entries of large lists in a few statements for all rows. */
 async function loadDecisionData(
   kernel: Kernel,
   tx: Tx,
@@ -87,7 +87,7 @@ async function loadDecisionData(
   return { bound, lists, asked, fetched: await fetchLargeLists(kernel, tx, resolution, lists, asked) }
 }
 
-/** By the number of the item. An external id that nobody has is no fault: the item is decided on its inputs alone. */
+/** Subjects by item number. An unknown external id is no fault: the item is decided on its inputs alone. */
 async function findRowSubjects(tx: Tx, rows: readonly InputRow[]): Promise<Map<number, SubjectRow>> {
   const given = rows.filter(({ subject }) => subject === undefined)
   const found = await listSubjectsByIds(tx, {
@@ -105,7 +105,7 @@ async function findRowSubjects(tx: Tx, rows: readonly InputRow[]): Promise<Map<n
   )
 }
 
-/** Lists that contradict themselves give no decision at all, so no batch is run on them. */
+/** Fails when the definition cannot be bound to its lists: no item could be decided. */
 export async function getBoundDefinition(
   kernel: Kernel,
   tx: Tx,
@@ -117,7 +117,7 @@ export async function getBoundDefinition(
   return fail('inputs_refused', { detail: `Nothing was decided. ${errors[0]?.detail ?? ''}`, errors })
 }
 
-/** Of lists too large to be held, the keys that any of the items asks for are fetched at once; undefined where none is. */
+/** Fetches the entries of large lists that any item needs, in one go; undefined when there is no large list. */
 async function fetchLargeLists(
   kernel: Kernel,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** What an item of a batch becomes: a decision with its hash and what it changes, or everything that kept it from one. */
+/** The result of a batch item: a decision with its hash and the change of band, or the findings that prevented it. */
 import type { BoundLists, Decision, Finding, Inputs, MatrixDefinition } from '#decision/model.ts'
 import type { SubjectRow } from '#modules/subjects/index.ts'
 import type { InputRow, ItemFinding } from '../source/input-rows.ts'
@@ -6,7 +6,7 @@ import type { InputRow, ItemFinding } from '../source/input-rows.ts'
 export const bandChanges = ['first', 'same', 'raised', 'lowered', 'moved'] as const
 export type BandChange = (typeof bandChanges)[number]
 
-/** An item as it is stored. */
+/** A stored item. */
 export interface ItemRow {
   readonly seq: number
   readonly line: number | null
@@ -19,7 +19,7 @@ export interface ItemRow {
   readonly hit: boolean | null
   readonly reason_codes: readonly string[]
   readonly document_hash: string | null
-  /** What the hash was made with; null for items of before there were salts, and for failed ones. */
+  /** Null for failed items and for items that are older than salts. */
   readonly document_salt: string | null
   readonly previous_band: string | null
   readonly change: BandChange | null
@@ -27,23 +27,23 @@ export interface ItemRow {
   readonly findings: readonly ItemFinding[]
 }
 
-/** An item with everything that is known of it. */
+/** An item with its subject and merged inputs. */
 export interface PreparedItem {
   readonly row: InputRow
   readonly subject: SubjectRow | null
-  /** Decided on; null where the row says why there is nothing to decide on. */
+  /** Merged inputs; null when the row has findings that prevent a decision. */
   readonly inputs: Inputs | null
   readonly previous_band: string | null
 }
 
-/** Places of bands from the lowest, as the pinned list of bands orders them. */
+/** Rank of each band, lowest first, by the pinned list of bands. */
 export function rankBands({ bands }: Pick<MatrixDefinition, 'bands'>, lists: BoundLists): ReadonlyMap<string, number> {
   const entries = lists.get(bands.list_key)?.all ?? []
   const sorted = entries.toSorted((a, b) => Number(a.entry[bands.from_field]) - Number(b.entry[bands.from_field]))
   return new Map(sorted.map(({ entry }, place) => [String(entry[bands.band_field]), place]))
 }
 
-/** Bands that are not both on the list cannot be told apart by height. */
+/** Bands can be compared only when both are on the list. */
 export function compareBands(from: string | null, to: string, rank: ReadonlyMap<string, number>): BandChange {
   if (from === null) return 'first'
   if (from === to) return 'same'
@@ -79,7 +79,7 @@ export function toDoneItem(
   }
 }
 
-/** What was given is kept as it was given, so that it can be tried again. */
+/** Stores the inputs unchanged, so that the item can be retried. */
 export function toFailedItem({ row, subject, previous_band }: PreparedItem, findings: readonly ItemFinding[]): ItemRow {
   const [first] = findings
   return {

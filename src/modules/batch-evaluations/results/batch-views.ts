@@ -1,14 +1,14 @@
-/** How batches and their items are shown and summed up. */
+/** Views of batches and their items, and the summary. */
 
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 
 import type { BatchRow, ItemTally } from '../batch.ts'
 import { bandChanges, type ItemRow } from '../decide/item-results.ts'
 
-/** Whose version decides stands in the receipt: two owners may have the same number. */
+/** The receipt holds the owner of the definition: two owners may have the same version number. */
 function getDefinitionOrigin({ manifest, family }: BatchRow): datasetStore.Origin {
   const pins = JSON.parse(manifest) as unknown
-  // A damaged receipt is reported where it is used to decide; the batch stays readable.
+  // A damaged receipt is reported when it is used to decide; the batch stays readable.
   const pin = Array.isArray(pins)
     ? (pins as readonly resolver.PinnedVersion[]).find((one) => one.family === family)
     : undefined
@@ -47,7 +47,7 @@ export const toBatchView = (row: BatchRow) => {
   }
 }
 
-/** Without the salt: whoever has only the hash must not be able to try inputs. */
+/** Without the salt, which would allow guessing the inputs from the hash. */
 export const toItemView = ({
   failure_code: _code,
   document_salt: _salt,
@@ -62,7 +62,7 @@ export const toItemView = ({
   findings: [...findings],
 })
 
-/** Sums of the tallies that share a text, largest first. */
+/** Counts grouped by a text, largest first. */
 function sumBy<T>(tallies: readonly ItemTally[], keyOf: (tally: ItemTally) => T | null): (T & { count: number })[] {
   const sums = new Map<string, { key: T; count: number }>()
   for (const tally of tallies) {

@@ -1,4 +1,4 @@
-/** Reading what a batch decided: all of it as a file, and one item with its explanation, checked against what was kept. */
+/** Reads results of a batch: all items as a file, or one item with its recomputed explanation. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -13,7 +13,7 @@ import { BatchItem } from '../schema.ts'
 import type { RunInTx } from '../source/read-items.ts'
 import { toItemView } from './batch-views.ts'
 
-/** Decided once more on what the batch pinned; anything but the very same document is not given out as an explanation. */
+/** Decides the item again on the pinned versions and fails unless the document is identical. */
 export async function explainItem(kernel: Kernel, tx: Tx, batch_id: string, seq: number) {
   const batch = assertFound(await findBatch(tx, batch_id))
   const item = assertFound(await findItem(tx, batch_id, seq))
@@ -29,7 +29,7 @@ export async function explainItem(kernel: Kernel, tx: Tx, batch_id: string, seq:
   return { batch_id, seq, document_hash, outcome: toOutcomeView(decision.outcome), explanation: decision.explanation }
 }
 
-/** Columns beside the hash are for finding the item; they must say what the document says. */
+/** The columns of the item must agree with the document. */
 function matchesOutcome(item: ItemRow, outcome: Parameters<typeof toOutcomeView>[0]): boolean {
   const { band, score_bps, hit } = toOutcomeView(outcome)
   return item.band === band && item.score_bps === score_bps && item.hit === hit
@@ -37,7 +37,7 @@ function matchesOutcome(item: ItemRow, outcome: Parameters<typeof toOutcomeView>
 
 const PAGE_ITEMS = 1000
 
-/** In order, page by page: memory stays flat however many there are. */
+/** Reads page by page, so that memory stays bounded. */
 export function exportItems(
   read: RunInTx,
   batch_id: string,

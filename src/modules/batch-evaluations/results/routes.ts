@@ -1,4 +1,4 @@
-/** What a batch decided: item by item, summed up, as a file, and explained. */
+/** Results of a batch: items, summary, file and explanations. */
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { fileMediaTypes, streamReply, tenantRoute } from '#kernel/route.ts'

@@ -1,21 +1,21 @@
 /**
- * When a schedule is due: a cron expression of five fields, read on the clocks of a time zone. Pure: the caller says what time
- * it is. A time that the clocks skip is due when they go on, and one that they show twice is due the first time.
+ * Evaluates cron expressions of five fields in a time zone, without I/O: the caller passes the time. A local time that a clock
+ * change skips is due right after the gap; one that occurs twice is due the first time.
  */
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** From one 29 February to the next it may be eight years. */
+/** Eight years may pass between two 29 Februaries. */
 const HORIZON_DAYS = 3000
-/** Portfolios are decided about, not polled. */
+/** Due at most four times an hour: a batch decides about a portfolio. */
 const MAX_RUNS_PER_HOUR = 4
 
 interface Field {
   readonly name: string
   readonly first: number
   readonly last: number
-  /** What its numbers may be called, beginning with the first. */
+  /** Names of the numbers, from the first one on. */
   readonly names: readonly string[]
 }
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -35,13 +35,13 @@ export interface Cron {
   readonly lastDay: boolean
   readonly months: readonly number[]
   readonly weekdays: readonly number[]
-  /** Where both are restricted, either is enough. */
+  /** When both are restricted, either one is enough. */
   readonly daysOrWeekdays: boolean
 }
 
 class CronFault extends Error {}
 
-/** The expression read, or what is wrong with it in a sentence. */
+/** The parsed expression, or a sentence that describes its fault. */
 export function parseCron(text: string): Cron | string {
   try {
     return parseFields(text)
@@ -65,7 +65,7 @@ function parseFields(text: string): Cron {
     days: days === '' ? [] : parseField(days, 2),
     lastDay,
     months: parseField(month, 3),
-    // Sunday is 0 and 7.
+    // Sunday is both 0 and 7.
     weekdays: [...new Set(parseField(weekday, 4).map((value) => value % 7))],
     daysOrWeekdays: !day.startsWith('*') && !weekday.startsWith('*'),
   }
@@ -84,7 +84,7 @@ function parseField(text: string, index: number): number[] {
 function parseRange(part: string, field: Field): number[] {
   const read = /^(?:(\*)|([a-z0-9]+)(?:-([a-z0-9]+))?)(?:\/([0-9]{1,3}))?$/.exec(part)
   const [, any, from, to, step] = read ?? []
-  // A step needs something to step through.
+  // A step needs a range.
   if (!read || (step !== undefined && any === undefined && to === undefined)) throw toCronFault(part, field)
   const first = any ? field.first : parseNumber(from as string, field)
   const last = any ? field.last : to === undefined ? first : parseNumber(to, field)
@@ -107,10 +107,10 @@ const toCronFault = (text: string, { name, first, last }: Field): CronFault =>
     `The ${name} cannot be ${JSON.stringify(text.slice(0, 20))}: give *, numbers from ${first} to ${last}, ranges or steps.`,
   )
 
-/** The local time of an instant, as if the clocks of the zone were those of UTC. */
+/** The local time of an instant, encoded as if it were UTC. */
 type ZoneClock = (instant_ms: number) => number
 
-/** Throws where the zone is not known. */
+/** Throws when the zone is unknown. */
 export function createZoneClock(time_zone: string): ZoneClock {
   const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
     timeZone: time_zone,
@@ -130,7 +130,7 @@ export function createZoneClock(time_zone: string): ZoneClock {
   }
 }
 
-/** The first instant after this one at which the expression is due, or null where there is none within eight years. */
+/** The first due instant after this one, or null when there is none within eight years. */
 export function findNextTime(cron: Cron, clocks: ZoneClock, after_ms: number): number | null {
   const today = Math.floor(clocks(after_ms) / DAY_MS) * DAY_MS
   for (let day = today; day <= today + HORIZON_DAYS * DAY_MS; day += DAY_MS) {
@@ -154,9 +154,9 @@ function isDueDay({ days, lastDay, months, weekdays, daysOrWeekdays }: Cron, day
   return daysOrWeekdays ? byDay || byWeekday : byDay && byWeekday
 }
 
-/** When the clocks show this time first or, where they skip it, when they go on. */
+/** The first instant with this local time or, where it is skipped, the end of the gap. */
 function toInstant(clocks: ZoneClock, local_ms: number): number {
-  // Clocks are changed at most once in two days: one of these two is how far they are ahead at that time.
+  // Offsets change at most once in two days, so one of these two applies.
   const ahead = [local_ms - DAY_MS, local_ms + DAY_MS].map((instant) => clocks(instant) - instant)
   for (let shown = local_ms; ; shown += MINUTE_MS) {
     const instants = ahead.map((by_ms) => shown - by_ms).filter((instant) => clocks(instant) === shown)

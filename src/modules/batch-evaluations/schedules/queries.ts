@@ -1,4 +1,4 @@
-/** SQL of schedules: what is due and what became of it. The queue's own schedule, which wakes a worker, is always changed with it. */
+/** SQL of schedules and their runs. The row in job_schedule, which wakes a worker, is always changed together with a schedule. */
 import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -21,7 +21,7 @@ export interface ScheduleTiming {
   readonly time_zone: string
 }
 
-/** What people decide about a schedule. */
+/** The members that people set. */
 export interface ScheduleSettings extends ScheduleTiming {
   readonly name: string
   readonly filter: Static<typeof BatchFilter>
@@ -47,7 +47,7 @@ export type ScheduleWithLastRun = ScheduleRow & { readonly last_run: RunRow | nu
 export const findNow = async (tx: Tx): Promise<string> =>
   ((await tx.find<{ now: string }>('select now() as now')) as { now: string }).now
 
-/** Not more than asked for are looked at. */
+/** Counts up to `most`. */
 export const countSchedules = async (tx: Tx, most: number): Promise<number> =>
   (
     await tx.query(
@@ -75,7 +75,7 @@ const runMembers = [
 const whole = `select ${columns}, ${runMembers.map((name) => `l.${name} as last_${name}_of_run`).join(', ')}
   from app.batch_schedule s left join lateral (${lastRun}) l on true`
 
-/** Times keep the form all times have on the wire, which they would not inside JSON made by PostgreSQL. */
+/** Built here and not as JSON by PostgreSQL, which would format timestamps differently. */
 function toSchedule(row: Record<string, unknown>): ScheduleWithLastRun {
   const schedule = { ...row }
   const run: Record<string, unknown> = {}
@@ -103,7 +103,7 @@ export const findSchedule = async (tx: Tx, schedule_id: string): Promise<Schedul
   return row && toSchedule(row)
 }
 
-/** Whoever changes or runs it waits here for whoever does at this moment. Whether it is due is asked of the database's clock. */
+/** Serializes changes and runs of a schedule. The clock of the database decides whether it is due. */
 export const lockSchedule = (tx: Tx, schedule_id: string) =>
   tx.find<ScheduleRow & { readonly now: string; readonly is_due: boolean }>(
     `select ${columns}, now() as now, coalesce(s.next_run_at <= now(), false) as is_due from app.batch_schedule s
@@ -149,7 +149,7 @@ export const updateSchedule = (tx: Tx, schedule_id: string, to: ScheduleSettings
     ],
   )
 
-/** A run is shown with its schedule, so the schedule's representation has changed; what people decided has not. */
+/** Raises the revision, because the representation includes the last run, but not `updated_at`, because the settings stay. */
 export const updateScheduleAfterRun = (
   tx: Tx,
   schedule_id: string,
@@ -164,7 +164,7 @@ export const updateScheduleAfterRun = (
 export const removeSchedule = (tx: Tx, schedule_id: string) =>
   tx.run('delete from app.batch_schedule where tenant_id = $1 and schedule_id = $2', [tx.tenant_id, schedule_id])
 
-/** When a worker is to look at it; until it has set the next time itself, one looks again after so many seconds. */
+/** Sets when a worker handles the schedule; until it has set the next time, a worker tries again every `again_s` seconds. */
 export const upsertWakeUp = (
   tx: Tx,
   waking: { schedule_id: string; kind: string; again_s: number; next_run_at: string | null },

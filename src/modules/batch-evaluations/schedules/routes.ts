@@ -1,4 +1,4 @@
-/** Schedules: recurring batches, when they are due, and what became of each time. */
+/** Schedules of recurring batches, and their runs. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
@@ -19,7 +19,7 @@ import {
 const readers = ['analyst', 'policy_editor', 'compliance_officer', 'auditor'] as const
 const editors = ['policy_editor', 'compliance_officer'] as const
 
-/** What people decided: that it ran since then does not void a proposal. */
+/** A proposal is bound to the settings; runs since then do not make it void. */
 const getScheduleHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
   (await findSchedule(tx, params['schedule_id'] as string))?.updated_at ?? null
 

@@ -1,4 +1,4 @@
-/** A due time as a job: the batch, the run and the end of the job are one transaction, so that it happens once or not at all. */
+/** The job of a due time: the batch, the run and the end of the job are one transaction, so it happens exactly once. */
 import { defineJob } from '#kernel/job/kind.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { runIfDue, SCHEDULED_BATCH } from './schedules.ts'

@@ -1,11 +1,11 @@
 /** Recurring batches: what is due is ordered once, whoever looks and however late; what cannot be ordered says why. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { buildMatrix, newPolicy, publishMatrix } from '#test/support/evaluation-fixtures.ts'
+import { buildMatrix, newPolicy, publishMatrix } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { waitUntil } from '#test/support/job-test-app.ts'
-import { buildSchedule, newSchedule } from '#test/support/schedule-fixtures.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { buildSchedule, newSchedule } from '../fixtures.ts'
 import { runIfDue } from './schedules.ts'
 
 interface Run {

@@ -1,6 +1,6 @@
 /**
- * Schedules, and what happens when one is due: an ordinary batch is ordered, or it is written down why not. The schedule's lock,
- * the batch, the run and the next time are one transaction, so a due time is dealt with once, whoever deals with it.
+ * Schedules, and what happens when one is due: a batch is started, or the reason for skipping it is recorded. Locking the
+ * schedule, the batch, the run and the next due time are one transaction, so each due time is handled exactly once.
  */
 import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -39,14 +39,14 @@ import type { ScheduleChange, ScheduleRequest } from './schema.ts'
 export const SCHEDULED_BATCH = 'scheduled-batch'
 
 const MAX_SCHEDULES = 100
-/** A job that could not deal with a due time is followed by another. */
+/** When a job fails to handle a due time, another one tries again. */
 const RETRY_AFTER_S = 60
 
 function failScheduleInvalid(pointer: string, keyword: string, detail: string): never {
   return fail('schedule_invalid', { detail, errors: [{ in: 'body', pointer, detail, keyword }] })
 }
 
-/** The first due time after an instant; what cannot be due is refused. */
+/** The first due time after an instant; refuses expressions that are never due. */
 function getNextRun({ cron, time_zone }: ScheduleTiming, now: string): string {
   const read = parseCron(cron)
   if (typeof read === 'string') return failScheduleInvalid('#/cron', 'cron', read)
@@ -91,7 +91,7 @@ interface ScheduleChangeInput {
   readonly body: Static<typeof ScheduleChange>
 }
 
-/** Its next time is set anew where its times have changed or it goes on; what was due by then is not caught up. */
+/** Computes the next run again when the timing changes or the schedule is resumed; missed runs are not caught up. */
 export async function changeSchedule(tx: Tx, schedule_id: string, input: ScheduleChangeInput) {
   const before = assertFound(await lockSchedule(tx, schedule_id))
   assertRevision(before.revision, input)
@@ -118,13 +118,13 @@ const toBatchInput = ({ family, definition_key, filter, note }: ScheduleRow): Ba
   ...(note !== null && { note }),
 })
 
-/** The state of the batch it started last, where that has not ended. */
+/** The state of the last batch, unless it has ended. */
 async function findUnfinishedState(tx: Tx, { last_batch_id }: ScheduleRow): Promise<string | undefined> {
   const batch = last_batch_id === null ? undefined : await findBatch(tx, last_batch_id)
   return batch?.state === 'queued' || batch?.state === 'running' ? batch.state : undefined
 }
 
-/** Starts it now, beside its times. */
+/** Starts a batch now, independent of the due times. */
 export async function runSchedule(kernel: Kernel, tx: Tx, schedule_id: string): Promise<JobRow> {
   const schedule = assertFound(await lockSchedule(tx, schedule_id))
   const state = await findUnfinishedState(tx, schedule)
@@ -145,13 +145,13 @@ async function tryStartBatch(kernel: Kernel, tx: Tx, schedule: ScheduleRow): Pro
     const { batch_id } = await createBatch(kernel, tx, toBatchInput(schedule), { unlimited: true })
     return { batch_id, skipped: null, detail: null }
   } catch (error) {
-    // What may go away by itself is tried again by the job.
+    // The job retries transient failures.
     if (!(error instanceof Problem) || 'retryable' in problems[error.code]) throw error
     return { batch_id: null, skipped: error.code, detail: error.extra.detail ?? problems[error.code].advice }
   }
 }
 
-/** However many times were missed, there is one run for them; the next time is the first one ahead. */
+/** All missed due times together get one run; the next due time is the first one in the future. */
 export async function runIfDue(kernel: Kernel, tx: Tx, schedule_id: string): Promise<Record<string, unknown> | null> {
   const schedule = await lockSchedule(tx, schedule_id)
   if (!schedule?.is_due) return null

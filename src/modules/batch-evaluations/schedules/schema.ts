@@ -1,4 +1,4 @@
-/** Wire contract of schedules: what is ordered again and again, when, and what became of each due time. */
+/** Wire contract of schedules and their runs. */
 import {
   closed,
   ExpectedRevision,

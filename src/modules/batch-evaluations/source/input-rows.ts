@@ -1,28 +1,28 @@
-/** Pure rules of what a batch is asked about: a record of a file, a member of a list or a subject becomes a row, or says why not. */
+/** Turns records of a file, inline items and subjects into input rows with their findings, without I/O. */
 import type { Input, Inputs } from '#decision/model.ts'
 import type { SubjectRow } from '#modules/subjects/index.ts'
 import type { Entry, Batch as Read, Reject, SourceLocation } from '#registry/adapter.ts'
 
-/** Where an item is wrong: in its inputs, in its row of the file, or in what it names. */
+/** A fault of an item: in its inputs, in its row of the file, or in the subject it names. */
 export interface ItemFinding {
   readonly code: string
   /** JSON Pointer into the inputs; empty for the whole item. */
   readonly pointer: string
   readonly message: string
-  /** Of the file. */
+  /** Line of the file. */
   readonly column?: string
 }
 
-/** One item as it was given, not decided yet. */
+/** One item before it is decided. */
 export interface InputRow {
   readonly seq: number
   readonly line: number | null
   readonly subject_id: string | null
   readonly external_id: string | null
-  /** Null where there is nothing to decide on. */
+  /** Null when the row is too faulty to decide on. */
   readonly inputs: Inputs | null
   readonly findings: readonly ItemFinding[]
-  /** Where it is known already. */
+  /** The subject, where it is known already. */
   readonly subject?: SubjectRow
 }
 
@@ -51,11 +51,11 @@ const MAX_INPUT_CHARS = 16_384
 const toPointer = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /**
- * What the adapter of the format is told. Only a table lacks a mapped column as a whole, and then it is refused as a whole: a
- * slip of the pen must not turn every value into its default.
+ * Options of the format's adapter. A table without a mapped column is refused as a whole: a typing error in a column name must
+ * not turn every value into its default.
  */
 export function adapterOptions({ format, mapping, delimiter, encoding }: FileOptions): Record<string, unknown> {
-  // Not guessed: nobody would be told.
+  // The encoding is not guessed, because a wrong guess could not be reported.
   const shared = { encoding: encoding ?? 'utf-8' }
   if (format === 'ndjson') return shared
   const subject = { column: mapping.external_id ?? EXTERNAL_ID, optional: mapping.external_id === undefined }
@@ -65,11 +65,11 @@ export function adapterOptions({ format, mapping, delimiter, encoding }: FileOpt
 }
 const plainColumn = (column: string) => ({ column, pointer: toPointer(column), optional: false })
 
-/** A rejected record may have several faults. */
+/** Groups faults by record: a rejected record may have several. */
 export const countRecords = ({ entries, rejects }: Read): number =>
   entries.length + new Set(rejects.map(({ at }) => at.row)).size
 
-/** Records of a file in their order, each with its number; `from` were read before. */
+/** Records of a file in order, numbered from `from` on. */
 export function toRows(read: Read, from: number, order: FileOptions, declared: readonly Input[]): InputRow[] {
   const rejected = new Map<number, Reject[]>()
   for (const reject of read.rejects) rejected.set(reject.at.row, [...(rejected.get(reject.at.row) ?? []), reject])
@@ -126,7 +126,7 @@ function toRow(
 }
 const plainInput = (name: string) => ({ column: name, input: name })
 
-/** A cell is text. What it is meant to be is said by the definition; what it cannot be stays text, and the engine says so. */
+/** Converts the text of a cell to the declared type; text that does not convert stays, and the engine reports it. */
 export function parseCell(text: string, type: Input['type'] | undefined): unknown {
   if (type === 'integer') return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text
   if (type === 'boolean') return /^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text
@@ -134,7 +134,7 @@ export function parseCell(text: string, type: Input['type'] | undefined): unknow
   return text
 }
 
-/** A member of a list that came with the order. */
+/** An item that came with the request. */
 export const toInlineRow = ({ subject_id, external_id, inputs }: InlineItem, seq: number): InputRow =>
   checkRow({ seq, line: null, subject_id: subject_id ?? null, external_id: external_id ?? null, inputs: inputs ?? {} })
 
@@ -148,10 +148,10 @@ export const toSubjectRow = (subject: SubjectRow, seq: number): InputRow => ({
   subject,
 })
 
-/** U+0000 and half a surrogate pair, as JSON.stringify escapes them; the database keeps neither. */
+/** U+0000 and lone surrogates as JSON.stringify escapes them; PostgreSQL cannot store either. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
-/** What cannot be kept exactly is not decided on, since it could not be shown again. */
+/** Inputs that cannot be stored exactly are refused, because the decision could not be explained later. */
 function checkRow(given: Omit<InputRow, 'findings' | 'external_id'> & { readonly external_id: unknown }): InputRow {
   const { external_id, inputs } = given
   const findings: ItemFinding[] = []

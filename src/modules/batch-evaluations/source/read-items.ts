@@ -1,4 +1,4 @@
-/** Where the items of a batch come from: a stored file, the order itself, or the tenant's subjects; always in the same order. */
+/** Reads the items of a batch from a stored file, the request itself or the tenant's subjects, always in the same order. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Input } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -24,10 +24,10 @@ export type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 
 const adapters: Readonly<Record<'csv' | 'ndjson', Adapter>> = { csv, ndjson }
 
-/** How long one thing may follow another before whatever else the process has to do gets its turn. */
+/** How long a loop may run before it yields to the event loop. */
 const MAX_SLICE_MS = 8
 
-/** To be awaited often: it only waits when it is time to. */
+/** A function to await in a loop: it yields to the event loop only when the time is up. */
 export function createEventLoopYield(): () => Promise<void> {
   let until_ms = performance.now() + MAX_SLICE_MS
   return async () => {
@@ -37,7 +37,7 @@ export function createEventLoopYield(): () => Promise<void> {
   }
 }
 
-/** Throws `source_invalid` where the file itself is broken, or holds nothing. */
+/** Throws `source_invalid` when the file is broken or empty. */
 async function* readFileBatches(source: Source, order: FileOptions): AsyncGenerator<Batch, void, undefined> {
   const turn = createEventLoopYield()
   let isEmpty = true
@@ -54,7 +54,7 @@ async function* readFileBatches(source: Source, order: FileOptions): AsyncGenera
   if (isEmpty) failSourceInvalid('The file holds no rows.', { code: 'empty_source' })
 }
 
-/** A bad record of the file is a row that says so. */
+/** A faulty record of the file becomes a row with findings. */
 async function* readFileRows(source: Source, order: FileOptions, declared: readonly Input[]) {
   let seen = 0
   for await (const read of readFileBatches(source, order)) {
@@ -67,7 +67,7 @@ async function* readFileRows(source: Source, order: FileOptions, declared: reado
 export const failSourceInvalid = (detail: string, source_fault: object): never =>
   fail('source_invalid', { detail, members: { source_fault } })
 
-/** Those behind the first `skip`, in portions of a size. */
+/** Rows after the first `skip`, in groups of `size`. */
 export async function* toPortions(
   groups: AsyncIterable<readonly InputRow[]>,
   skip: number,
@@ -86,10 +86,10 @@ export async function* toPortions(
   if (held.length > 0) yield held
 }
 
-/** What of a batch says which items it has not taken yet. */
+/** The members of a batch that tell which items are still to be read. */
 export type BatchProgress = Pick<BatchRow, 'batch_id' | 'upload_id' | 'source' | 'done' | 'failed' | 'after_subject'>
 
-/** Every active subject that fits, oldest first. Whoever was added after the order was given is not part of it. */
+/** All active subjects that match the filter, oldest first. Subjects created after the batch are not part of it. */
 async function* readSubjectRows(
   read: RunInTx,
   filter: SubjectFilter,
@@ -114,7 +114,7 @@ function openFile(read: RunInTx, { source, upload_id }: BatchProgress) {
   return { order: file, bytes: readUpload(read, upload_id ?? fail('not_found', 'The upload is no longer there.')) }
 }
 
-/** How many rows the file of a batch has, read to its end: a half or unreadable one fails here. */
+/** Counts the rows of a batch's file by reading it to its end; a truncated or unreadable file fails here. */
 export async function countFileRows(read: RunInTx, batch: BatchProgress, signal: AbortSignal): Promise<number> {
   const { order, bytes } = openFile(read, batch)
   let total = 0
@@ -125,7 +125,7 @@ export async function countFileRows(read: RunInTx, batch: BatchProgress, signal:
   return total
 }
 
-/** The items a batch has not taken yet. */
+/** The items that a batch has not decided yet. */
 export function readRemainingRows(read: RunInTx, batch: BatchProgress, declared: readonly Input[], size: number) {
   const { source, done, failed } = batch
   if ('filter' in source) return readSubjectRows(read, source.filter, batch, size)

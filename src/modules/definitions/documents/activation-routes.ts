@@ -22,7 +22,6 @@ import { getOrigin } from '../datasets/origin.ts'
 import { findDatasetForWrite } from '../datasets/queries.ts'
 import * as registrySchemas from '../schemas.ts'
 import { findVersion } from '../versions/queries.ts'
-
 import { getDefinition } from './document.ts'
 import { type DefinitionKind, getDefinitionKey } from './kind.ts'
 import type { DefinitionSchemas } from './schema.ts'

@@ -9,7 +9,6 @@ import { getOrigin } from '../datasets/origin.ts'
 import * as registrySchemas from '../schemas.ts'
 import { getDifferencePage, toVersionView } from '../versions/publish.ts'
 import { findVersion, listVersions, type VersionRow } from '../versions/queries.ts'
-
 import {
   getDefinition,
   getInitialDraft,

@@ -1,6 +1,6 @@
 /**
- * One decision: versions of one instant, the subject's attributes and the request's inputs, an outcome, and the document that
- * says all of it. Nothing is decided on missing data, and deciding alone stores nothing.
+ * Makes one decision: resolves the versions of one instant, merges the subject's attributes with the inputs, decides, and builds
+ * the decision document. Missing data is refused. `decide` stores nothing; `storeDecision` does.
  */
 import { buildDecisionDocument, type DecisionContent } from '#decision/document.ts'
 import { CURRENT_ENGINE } from '#decision/engines.ts'
@@ -27,7 +27,7 @@ export interface DecisionRequest {
   readonly valid_at?: string
 }
 
-/** A decision as bytes, and what the bytes say. */
+/** The bytes of a decision document and their content. */
 export interface DecisionDocument {
   readonly content: DecisionContent
   readonly document: string
@@ -69,7 +69,7 @@ function failRefused({ findings }: RefusedDecision): never {
   return fail('inputs_refused', { detail: `Nothing was decided. ${detail}`, errors })
 }
 
-/** The same resolution, inputs, decision and salt always give the same bytes. */
+/** Deterministic: the same resolution, inputs, decision and salt give the same bytes. */
 export function buildDocument(
   { definition, lists, engine }: binding.Resolution<resolver.ContentPointer>,
   inputs: Inputs,
@@ -94,7 +94,7 @@ export function buildDocument(
   return { content, document: text, document_hash: hash }
 }
 
-/** One array for one map of lists, which many decisions share: what the document says of them is written once. */
+/** Many decisions share one map of lists; its array is built once, so that the document serializes it once. */
 const arrays = new WeakMap<object, readonly resolver.ContentPointer[]>()
 function getListArray(lists: ReadonlyMap<string, resolver.ContentPointer>): readonly resolver.ContentPointer[] {
   let array = arrays.get(lists)
@@ -105,7 +105,7 @@ function getListArray(lists: ReadonlyMap<string, resolver.ContentPointer>): read
   return array
 }
 
-/** What governs later is not known yet; a decision for then would be in force before its time. */
+/** Versions may still be activated for a future instant, so a subject is not rated for one. */
 function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition }: binding.Resolution): void {
   if (subject_id === undefined || valid_at === undefined || Date.parse(valid_at) <= Date.parse(definition.now)) return
   const detail = 'A subject is not rated for later: valid_at lies ahead.'
@@ -115,24 +115,24 @@ function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition
   })
 }
 
-/** Keeps the receipt, the decision and, where it is about a subject, the rating; all in the caller's transaction. */
-export async function storeDecision(kernel: Kernel, tx: Tx, order: DecisionRequest, decided: DecisionResult) {
+/** Stores the receipt, the decision and, for a subject, the rating in the caller's transaction. */
+export async function storeDecision(kernel: Kernel, tx: Tx, request: DecisionRequest, decided: DecisionResult) {
   const { resolution, content, document, document_hash } = decided
-  assertNotFuture(order, resolution)
+  assertNotFuture(request, resolution)
   const evaluation_id = uuidv7()
   const consumer = `evaluation ${evaluation_id}`
   const receipt =
-    order.valid_at === undefined
+    request.valid_at === undefined
       ? resolver.createCurrentReceipt(
           tx,
           consumer,
           binding.getResolutionManifest(resolution),
           resolution.definition.now,
         )
-      : await resolver.createReceipt(tx, consumer, binding.toPointers(resolution), { valid_at: order.valid_at })
+      : await resolver.createReceipt(tx, consumer, binding.toPointers(resolution), { valid_at: request.valid_at })
   const row: Omit<EvaluationRow, 'mac'> = {
     evaluation_id,
-    subject_id: order.subject_id ?? null,
+    subject_id: request.subject_id ?? null,
     valid_at: receipt.valid_at,
     receipt_id: receipt.receipt_id,
     receipt_hash: receipt.manifest_hash,

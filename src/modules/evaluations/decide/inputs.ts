@@ -1,8 +1,8 @@
-/** What a decision is asked to decide on, and how a refusal is told. */
+/** Merges the inputs of a decision, and turns its findings into problem errors. */
 import type { Finding, Input } from '#decision/model.ts'
 import type { ProblemError } from '#kernel/problem.ts'
 
-/** What is sent wins over what is known of the subject; of that, only what the definition reads is taken. */
+/** Inputs of the request win over attributes of the subject; only attributes that the definition declares are used. */
 export function mergeInputs(
   declared: readonly Input[],
   attributes: Readonly<Record<string, unknown>>,
@@ -14,7 +14,7 @@ export function mergeInputs(
 
 const MAX_ERRORS = 50
 
-/** Faults of inputs are located in the request; faults of the definition or its lists keep the definition's pointer. */
+/** Faults of inputs point into the request; faults of the definition or its lists keep their pointer into the definition. */
 export const toProblemErrors = (findings: readonly Finding[]): ProblemError[] =>
   findings
     .filter(({ severity }) => severity === 'error')

@@ -1,6 +1,6 @@
 /**
- * The examiner's pack: everything one decision rests on in one archive that explains itself and is verified without this
- * service. It holds the entries that were read and their proofs, never whole lists.
+ * The examiner's pack: one archive with everything a decision used, which can be verified without this service. It holds the
+ * entries that were read and their proofs, never whole lists.
  */
 import { hash } from 'node:crypto'
 import yazl from 'yazl'
@@ -35,7 +35,7 @@ export async function createPack(kernel: Kernel, tx: Tx, intact: IntactEvaluatio
   const { row, content, manifest } = intact
   const files: PackFile[] = [
     textFile('README.txt', README),
-    // Exactly the bytes that were hashed: no line end.
+    // Exactly the hashed bytes: no newline at the end.
     textFile('document.json', row.document),
     textFile('explanation.txt', renderText(row, content)),
     textFile('explanation.html', renderHtml(row, content)),
@@ -58,7 +58,7 @@ export async function createPack(kernel: Kernel, tx: Tx, intact: IntactEvaluatio
   return zipFiles([...files, jsonFile('manifest.json', stated)])
 }
 
-/** As it is written, and part by part with proofs: the number of parts is proved too, so none can be left out. */
+/** The definition, and its parts with proofs. The number of parts is proved too, so that none can be left out. */
 async function buildDefinitionFiles(
   kernel: Kernel,
   tx: Tx,
@@ -73,7 +73,7 @@ async function buildDefinitionFiles(
   ]
 }
 
-/** Who put each pinned version in force, as known when it was decided, and the change requests they were made by. */
+/** Who activated each pinned version, as known at the time of the decision, with the change requests. */
 async function listApprovals(tx: Tx, manifest: readonly resolver.PinnedVersion[], decided_at: string) {
   const approvals = []
   for (const pin of manifest) {
@@ -106,7 +106,7 @@ async function listPinActivations(tx: Tx, tenant_id: string, pin: resolver.Pinne
   return all.filter((one) => one.layer === layer && one.version === version && one.dataset_id === dataset_id)
 }
 
-/** The version that was read, each entry that was read with its proof, and what the tenant's overlay made of it. */
+/** The version of a list, each entry that was read with its proof, and the effect of the tenant's overlay. */
 async function buildProofFiles(
   tx: Tx,
   folder: string,
@@ -128,7 +128,7 @@ async function buildProofFiles(
   return files
 }
 
-/** What the overlay says of each entry that was read, with its proof: also that it says nothing. */
+/** The overlay of each entry that was read, with a proof of presence or absence. */
 async function buildOverlayFiles(
   tx: Tx,
   folder: string,
@@ -156,7 +156,7 @@ async function buildOverlayFiles(
   ]
 }
 
-/** Each event as a file of its own that `verify audit` takes; what is not sealed yet is only listed. */
+/** Each audit event as a file for `verify audit`; events that are not chained yet are only listed. */
 async function buildAuditFiles(kernel: Kernel, tx: Tx, evaluation_id: string): Promise<PackFile[]> {
   const about = { object_type: 'evaluations', object_id: evaluation_id }
   const filter = { actor: null, operation: null, from_at: null, until_at: null, ...about }

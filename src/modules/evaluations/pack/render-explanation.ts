@@ -1,4 +1,4 @@
-/** A decision as a person reads it: plain text, and one self-contained page. Made from the document alone. */
+/** Renders a decision document as plain text and as one self-contained HTML page. */
 import type { DecisionContent } from '#decision/document.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { EvaluationRow } from '../records/record.ts'
@@ -109,7 +109,7 @@ h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:co
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #ddd;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:#666}dd{margin:0;overflow-wrap:anywhere}`
 
-/** No script, nothing from elsewhere: it opens on a machine without a network, and years later. */
+/** No script and no external resource, so that it opens offline and in the future. */
 export function renderHtml(row: Heading, content: DecisionContent): string {
   const title = escapeHtml(toTitle(content))
   const facts = listFacts(row, content).map(

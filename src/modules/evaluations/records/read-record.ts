@@ -1,4 +1,4 @@
-/** Keeping a decision and reading it back: nothing that was altered behind the service's back is given out as a decision. */
+/** Stores decisions with a MAC and checks it when they are read, so that rows altered in the database are detected. */
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -9,7 +9,7 @@ import type { resolver } from '#modules/definitions/index.ts'
 import { deferEvaluation, type EvaluationWithReceipt, findEvaluation } from '../queries.ts'
 import { type EvaluationRow, listMismatchedColumns, toMacInput } from './record.ts'
 
-/** Of each kernel, the current one first, prepared once. */
+/** The prepared MAC keys of each kernel, the current one first. */
 const macKeys = new WeakMap<Kernel, readonly KeyObject[]>()
 function getMacKeys(kernel: Kernel): readonly KeyObject[] {
   let derived = macKeys.get(kernel)
@@ -30,7 +30,7 @@ export function insertEvaluation(
   deferEvaluation(tx, { mac, ...row })
 }
 
-/** Tells whether a row is as this service wrote it, with whichever of its keys. */
+/** Creates a check whether a row has a valid MAC, by any of the keys. */
 export function createRecordCheck(kernel: Kernel, tenant_id: string): (row: EvaluationRow) => boolean {
   return (row) => {
     const text = toMacInput(tenant_id, row)
@@ -38,10 +38,10 @@ export function createRecordCheck(kernel: Kernel, tenant_id: string): (row: Eval
   }
 }
 
-/** A decision as it is stored, and every way in which it is no longer what was decided. */
+/** A stored decision and all faults that were found in it. */
 export interface StoredEvaluation {
   readonly row: EvaluationWithReceipt
-  /** Null where the document cannot be read at all. */
+  /** Null where the document cannot be parsed. */
   readonly content: DecisionContent | null
   readonly manifest: readonly resolver.PinnedVersion[]
   readonly faults: readonly string[]
@@ -64,7 +64,7 @@ export async function readEvaluation(kernel: Kernel, tx: Tx, evaluation_id: stri
   return { row, content, manifest: manifest ?? [], faults }
 }
 
-/** A document that was replaced may have any shape. */
+/** An altered document may have any shape. */
 function findContradictions(row: EvaluationWithReceipt, content: DecisionContent): string[] {
   try {
     return listMismatchedColumns(row, content)
@@ -73,7 +73,7 @@ function findContradictions(row: EvaluationWithReceipt, content: DecisionContent
   }
 }
 
-/** For whoever shows or uses a decision. */
+/** Reads a decision and fails when it was altered. */
 export async function getIntactEvaluation(kernel: Kernel, tx: Tx, evaluation_id: string) {
   const { row, content, manifest, faults } = await readEvaluation(kernel, tx, evaluation_id)
   if (faults.length > 0 || content === null) return fail('content_corrupt')

@@ -1,11 +1,11 @@
-/** What of a stored decision is authenticated, how its columns agree with its document, and how it is shown. */
+/** The row of a decision: what its MAC covers, how its columns agree with its document, and its views. */
 import type { DecisionContent } from '#decision/document.ts'
 import type { Explanation, Outcome } from '#decision/model.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 
 import { isEqualJson } from '#registry/content/json-patch.ts'
 
-/** A decision as it is stored, without its document. */
+/** A stored decision without its document. */
 export interface EvaluationRow {
   readonly evaluation_id: string
   readonly family: 'matrix' | 'rule'
@@ -27,7 +27,7 @@ export interface EvaluationRow {
   readonly mac: string
 }
 
-/** Everything the row says; the document is part of it by its hash. Codes were made in this order: it is never changed. */
+/** All columns that the MAC covers; the document is included by its hash. The order never changes: stored MACs depend on it. */
 export const recordedColumns = [
   'evaluation_id',
   'family',
@@ -48,11 +48,11 @@ export const recordedColumns = [
   'created_by',
 ] as const satisfies readonly (keyof EvaluationRow)[]
 
-/** What the row's code is made over. */
+/** The text that the MAC of the row is computed over. */
 export const toMacInput = (tenant_id: string, row: Omit<EvaluationRow, 'mac'>): string =>
   JSON.stringify(['probity-evaluation', tenant_id, ...recordedColumns.map((column) => row[column])])
 
-/** The columns that repeat what the document says. */
+/** The columns that are copies of values in the document. */
 export const toColumns = ({ family, key, version, engine, outcome }: DecisionContent) => ({
   family,
   definition_key: key,
@@ -65,13 +65,13 @@ export const toColumns = ({ family, key, version, engine, outcome }: DecisionCon
   required_actions: [...outcome.required_actions],
 })
 
-/** Names of the columns that no longer say what the document says. */
+/** Names of the columns that differ from the document. */
 export function listMismatchedColumns(row: EvaluationRow, content: DecisionContent): string[] {
   const said = Object.entries(toColumns(content))
   return said.filter(([name, value]) => !isEqualJson(row[name as keyof EvaluationRow], value)).map(([name]) => name)
 }
 
-/** Both families in one shape: what the other one has is null. */
+/** One shape for both families; members of the other family are null. */
 export const toOutcomeView = (outcome: Outcome) => ({
   family: outcome.family,
   band: outcome.family === 'matrix' ? outcome.band : null,
@@ -83,7 +83,7 @@ export const toOutcomeView = (outcome: Outcome) => ({
   reason_codes: [...outcome.reason_codes],
 })
 
-/** Each code of the outcome in the words of the definition that decided, in the order of the codes. */
+/** The reason text of each code of the outcome, in the order of the codes. */
 export function toReasons({ reason_codes }: Outcome, explanation: Explanation) {
   const parts = [
     ...explanation.triggers,
@@ -94,13 +94,13 @@ export function toReasons({ reason_codes }: Outcome, explanation: Explanation) {
     const saying = parts.filter((part) => part.reason_code === code && part.reason !== null)
     const titles = [...new Set(saying.map(({ title }) => title))]
     const texts = [...new Set(saying.map(({ reason }) => reason))]
-    // The code of a rule itself stands with no part: then the whole decision says it.
+    // The code of a rule belongs to no part of it: the reason is that of the whole decision.
     const text = texts.length > 0 ? texts.join(' ') : explanation.summary.join(' ')
     return { code, title: titles.length > 0 ? titles.join('; ') : code, text }
   })
 }
 
-/** Whose the definition was stands in the receipt. */
+/** The receipt holds the owner of the definition. */
 export const toPinnedDefinition = (
   { family, key, version, content_hash }: DecisionContent,
   manifest: readonly resolver.PinnedVersion[],
@@ -112,7 +112,7 @@ export const toPinnedDefinition = (
   content_hash,
 })
 
-/** The lists among what a receipt pins. */
+/** The lists that a receipt pins. */
 export const toPinnedLists = (manifest: readonly resolver.PinnedVersion[]) =>
   manifest
     .filter(({ family = 'list' }) => family === 'list')

@@ -1,7 +1,7 @@
-/** Adds up which parts of a definition past decisions used. Pure; a part that none of them used stays at zero. */
+/** Counts which parts of a definition past decisions used, without I/O; unused parts have zero. */
 import type { Definition, Explanation, Factor } from '#decision/model.ts'
 
-/** A factor counts where it scored above zero; a row, a value or a trigger where it fired. */
+/** A factor counts as used when it scored above zero; a row, a value or a trigger when it fired. */
 export interface PartCount {
   readonly part: 'factor' | 'row' | 'value' | 'trigger'
   /** The factor a row or value belongs to. */
@@ -13,7 +13,7 @@ export interface PartCount {
 export interface DefaultCount {
   readonly of: 'input' | 'factor'
   readonly key: string
-  /** How often the default took the place of what was missing. */
+  /** How often the default was used. */
   defaulted: number
 }
 
@@ -76,7 +76,7 @@ export class Coverage {
     this.#parts.set(idOf(part, factor, key), { part, factor, key, title, fired: 0 })
   }
 
-  /** What the definition does not name, such as the way out of a table, is no part that could lie idle. */
+  /** Parts that the definition does not name, such as the default row of a table, are not counted. */
   #countPart(part: PartCount['part'], factor: string | null, key: string): void {
     const count = this.#parts.get(idOf(part, factor, key))
     if (count) count.fired++

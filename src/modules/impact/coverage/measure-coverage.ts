@@ -1,4 +1,4 @@
-/** Reads the past decisions of one version, a portion at a time, and counts which of its parts they used. */
+/** Reads the past decisions of one version page by page and counts which of its parts they used. */
 import { hash } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Definition } from '#decision/model.ts'

@@ -1,25 +1,27 @@
 /** Coverage of matrices and rules, below their own paths: which factors, rows and triggers past decisions never used. */
 import { type Route, tenantRoute } from '#kernel/route.ts'
-import type { DecisionKind } from '#modules/risk-matrices/index.ts'
+import { type DecisionKind, matrixKind } from '#modules/risk-matrices/index.ts'
+import { ruleKind } from '#modules/rules/index.ts'
 import { createBacktestSchemas } from '../schema.ts'
 import { measureCoverage } from './measure-coverage.ts'
 import { CoverageQuery, CoverageView } from './schema.ts'
 
-export function createCoverageRoutes(kind: DecisionKind, operations: { readonly getCoverage: string }): Route[] {
+function createCoverageRoute(kind: DecisionKind, id: string): Route {
   const at = `/${kind.segment}/:${kind.param}` as const
-  return [
-    tenantRoute(`GET ${at}/coverage`, {
-      id: operations.getCoverage,
-      summary: 'Parts that past decisions never used, and inputs that fell to their default',
-      description:
-        'Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.',
-      roles: ['policy_editor', 'compliance_officer', 'auditor'],
-      tx: 'read',
-      params: createBacktestSchemas(kind).KeyParams,
-      query: CoverageQuery,
-      reply: [200, CoverageView],
-      limit: 'heavy',
-      problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
-    }).handle(async ({ tx, params, query, kernel }) => measureCoverage(kernel, tx, kind, params as object, query)),
-  ]
+  return tenantRoute(`GET ${at}/coverage`, {
+    id,
+    summary: 'Parts that past decisions never used, and inputs that fell to their default',
+    description:
+      'Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.',
+    roles: ['policy_editor', 'compliance_officer', 'auditor'],
+    tx: 'read',
+    params: createBacktestSchemas(kind).KeyParams,
+    query: CoverageQuery,
+    reply: [200, CoverageView],
+    limit: 'heavy',
+    problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
+  }).handle(async ({ tx, params, query, kernel }) => measureCoverage(kernel, tx, kind, params as object, query))
 }
+
+export const matrixCoverageRoute = createCoverageRoute(matrixKind, 'getRiskMatrixCoverage')
+export const ruleCoverageRoute = createCoverageRoute(ruleKind, 'getRuleCoverage')

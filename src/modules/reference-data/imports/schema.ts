@@ -16,6 +16,7 @@ import {
   text,
 } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { encodingOrigins, encodings } from '#registry/formats/decode.ts'
 import { DeltaBody, DeltaCountsView, DeltaPreviewBody, DeltaPreviewView, DeltaView } from '../deltas/schema.ts'
 import { LocationView, Reject, Warning } from '../schema.ts'

@@ -1,6 +1,7 @@
 /** Wire contract of overlays: a tenant's changes on a shared list. */
 import { Count, closed, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { ResolvedList } from '../schema.ts'
 
 const Operation = closed({

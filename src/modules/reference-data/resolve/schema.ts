@@ -1,6 +1,7 @@
 /** Wire contract of the resolver: which version is in force, what it says of a key, and the receipt of having asked. */
 import { closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { ResolvedList, resolvedLists } from '../schema.ts'
 
 export const ResolveQuery = closed(registrySchemas.Clocks)

@@ -13,6 +13,7 @@ import {
   text,
 } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { TypeDefinitionSchema } from '#registry/types/type-definition.ts'
 
 const { type_key: _key, type_version: _version, ...content } = TypeDefinitionSchema.properties

@@ -1,7 +1,7 @@
 /** How rules perform: counted from what was really decided and judged, and unknown where nobody can know. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { runBatch } from '#test/support/batch-fixtures.ts'
+import { runBatch } from '#modules/batch-evaluations/fixtures.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { computeFigures } from './figures.ts'

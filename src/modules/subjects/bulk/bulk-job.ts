@@ -1,6 +1,6 @@
 /**
- * A file of subjects as long work: read once to its end, so that a broken file changes nothing, then taken in step by step.
- * A worker that takes over goes on after the last step.
+ * The job that imports a bulk file: it reads the file to its end first, so that a broken file changes nothing, then imports it
+ * step by step. Another worker resumes after the last step.
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { defineJob, type JobContext } from '#kernel/job/kind.ts'
@@ -15,7 +15,7 @@ import { findBulk, removeExternalIds, updateBulkFinished } from './queries.ts'
 const STEP_ROWS = 1000
 
 interface Checkpoint extends BulkProgress {
-  /** Rows of the whole file. */
+  /** Number of rows in the file. */
   readonly total: number
 }
 
@@ -45,7 +45,7 @@ export const subjectBulkJob = defineJob<typeof Payload, Checkpoint>({
           audit: {
             bulk_id,
             counts: { ...next.counts },
-            // Which rows these were can be shown by whoever has the file, and by nobody else.
+            // A hash only: the event proves which rows were imported to whoever holds the file, and reveals nothing else.
             digest: kernel.auditKeys.fingerprint(canonicalJson(portion.map(({ subject }) => subject ?? null))),
           },
         }
@@ -61,7 +61,7 @@ export const subjectBulkJob = defineJob<typeof Payload, Checkpoint>({
   },
 })
 
-/** Reads the file to its end, checking and keeping no row: a half or unreadable one fails here. */
+/** Reads the file to its end without checking rows; a truncated or unreadable file fails here. */
 async function countFileRows(
   { step, signal }: JobContext<unknown, Checkpoint>,
   batches: AsyncIterable<Batch>,

@@ -1,4 +1,4 @@
-/** Pure rules of files of subjects: what a row must be to become a subject, and how rows are counted. */
+/** Rules of bulk files, without I/O: what a row must hold to become a subject, and how rows are counted. */
 import { findSchemaErrors, findUnstorableText } from '#kernel/http/validation.ts'
 import type { ProblemError } from '#kernel/problem.ts'
 import type { Batch, Entry, Reject, SourceLocation } from '#registry/adapter.ts'
@@ -12,12 +12,12 @@ export interface RowCounts {
   readonly changed: number
   readonly unchanged: number
   readonly rejected: number
-  /** Of the rejected rows; one row may have several. */
+  /** Faults of all rejected rows; one row may have several. */
   readonly faults: number
 }
 export const NO_COUNTS: RowCounts = { rows: 0, created: 0, changed: 0, unchanged: 0, rejected: 0, faults: 0 }
 
-/** One row of the file: what it holds, or every reason why it holds nothing. */
+/** One row of the file: its content, or all its faults. */
 export interface BulkItem {
   readonly at: SourceLocation
   readonly subject?: SubjectInput
@@ -42,7 +42,7 @@ const toReject = (at: SourceLocation, { pointer, keyword, detail }: ProblemError
 
 const PREFIX = 'attributes.'
 
-/** A table has no members inside members: its columns `attributes.x` are the attributes. */
+/** Tables have no nested members: columns named `attributes.x` hold the attributes. */
 function nestAttributes(entry: Entry): Entry {
   const names = Object.keys(entry).filter((name) => name.startsWith(PREFIX) && name !== PREFIX)
   if (names.length === 0) return entry
@@ -61,7 +61,7 @@ function readItem(entry: Entry, at: SourceLocation): BulkItem {
   return { at, subject: value as unknown as SubjectInput }
 }
 
-/** The rows of a batch, rejected ones first; the same bytes always give the same rows in the same order. */
+/** The rows of a batch, rejected ones first. Deterministic, so that a resumed job counts the same rows. */
 export function toItems({ entries, rejects }: Batch): BulkItem[] {
   const rejected = new Map<number, Reject[]>()
   for (const reject of rejects) rejected.set(reject.at.row, [...(rejected.get(reject.at.row) ?? []), reject])
@@ -71,7 +71,7 @@ export function toItems({ entries, rejects }: Batch): BulkItem[] {
   ]
 }
 
-/** How many rows that are, without looking into any. */
+/** Counts rows without parsing them. */
 export const countRows = ({ entries, rejects }: Batch): number =>
   entries.length + new Set(rejects.map(({ at }) => at.row)).size
 

@@ -1,4 +1,4 @@
-/** Taking a file of subjects in: its rows as they come, and one step of them in one transaction. */
+/** Reads the rows of a bulk file, and imports one step of them in one transaction. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
 import { type Adapter, type Batch, type Reject, type Source, SourceFault } from '#registry/adapter.ts'
@@ -24,7 +24,7 @@ export function bulkOptionFaults(format: 'csv' | 'ndjson', options: Record<strin
   return [...faults, { pointer: '/group_rows', detail: 'is not possible here: each row is one subject' }]
 }
 
-/** Faults of rows that are kept to be read; all are counted. */
+/** Maximum number of stored faults; all are counted. */
 export const MAX_KEPT_REJECTS = 100_000
 
 /** Throws `source_invalid` where the file itself is broken. */
@@ -34,7 +34,7 @@ export async function* readBatches(
   options: Record<string, unknown>,
 ): AsyncGenerator<Batch> {
   try {
-    // A guessed encoding could not be reported here, so it must be stated: names must not come in wrong unnoticed.
+    // The encoding is not guessed: a wrong guess could not be reported here and would garble names silently.
     yield* bulkAdapters[format].read(source, { encoding: 'utf-8', ...options })
   } catch (error) {
     if (!(error instanceof SourceFault)) throw error
@@ -45,7 +45,7 @@ export async function* readBatches(
   }
 }
 
-/** Items from one place on, in portions of a size. */
+/** Items after the first `skip`, in groups of `size`. */
 export async function* toPortions(
   batches: AsyncIterable<Batch>,
   skip: number,
@@ -55,7 +55,7 @@ export async function* toPortions(
   let held: BulkItem[] = []
   for await (const batch of batches) {
     const rows = countRows(batch)
-    // What was taken in before is read over, not checked again.
+    // Rows that were imported before are skipped without checking.
     if (left < rows) held.push(...toItems(batch).slice(left))
     left = Math.max(0, left - rows)
     for (; held.length >= size; held = held.slice(size)) yield held.slice(0, size)
@@ -68,7 +68,7 @@ interface ReadableItem extends BulkItem {
 }
 const isReadable = (item: BulkItem): item is ReadableItem => item.subject !== undefined
 
-/** The rows whose external id the file uses for the first time; the others become rejects. */
+/** Splits rows: the first use of an external id is imported, later uses are rejected. */
 async function filterFirstUses(
   tx: Tx,
   bulk_id: string,
@@ -91,11 +91,11 @@ async function filterFirstUses(
 
 export interface BulkProgress {
   readonly counts: RowCounts
-  /** How many faults have been kept. */
+  /** Number of stored faults. */
   readonly kept: number
 }
 
-/** One step: every row of the portion is made, changed, left as it is, or rejected, and counted once. */
+/** One step: every row is created, changed, left unchanged or rejected, and counted once. */
 export async function importPortion(
   tx: Tx,
   bulk_id: string,

@@ -1,4 +1,4 @@
-/** SQL of files of subjects: how far each was taken in, the rows it lost, and the external ids it used. */
+/** SQL of bulk imports: progress, rejected rows, and the external ids that a file has used. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobState } from '#kernel/job/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -11,7 +11,7 @@ export interface BulkRow {
   readonly upload_id: string | null
   readonly format: 'csv' | 'ndjson'
   readonly options: Record<string, unknown>
-  /** `sha256` is that of the upload and goes with it: the hash of a file of people is not kept longer than the file. */
+  /** `sha256` is removed with the upload: the hash of a file with personal data is not kept longer than the file. */
   readonly source: { readonly file_name: string | null; readonly size_bytes: number; readonly sha256: string | null }
   readonly counts: RowCounts
   readonly created_at: string
@@ -20,7 +20,7 @@ export interface BulkRow {
   readonly state: JobState
   readonly progress: { readonly done: number; readonly total: number | null; readonly unit: string | null }
   readonly problem: Record<string, unknown> | null
-  /** How many faults are kept to be read. */
+  /** Number of stored faults. */
   readonly kept: number
 }
 
@@ -46,7 +46,7 @@ export const insertBulk = (
     ],
   )
 
-/** Its job says how it goes; when that is forgotten, only the end remains. */
+/** The state is that of the job; after the job is removed, only the outcome remains. */
 export const findBulk = (tx: Tx, bulk_id: string) =>
   tx.find<BulkRow>(
     `select b.bulk_id, b.job_id, b.upload_id, b.format, b.options,
@@ -74,10 +74,10 @@ export const updateBulkFinished = (tx: Tx, bulk_id: string) =>
     bulk_id,
   ])
 
-/** Takes the external ids that the file has not used before; gives, for the others, the row that did. */
+/** Inserts the external ids that the file uses for the first time; returns, for the others, the row that used them first. */
 export const claimExternalIds = (tx: Tx, bulk_id: string, keys: ReadonlyMap<string, number>) =>
   tx.query<{ external_id: string; first_row: number }>(
-    // What this statement takes it does not see itself: only earlier uses come back.
+    // A statement does not see its own inserts, so only earlier uses are returned.
     `with taken as (
        insert into app.subject_bulk_key (tenant_id, bulk_id, external_id, first_row)
        select $1, $2, g.external_id, g.first_row from unnest($3::text[], $4::bigint[]) as g (external_id, first_row)

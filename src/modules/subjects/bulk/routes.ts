@@ -1,4 +1,4 @@
-/** Many subjects from a file: answered at once, watched by polling, every rejected row named. */
+/** Bulk import of subjects from a file: start it, read its progress, list rejected rows. */
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'

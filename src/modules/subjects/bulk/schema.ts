@@ -1,4 +1,4 @@
-/** Wire contract of files of subjects. */
+/** Wire contract of bulk imports of subjects. */
 
 import { jobStates } from '#kernel/job/queries.ts'
 import { Count, closed, Id, nullable, oneOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'

@@ -1,4 +1,4 @@
-/** SQL of ratings: only ever added to. Where a subject stands is kept by the database itself. */
+/** SQL of ratings, which are append-only. A trigger maintains the current risk of each subject. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
@@ -16,7 +16,7 @@ export interface RatingRow {
   readonly recorded_at: string
   readonly actor: string
   readonly reason: string | null
-  /** Of an override: what roles that may not read the reason get in its place. */
+  /** Of an override: shown to roles that may not read the reason. */
   readonly reason_code: string | null
   readonly expires_at: string | null
 }
@@ -24,7 +24,7 @@ export interface RatingRow {
 const columns = `rating_id, subject_id, cause, band, score_bps, matrix_key, matrix_version, evaluation_id, batch_id, valid_at,
   recorded_at, actor, reason, reason_code, expires_at`
 
-/** What a matrix decided. `valid_at` is now when null; one that lies before a newer rating is kept, but not in force. */
+/** A rating by a matrix. `valid_at` is now when null; a rating older than the latest one is stored, but not in force. */
 export interface NewRating {
   readonly rating_id: string
   readonly subject_id: string
@@ -43,7 +43,7 @@ const insertRatingsSql = `insert into app.rating (tenant_id, rating_id, subject_
     evaluation_id, batch_id, valid_at, reason)
   select $1, * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::uuid[],
     $10::uuid[], $11::timestamptz[], $12::text[])`
-const valuesOf = (tx: Tx, rows: readonly NewRating[]): unknown[] => [
+const toValues = (tx: Tx, rows: readonly NewRating[]): unknown[] => [
   tx.tenant_id,
   rows.map((row) => row.rating_id),
   rows.map((row) => row.subject_id),
@@ -58,13 +58,13 @@ const valuesOf = (tx: Tx, rows: readonly NewRating[]): unknown[] => [
   rows.map((row) => row.reason ?? null),
 ]
 
-/** Any number in one statement; gives how many. */
-export const insertRatings = (tx: Tx, rows: readonly NewRating[]) => tx.run(insertRatingsSql, valuesOf(tx, rows))
+/** Inserts all ratings in one statement and returns their number. */
+export const insertRatings = (tx: Tx, rows: readonly NewRating[]) => tx.run(insertRatingsSql, toValues(tx, rows))
 
-/** Sent in the same flight as COMMIT: nobody in this transaction reads it. */
-export const deferRating = (tx: Tx, row: NewRating): void => tx.defer(insertRatingsSql, valuesOf(tx, [row]))
+/** Sent together with COMMIT, because nothing in this transaction reads it. */
+export const deferRating = (tx: Tx, row: NewRating): void => tx.defer(insertRatingsSql, toValues(tx, [row]))
 
-/** Gives no row when it would end before it begins, or last longer than 400 days: both by the database's clock. */
+/** Returns no row when `expires_at` is in the past or more than 400 days ahead, by the clock of the database. */
 export const insertOverride = (
   tx: Tx,
   row: {
@@ -84,7 +84,7 @@ export const insertOverride = (
     [tx.tenant_id, row.rating_id, row.subject_id, row.band, row.reason, row.expires_at, row.reason_code ?? null],
   )
 
-/** Ends the override in force; gives no row when there is none. */
+/** Ends the override in force; returns no row when there is none. */
 export const insertOverrideEnd = (
   tx: Tx,
   rating_id: string,
@@ -102,7 +102,7 @@ export const insertOverrideEnd = (
 export interface SubjectRiskRow {
   readonly rating_id: string | null
   readonly rated_band: string | null
-  /** Of the override in force; null when there is none, or no longer. */
+  /** The override in force, or null. */
   readonly override_id: string | null
   readonly override_band: string | null
 }

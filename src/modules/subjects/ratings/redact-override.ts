@@ -1,6 +1,6 @@
-/** The text of an override is written for those who work on cases; others get its reason code. */
+/** Removes the reason text of an override, which is for roles that work on cases; others get its reason code. */
 
-/** The same object where there is no such text. */
+/** Returns the same object where there is no such text. */
 export const redactOverrideText = <R extends { readonly cause: string; readonly reason: string | null } | null>(
   rating: R,
 ): R =>

@@ -1,4 +1,4 @@
-/** Which rating is in force, and putting a person's in its place. */
+/** The rating in force, and overriding it. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -9,7 +9,7 @@ import { lockSubject } from '../records/queries.ts'
 import { assertActive } from '../records/upsert-subjects.ts'
 import { findSubjectRisk, insertOverride, listRatingsById, type RatingRow } from './queries.ts'
 
-/** The list that says which bands there are, unless the tenant's matrix reads another one. */
+/** The list of known bands, unless the tenant's matrix reads another one. */
 const BAND_LIST = 'risk-bands'
 
 export async function getRisk(tx: Tx, subject_id: string) {
@@ -29,23 +29,28 @@ export async function getRisk(tx: Tx, subject_id: string) {
   }
 }
 
-/** What an override is proposed against: it is void when the rating or another override has moved meanwhile. */
+/** The state that a proposed override is bound to: a new rating or override makes the proposal void. */
 export async function getRiskHead(tx: Tx, params: Record<string, string>): Promise<string | null> {
-  const standing = await findSubjectRisk(tx, params['subject_id'] as string)
-  return standing ? `${standing.rated_band ?? '-'}:${standing.override_id ?? '-'}` : null
+  const risk = await findSubjectRisk(tx, params['subject_id'] as string)
+  return risk ? `${risk.rated_band ?? '-'}:${risk.override_id ?? '-'}` : null
 }
 
-/** Puts a person's rating in place of what the matrix says; an earlier override gives way. */
+/** Overrides the rating of the matrix; replaces an earlier override. */
 export async function overrideRating(
   kernel: Kernel,
   tx: Tx,
   subject_id: string,
-  order: { readonly band: string; readonly reason: string; readonly reason_code?: string; readonly expires_at: string },
+  request: {
+    readonly band: string
+    readonly reason: string
+    readonly reason_code?: string
+    readonly expires_at: string
+  },
 ): Promise<RatingRow> {
   assertActive(assertFound(await lockSubject(tx, subject_id)))
-  await assertKnownBand(kernel, tx, subject_id, order.band)
-  await assertKnownReasonCode(kernel, tx, order.reason_code, 'body')
-  const rating = await insertOverride(tx, { rating_id: uuidv7(), subject_id, ...order })
+  await assertKnownBand(kernel, tx, subject_id, request.band)
+  await assertKnownReasonCode(kernel, tx, request.reason_code, 'body')
+  const rating = await insertOverride(tx, { rating_id: uuidv7(), subject_id, ...request })
   if (rating) return rating
   return fail('conflict', {
     detail: 'An override ends after now and within 400 days.',
@@ -53,7 +58,7 @@ export async function overrideRating(
   })
 }
 
-/** A band nobody knows is a slip of the pen: it must be on the list of bands, or be what the matrix said of this subject. */
+/** Refuses typing errors: the band must be on the list of bands, or be the rated band of this subject. */
 async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band: string): Promise<void> {
   const bands = (await resolver.findPointersInForce(tx, [BAND_LIST], {})).get(BAND_LIST)
   if (!bands || (await resolver.lookUpEntries(kernel, tx, bands, [band])).has(band)) return
@@ -64,7 +69,7 @@ async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band:
   })
 }
 
-/** A code that the list does not explain tells its reader nothing. */
+/** The code must be on the list of reason codes, which explains it to readers. */
 export async function assertKnownReasonCode(
   kernel: Kernel,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** How a subject is rated now and was before, and the override a person may put in place of what the matrix says. */
+/** The rating of a subject, its history, and overrides of the rating. */
 import { canReadCases } from '#kernel/auth/roles.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'

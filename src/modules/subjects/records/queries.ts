@@ -1,4 +1,4 @@
-/** SQL of subjects, their words and their earlier states. */
+/** SQL of subjects, their search words and their earlier versions. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { type SubjectContent, toSearchWords } from './subject-content.ts'
@@ -36,7 +36,7 @@ export const lockSubject = (tx: Tx, subject_id: string) =>
     subject_id,
   ])
 
-/** In one order, so that two who lock many do not wait for each other. */
+/** Locks rows in a fixed order, so that two transactions do not deadlock. */
 export const lockByExternalId = (tx: Tx, external_ids: readonly string[]) =>
   tx.query<SubjectRow>(
     `select ${columns} from app.subject s where s.tenant_id = $1 and s.external_id = any($2::text[])
@@ -45,27 +45,27 @@ export const lockByExternalId = (tx: Tx, external_ids: readonly string[]) =>
   )
 
 export interface SubjectFilter {
-  /** Any text: each of its words must begin a word of the name. */
+  /** Each word of it must be a prefix of a word of the name. */
   readonly name?: string | undefined
   readonly external_id?: string | undefined
   readonly subject_type?: string | undefined
   readonly segment?: string | undefined
   readonly state?: string | undefined
-  /** Of the rating in force. */
+  /** The band of the rating in force. */
   readonly band?: string | undefined
 }
 
-/** Behind every letter and digit, so that `word < prefix + END` is where words with the prefix end. */
+/** Sorts after every letter and digit: words with a prefix are those from `prefix` up to `prefix + END`. */
 const END = '\u{10ffff}'
 
 /**
- * Only what is asked for stands in the text, so that every combination is planned for itself. Nothing is left to estimates
- * that a young or lopsided table gets wrong: pages come in the order of an index, or of the hits of the longest word.
+ * Contains only the conditions that are set, so that every combination gets its own plan. The plan does not depend on
+ * statistics, which are wrong for new or skewed tables: pages follow an index, or the hits of the longest word.
  */
 function selectMatching(tx: Tx, filter: SubjectFilter, after: string | null, way: '<' | '>', count: number) {
   const values: unknown[] = [tx.tenant_id]
   const bind = (value: unknown): string => `$${values.push(value)}`
-  // Said of every table that takes part: PostgreSQL derives only equality.
+  // Repeated for every joined table: PostgreSQL derives only equalities.
   const beyond = after === null ? '' : ` ${way} ${bind(after)}::uuid`
   const past = (table: string): string => beyond && ` and ${table}.subject_id${beyond}`
   const begins = (word: string): string => `w.word >= ${bind(word)} and w.word < ${bind(`${word}${END}`)}`
@@ -97,7 +97,7 @@ function selectMatching(tx: Tx, filter: SubjectFilter, after: string | null, way
   if (filter.band !== undefined) {
     const band = bind(filter.band)
     const risk = `join app.subject_risk r on r.tenant_id = $1 and r.subject_id = s.subject_id${past('r')}`
-    // Whoever has an override in force is in its band, everybody else in that of the latest rating: nobody is in both.
+    // A subject with an override in force is in its band, every other one in the band of its latest rating; the sets are disjoint.
     found = `(select * from ${part(`${risk} and r.override_band = ${band} and r.override_until > now()`)} o union all
       select * from ${part(`${risk} and r.rated_band = ${band} and (r.override_until is null or r.override_until <= now())`)} d
       order by subject_id ${direction} limit ${limit})`
@@ -118,7 +118,7 @@ function searchSubjects(
   )
 }
 
-/** How many there are; counts no further than `most`. */
+/** Counts up to `most`. */
 export async function countSubjects(tx: Tx, filter: SubjectFilter, most: number): Promise<number> {
   const { found, values } = selectMatching(tx, filter, null, '>', most)
   return (await tx.find<{ n: number }>(`select count(*) as n from ${found} p`, values))?.n ?? 0
@@ -128,7 +128,7 @@ export async function countSubjects(tx: Tx, filter: SubjectFilter, most: number)
 export const listSubjects = (tx: Tx, filter: SubjectFilter, after: PagePosition, count: number) =>
   searchSubjects(tx, filter, (after?.[0] as string | undefined) ?? null, '<', count)
 
-/** Those that are named by either id, in no order; one that is named by both comes twice. */
+/** Subjects by either id, in no order; one that is named by both ids is returned twice. */
 export const listSubjectsByIds = (
   tx: Tx,
   { subject_ids, external_ids }: { subject_ids: readonly string[]; external_ids: readonly string[] },
@@ -141,7 +141,7 @@ export const listSubjectsByIds = (
         [tx.tenant_id, subject_ids, external_ids],
       )
 
-/** Oldest first, for whoever goes through all of them: continue after the last `subject_id`. */
+/** Oldest first, for reading all subjects: continue after the last `subject_id`. */
 export const listSubjectsAfter = (tx: Tx, filter: SubjectFilter, after: string | null, count: number) =>
   searchSubjects(tx, filter, after, '>', count)
 
@@ -162,7 +162,7 @@ const withWords = (subjects: readonly NewSubject[]): string =>
     })),
   )
 
-/** Gives those that were made; one whose external id exists, or is being made by somebody else, is not among them. */
+/** Returns the inserted rows; a subject whose external id exists, or is being inserted concurrently, is not among them. */
 export const insertSubjects = (tx: Tx, subjects: readonly NewSubject[]) =>
   tx.query<SubjectRow>(
     `with ${given}, made as (
@@ -177,7 +177,7 @@ export const insertSubjects = (tx: Tx, subjects: readonly NewSubject[]) =>
     [tx.tenant_id, withWords(subjects), tx.actor],
   )
 
-/** The state before each change is kept by the database. Ids stand apart as well: how many they are decides the plan. */
+/** A trigger keeps the earlier version. The ids are a parameter of their own, because their number decides the plan. */
 export const updateSubjects = (tx: Tx, subjects: readonly NewSubject[]) =>
   tx.query<SubjectRow>(
     `with ${given}, altered as (
@@ -213,7 +213,7 @@ export type SubjectVersionRow = Omit<
 }
 
 const content = 'revision, subject_type, external_id, name, segment, attributes, state, offboarded_at, offboard_reason'
-/** Every state a subject was ever in, the one it is in now included. */
+/** All versions of a subject, including the current one. */
 const states = `(
   select ${content}, recorded_from, recorded_until, changed_by from app.subject_version where tenant_id = $1 and subject_id = $2
   union all
@@ -250,7 +250,7 @@ export interface SubjectEventRow {
 const differs = (member: string): string =>
   `case when ${member} is distinct from lag(${member}) over w then '${member}' end`
 
-/** Newest first: what happened to the record, and how it was rated. */
+/** Newest first: changes of the record, ratings and overrides. */
 export const listSubjectEvents = (tx: Tx, subject_id: string, after: PagePosition, count: number) =>
   tx.query<SubjectEventRow>(
     `with change as (

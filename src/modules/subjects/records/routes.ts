@@ -1,4 +1,4 @@
-/** The record of a subject: found, made, changed, ended, and read as it was. */
+/** Subject records: search, create, change, offboard, and read earlier versions. */
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'

@@ -30,7 +30,7 @@ export const Attributes = Type.Unsafe<Record<string, unknown>>({
 })
 export const Band = Slug({ description: 'A risk band, as the list of bands names it.', examples: ['high'] })
 
-/** What a subject is, in each of its states. */
+/** The content of a subject, in its current and every earlier version. */
 const content = {
   subject_type: SubjectType,
   external_id: nullable(ExternalId),

@@ -1,12 +1,12 @@
-/** Pure rules of records: how names become words, what attributes may hold, and what a change makes of a record. */
+/** Rules of subject records, without I/O: search words of names, limits of attributes, and merging a change. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 
 export const MAX_ATTRIBUTES_BYTES = 16 * 1024
 const MAX_WORDS = 32
-/** One ligature may unfold into eighteen letters: words are cut after folding, so that every one fits into an index. */
+/** Folding may turn one ligature into eighteen letters, so words are cut after folding to fit into an index. */
 const MAX_WORD_CHARS = 64
 
-/** Letters that no normal form takes apart. */
+/** Letters that Unicode normalization does not decompose. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -33,7 +33,7 @@ export function toSearchWords(name: string): string[] {
   return [...new Set(cut)]
 }
 
-/** What is wrong with attributes beyond their schema, or null. */
+/** A sentence about a fault that the schema cannot express, or null. */
 export function findAttributesFault(attributes: Record<string, unknown> | undefined): string | null {
   if (attributes === undefined) return null
   const size_bytes = Buffer.byteLength(JSON.stringify(attributes))
@@ -51,7 +51,7 @@ export interface SubjectContent {
 }
 export type SubjectContentChange = { readonly [M in keyof SubjectContent]?: SubjectContent[M] | undefined }
 
-/** Absent members stay as they are. */
+/** Members that are absent from the change keep their values. */
 export const applyChange = (current: SubjectContent, change: SubjectContentChange): SubjectContent => ({
   subject_type: change.subject_type ?? current.subject_type,
   external_id: change.external_id === undefined ? current.external_id : change.external_id,

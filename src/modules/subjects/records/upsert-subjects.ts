@@ -1,4 +1,4 @@
-/** Making and changing subjects: one path for a single one and for a thousand rows of a file. */
+/** Creates and changes subjects; one code path for single requests and for rows of a bulk file. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -12,15 +12,15 @@ export interface SubjectInput extends SubjectContentChange {
 }
 
 export interface UpsertResult {
-  /** `offboarded`: it exists, and its record may not change any more. */
+  /** `offboarded`: the subject exists, but its record may no longer change. */
   readonly outcome: 'created' | 'changed' | 'unchanged' | 'offboarded'
   readonly before: SubjectRow | null
   readonly subject: SubjectRow
 }
 
 /**
- * Makes each subject, or changes the one that has its external id, and says in the same order what became of it. External
- * ids must differ. Whoever loses a race finds the winner's row and changes that.
+ * Creates each subject, or changes the one with the same external id, and returns the results in the same order. External ids
+ * must be distinct. A concurrent insert of the same external id is found and changed.
  */
 export async function upsertSubjects(tx: Tx, given: readonly SubjectInput[]): Promise<UpsertResult[]> {
   const empty = { subject_type: '', external_id: null, name: '', segment: null, attributes: {} }

@@ -1,8 +1,8 @@
-/** Examples of the operations on subjects: one with a past, a rating of its own and an override. */
+/** Test fixtures of the subjects router: one valid call per operation. */
 import { uuidv7 } from '#kernel/uuid.ts'
-import { insertRatings } from '#modules/subjects/index.ts'
-import type { ExampleTenant } from './example-tenant.ts'
-import type { Fixture, Fixtures } from './fixtures.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
+import { createOncePerTenant, type Fixture, type Fixtures } from '#test/support/operation-fixture.ts'
+import { insertRatings } from './index.ts'
 
 const buildSubject = (more: object = {}) => ({
   subject_type: 'company',
@@ -18,7 +18,7 @@ const buildOverride = () => ({
   expires_at: new Date(Date.now() + 30 * 86_400_000).toISOString(),
 })
 
-/** A fresh one, for calls that use it up. */
+/** A new subject, for calls that change it. */
 export const newSubject = async (t: ExampleTenant): Promise<string> =>
   (await t.make('POST /subjects', { body: buildSubject() })).subject_id
 
@@ -28,7 +28,7 @@ async function newOverriddenSubject(t: ExampleTenant): Promise<string> {
   return subject_id
 }
 
-/** Rated by a matrix, without one being there. */
+/** Rates the subject as an evaluation would, without a matrix. */
 export async function insertRating(
   t: ExampleTenant,
   subject_id: string,
@@ -45,19 +45,15 @@ export async function insertRating(
   await t.write((tx) => insertRatings(tx, [{ ...rating, cause: 'evaluation', band, score_bps: 5000, ...more }]))
 }
 
-const subjects = new WeakMap<ExampleTenant, Promise<string>>()
-/** Made once per tenant: changed, rated and overridden. */
-export function ensureSubject(t: ExampleTenant): Promise<string> {
-  const known =
-    subjects.get(t) ??
-    newOverriddenSubject(t).then(async (subject_id) => {
-      await t.make(`PATCH /subjects/${subject_id}`, { body: { segment: 'large' } })
-      await insertRating(t, subject_id, 'low', { reason: 'scored' })
-      return subject_id
-    })
-  subjects.set(t, known)
-  return known
-}
+const oncePerTenant = createOncePerTenant()
+/** A subject with a second version, a rating and an override. */
+const ensureSubject = (t: ExampleTenant): Promise<string> =>
+  oncePerTenant(t, 'subject', async () => {
+    const subject_id = await newOverriddenSubject(t)
+    await t.make(`PATCH /subjects/${subject_id}`, { body: { segment: 'large' } })
+    await insertRating(t, subject_id, 'low', { reason: 'scored' })
+    return subject_id
+  })
 
 async function newUpload(t: ExampleTenant): Promise<string> {
   const headers = { 'content-type': 'application/octet-stream' }
@@ -66,22 +62,17 @@ async function newUpload(t: ExampleTenant): Promise<string> {
 }
 const buildRequest = async (t: ExampleTenant) => ({ upload_id: await newUpload(t), format: 'ndjson' })
 
-const bulks = new WeakMap<ExampleTenant, Promise<string>>()
-function ensureBulk(t: ExampleTenant): Promise<string> {
-  const take = async () => {
+const ensureBulk = (t: ExampleTenant): Promise<string> =>
+  oncePerTenant(t, 'bulk', async () => {
     const job = await t.make('POST /subjects/bulk', { body: await buildRequest(t) })
     await t.runToEnd(job)
     return job.resource.split('/').at(-1) as string
-  }
-  const known = bulks.get(t) ?? take()
-  bulks.set(t, known)
-  return known
-}
+  })
 
 const one: Fixture = async (t) => ({ params: { subject_id: await ensureSubject(t) } })
 const bulk: Fixture = async (t) => ({ params: { bulk_id: await ensureBulk(t) } })
 
-export const subjectFixtures: Fixtures = {
+export const fixtures: Fixtures = {
   listSubjects: async (t) => {
     await ensureSubject(t)
     return {}

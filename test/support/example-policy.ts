@@ -1,7 +1,7 @@
-/** Examples of decisions: a small policy of the tenant's own (two lists and a matrix), a subject, and what was decided. */
+/** A small policy of a tenant's own: a list of countries, a list of bands and the matrix that reads them. */
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from './example-tenant.ts'
-import type { Fixture, Fixtures } from './fixtures.ts'
+import { createOncePerTenant } from './operation-fixture.ts'
 
 const newKey = (name: string) => `${name}-${uuidv7().slice(-12)}`
 
@@ -15,7 +15,7 @@ export const bands = [
   { code: 'high', from_bps: 3000, to_bps: 10000 },
 ]
 
-/** Two factors of equal weight, one trigger; every policy value but the channel's comes from a list. */
+/** Two factors of equal weight and one trigger; every score but that of the channel comes from a list. */
 export const buildMatrix = ({ country_list, band_list }: { country_list: string; band_list: string }) => ({
   inputs: [
     { name: 'country', title: 'Country', type: 'enum', one_of: { list_key: country_list } },
@@ -88,7 +88,7 @@ async function newList(
   return list_key
 }
 
-/** A new version of a list, in force at once. */
+/** Creates a new version of a list and activates it. */
 export async function publishList(t: ExampleTenant, list_key: string, data: readonly object[]): Promise<number> {
   const path = `/reference-data/datasets/${list_key}`
   const { version } = await t.make(`POST ${path}/versions`, { body: { data } })
@@ -96,7 +96,7 @@ export async function publishList(t: ExampleTenant, list_key: string, data: read
   return version
 }
 
-/** The open draft becomes a version, in force at once. */
+/** Publishes the open draft and activates the version. */
 export async function publishMatrix(t: ExampleTenant, matrix_key: string): Promise<number> {
   const path = `/risk-matrices/${matrix_key}`
   const { version } = await t.make(`POST ${path}/versions/draft/publish`, { body: {} })
@@ -104,7 +104,7 @@ export async function publishMatrix(t: ExampleTenant, matrix_key: string): Promi
   return version
 }
 
-/** With a list of countries of its own, unless it is to read another one. */
+/** Creates the policy with a new list of countries, unless another list is named. */
 export async function newPolicy(t: ExampleTenant, other_list?: string): Promise<Policy> {
   const country_list = other_list ?? (await newList(t, 'countries', ['score_bps'], countries))
   const band_list = await newList(t, 'bands', ['from_bps', 'to_bps'], bands)
@@ -115,53 +115,6 @@ export async function newPolicy(t: ExampleTenant, other_list?: string): Promise<
   return { country_list, band_list, matrix_key }
 }
 
-const created = new WeakMap<ExampleTenant, Map<string, Promise<unknown>>>()
-function once<T>(t: ExampleTenant, name: string, make: () => Promise<T>): Promise<T> {
-  const made = created.get(t) ?? new Map<string, Promise<unknown>>()
-  created.set(t, made)
-  const known = made.get(name) ?? make()
-  made.set(name, known)
-  return known as Promise<T>
-}
+const oncePerTenant = createOncePerTenant()
 
-export const ensurePolicy = (t: ExampleTenant): Promise<Policy> => once(t, 'policy', () => newPolicy(t))
-
-export const newSubject = async (t: ExampleTenant, attributes: object = { country: 'DE' }): Promise<string> => {
-  const body = { subject_type: 'person', name: 'Ada Lovelace', attributes }
-  return (await t.make('POST /subjects', { body })).subject_id
-}
-
-const buildRequest = async (t: ExampleTenant) => {
-  const subject_id = await once(t, 'subject', () => newSubject(t))
-  return { matrix_key: (await ensurePolicy(t)).matrix_key, subject_id }
-}
-const newEvaluation = async (t: ExampleTenant): Promise<string> =>
-  (await t.make('POST /evaluations', { body: await buildRequest(t) })).evaluation_id
-export const ensureEvaluation = (t: ExampleTenant): Promise<string> => once(t, 'evaluation', () => newEvaluation(t))
-
-const one: Fixture = async (t) => ({ params: { evaluation_id: await ensureEvaluation(t) } })
-
-export const evaluationFixtures: Fixtures = {
-  createEvaluation: async (t) => ({ body: await buildRequest(t) }),
-  previewEvaluation: async (t) => ({ body: await buildRequest(t) }),
-  listEvaluations: async (t) => {
-    await ensureEvaluation(t)
-    return {}
-  },
-  getEvaluation: one,
-  getEvaluationExplanation: one,
-  getEvaluationInputs: one,
-  replayEvaluation: one,
-  reevaluateEvaluation: one,
-  exploreEvaluation: async (t) => ({
-    params: { evaluation_id: await ensureEvaluation(t) },
-    body: { inputs: { country: 'IR' }, search: true },
-  }),
-  compareEvaluations: async (t) => ({ body: { evaluation_ids: [await ensureEvaluation(t), await newEvaluation(t)] } }),
-  getCertificate: one,
-  getEvaluationPack: one,
-  overrideEvaluation: async (t) => ({
-    params: { evaluation_id: await newEvaluation(t) },
-    body: { band: 'high', reason: 'known to us', expires_at: new Date(Date.now() + 86_400_000).toISOString() },
-  }),
-}
+export const ensurePolicy = (t: ExampleTenant): Promise<Policy> => oncePerTenant(t, 'policy', () => newPolicy(t))

@@ -1,26 +1,20 @@
-/** Examples of impact runs: on a list and a matrix of the tenant's own, and on an activation that waits for approval. */
+/** Test fixtures of the impact router: one valid call per operation. */
 import { roles } from '#kernel/auth/roles.ts'
-import { countries, ensureEvaluation, ensurePolicy } from './evaluation-fixtures.ts'
-import type { ExampleTenant } from './example-tenant.ts'
-import type { Fixture, Fixtures } from './fixtures.ts'
+import { ensureEvaluation } from '#modules/evaluations/fixtures.ts'
+import { countries, ensurePolicy } from '#test/support/example-policy.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
+import { createOncePerTenant, type Fixture, type Fixtures } from '#test/support/operation-fixture.ts'
 
-const created = new WeakMap<ExampleTenant, Map<string, Promise<string>>>()
-function once(t: ExampleTenant, name: string, make: () => Promise<string>): Promise<string> {
-  const made = created.get(t) ?? new Map<string, Promise<string>>()
-  created.set(t, made)
-  const known = made.get(name) ?? make()
-  made.set(name, known)
-  return known
-}
+const oncePerTenant = createOncePerTenant()
 
-/** Ordered, run to the end, and named by its resource. */
+/** Starts a run, waits for its end and returns its id. */
 export async function runImpact(t: ExampleTenant, at: string, body: object = {}): Promise<string> {
   const job = await t.make(at, { body })
   await t.runToEnd(job)
   return job.resource.split('/').at(-1) as string
 }
 
-/** Asks, as somebody else, for a new version of the list of countries to be put in force; afterwards nothing is governed. */
+/** Proposes, as another user, to activate a new version of the list of countries; afterwards nothing needs approval. */
 export async function proposeActivation(t: ExampleTenant, rule: object = {}, data: object[] = countries) {
   const path = `/reference-data/datasets/${(await ensurePolicy(t)).country_list}`
   const { version } = await t.make(`POST ${path}/versions`, { body: { data } })
@@ -32,12 +26,12 @@ export async function proposeActivation(t: ExampleTenant, rule: object = {}, dat
 }
 
 const ensureListRun = (t: ExampleTenant) =>
-  once(t, 'list', async () => {
+  oncePerTenant(t, 'list', async () => {
     await ensureEvaluation(t)
     return runImpact(t, `POST /reference-data/datasets/${(await ensurePolicy(t)).country_list}/versions/1/impact`)
   })
 const ensureMeasuredRequest = (t: ExampleTenant) =>
-  once(t, 'request', async () => {
+  oncePerTenant(t, 'request', async () => {
     const cr_id = await proposeActivation(t)
     await runImpact(t, `POST /change-requests/${cr_id}/impact`)
     return cr_id
@@ -61,7 +55,7 @@ const rule = {
   reason: 'The amount is large.',
 }
 const ensureRule = (t: ExampleTenant) =>
-  once(t, 'rule', async () => {
+  oncePerTenant(t, 'rule', async () => {
     const rule_key = `rule-${t.tenant_id.slice(-12)}`
     await t.make('POST /rules', { body: { rule_key, title: 'Large amount', definition: rule } })
     await t.make(`POST /rules/${rule_key}/versions/draft/publish`, { body: {} })
@@ -70,7 +64,7 @@ const ensureRule = (t: ExampleTenant) =>
 
 function buildBacktestFixtures({ path, param, noun, key }: Family): Fixtures {
   const runKept = (t: ExampleTenant) =>
-    once(t, noun, async () => runImpact(t, `POST ${path}/${await key(t)}/versions/1/backtest`))
+    oncePerTenant(t, noun, async () => runImpact(t, `POST ${path}/${await key(t)}/versions/1/backtest`))
   return {
     [`start${noun}Backtest`]: async (t) => ({ params: { [param]: await key(t), version: '1' }, body: {} }),
     [`list${noun}Backtests`]: async (t) => {
@@ -84,7 +78,7 @@ function buildBacktestFixtures({ path, param, noun, key }: Family): Fixtures {
 
 const proposedActivation: Fixture = async (t) => ({ params: { cr_id: await proposeActivation(t) }, body: {} })
 
-export const impactFixtures: Fixtures = {
+export const fixtures: Fixtures = {
   startDatasetImpact: async (t) => ({
     params: { list_key: (await ensurePolicy(t)).country_list, version: '1' },
     body: {},

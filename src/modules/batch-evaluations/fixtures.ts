@@ -1,7 +1,8 @@
-/** Examples of batches: ordered, run to the end, and stopped, for a tenant with a policy of its own. */
-import { ensurePolicy } from './evaluation-fixtures.ts'
-import type { ExampleTenant } from './example-tenant.ts'
-import type { Fixture, Fixtures } from './fixtures.ts'
+/** Test fixtures of the batch-evaluations router: one valid call per operation. */
+import { uuidv7 } from '#kernel/uuid.ts'
+import { ensurePolicy } from '#test/support/example-policy.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
+import { createOncePerTenant, type Fixture, type Fixtures } from '#test/support/operation-fixture.ts'
 
 export interface StartedBatch {
   readonly batch_id: string
@@ -33,19 +34,29 @@ export async function runBatch(t: ExampleTenant, body: object): Promise<string> 
   return batch_id
 }
 
-const endedBatches = new WeakMap<ExampleTenant, Promise<string>>()
-/** Run to its end once per tenant. */
-function ensureBatch(t: ExampleTenant): Promise<string> {
-  const known = endedBatches.get(t) ?? buildRequest(t).then((body) => runBatch(t, body))
-  endedBatches.set(t, known)
-  return known
-}
+const oncePerTenant = createOncePerTenant()
+const ensureBatch = (t: ExampleTenant): Promise<string> =>
+  oncePerTenant(t, 'ended batch', async () => runBatch(t, await buildRequest(t)))
 
 const startQueuedBatch = async (t: ExampleTenant): Promise<string> =>
   (await startBatch(t, await buildRequest(t))).batch_id
+/** Its next time is a 29 February, so that no run starts while a test runs. */
+export const buildSchedule = async (t: ExampleTenant) => ({
+  name: `Yearly ${uuidv7()}`,
+  matrix_key: (await ensurePolicy(t)).matrix_key,
+  filter: { segment: 'private' },
+  cron: '0 6 29 2 *',
+  time_zone: 'Europe/Berlin',
+})
+
+export const newSchedule = async (t: ExampleTenant, more: object = {}): Promise<string> =>
+  (await t.make('POST /batch-evaluations/schedules', { body: { ...(await buildSchedule(t)), ...more } })).schedule_id
+
 const one: Fixture = async (t) => ({ params: { batch_id: await ensureBatch(t) } })
 
-export const batchFixtures: Fixtures = {
+const schedule: Fixture = async (t) => ({ params: { schedule_id: await newSchedule(t) } })
+
+export const fixtures: Fixtures = {
   estimateBatchEvaluation: async (t) => ({ body: await buildRequest(t) }),
   startBatchEvaluation: async (t) => ({ body: await buildRequest(t) }),
   listBatchEvaluations: async (t) => {
@@ -67,5 +78,19 @@ export const batchFixtures: Fixtures = {
   diffBatchEvaluations: async (t) => {
     const other_batch_id = await runBatch(t, await buildRequest(t))
     return { params: { batch_id: await ensureBatch(t), other_batch_id } }
+  },
+  listBatchSchedules: async (t) => {
+    await newSchedule(t)
+    return {}
+  },
+  createBatchSchedule: async (t) => ({ body: await buildSchedule(t) }),
+  getBatchSchedule: schedule,
+  updateBatchSchedule: async (t) => ({ params: { schedule_id: await newSchedule(t) }, body: { paused: true } }),
+  deleteBatchSchedule: schedule,
+  startBatchSchedule: schedule,
+  listBatchScheduleRuns: async (t) => {
+    const schedule_id = await newSchedule(t)
+    await t.make(`POST /batch-evaluations/schedules/${schedule_id}/run`)
+    return { params: { schedule_id } }
   },
 }

@@ -1,7 +1,7 @@
-/** Examples of the registry's operations: a list of the tenant's own with two versions, of which the second is in force. */
+/** Test fixtures of the reference-data router: one valid call per operation, on a list with two versions, the second in force. */
 import { uuidv7 } from '#kernel/uuid.ts'
-import type { ExampleTenant } from './example-tenant.ts'
-import type { Fixture, Fixtures } from './fixtures.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
+import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
 
 /** A shared list every tenant may lay an overlay over, and a change its policy allows, which no golden case of a shared matrix rests on. */
 export const SHARED_LIST = 'jurisdiction-risk'
@@ -27,22 +27,14 @@ const second = [...first, { code: 'C', rating: 'low' }]
 
 const newKey = (name: string) => `${name}-${uuidv7().slice(-12)}`
 
-const created = new WeakMap<ExampleTenant, Map<string, Promise<unknown>>>()
-/** Made once per tenant. */
-function once<T>(t: ExampleTenant, name: string, make: () => Promise<T>): Promise<T> {
-  const made = created.get(t) ?? new Map<string, Promise<unknown>>()
-  created.set(t, made)
-  const known = made.get(name) ?? make()
-  made.set(name, known)
-  return known as Promise<T>
-}
+const oncePerTenant = createOncePerTenant()
 
 async function newType(t: ExampleTenant): Promise<string> {
   const type_key = newKey('type')
   await t.make('POST /reference-data/types', { body: { type_key, ...typeBody() } })
   return type_key
 }
-const ensureType = (t: ExampleTenant) => once(t, 'type', () => newType(t))
+const ensureType = (t: ExampleTenant) => oncePerTenant(t, 'type', () => newType(t))
 
 async function newList(t: ExampleTenant, active = true): Promise<string> {
   const list_key = newKey('list')
@@ -53,7 +45,7 @@ async function newList(t: ExampleTenant, active = true): Promise<string> {
   for (const version of versions) await t.make(`POST ${path}/activations`, { body: { version, reason: 'reviewed' } })
   return list_key
 }
-export const ensureList = (t: ExampleTenant): Promise<string> => once(t, 'list', () => newList(t))
+export const ensureList = (t: ExampleTenant): Promise<string> => oncePerTenant(t, 'list', () => newList(t))
 
 async function newScheduledActivation(t: ExampleTenant) {
   const list_key = await newList(t)
@@ -73,19 +65,18 @@ async function startImport(t: ExampleTenant) {
   return { job, import_id: job.resource.split('/').at(-1) as string }
 }
 const ensureImport = (t: ExampleTenant) =>
-  once(t, 'import', async () => {
+  oncePerTenant(t, 'import', async () => {
     const { job, import_id } = await startImport(t)
     await t.runToEnd(job)
     return import_id
   })
 const ensureExport = (t: ExampleTenant) =>
-  once(t, 'export', async () => {
+  oncePerTenant(t, 'export', async () => {
     const job = await t.make('POST /reference-data/exports', { body: { list_keys: [await ensureList(t)] } })
     await t.runToEnd(job)
     return job.resource.split('/').at(-1) as string
   })
 
-const plain: Fixture = () => ({})
 const list: Fixture = async (t) => ({ params: { list_key: await ensureList(t) } })
 const version: Fixture = async (t) => ({ params: { list_key: await ensureList(t), version: '1' } })
 const type: Fixture = async (t) => ({ params: { type_key: await ensureType(t) } })
@@ -101,9 +92,9 @@ const putOverlay = (t: ExampleTenant) =>
 
 const onShared = { params: { list_key: SHARED_LIST }, shared: true } as const
 
-export const registryFixtures: Fixtures = {
-  listDatasets: plain,
-  listDatasetsAtRoot: plain,
+export const fixtures: Fixtures = {
+  listDatasets: noInput,
+  listDatasetsAtRoot: noInput,
   createDataset: async (t) => ({ body: { list_key: newKey('list'), type_key: await ensureType(t), title: 'New' } }),
   getDataset: list,
   updateDataset: async (t) => ({ params: { list_key: await ensureList(t) }, body: { owner: 'Risk' } }),
@@ -141,15 +132,15 @@ export const registryFixtures: Fixtures = {
     await pinSharedList(t)
     return { ...onShared, body: { reason: 'reviewed' } }
   },
-  listDatasetTypes: plain,
-  listDatasetTypesAtRoot: plain,
+  listDatasetTypes: noInput,
+  listDatasetTypesAtRoot: noInput,
   createDatasetType: () => ({ body: { type_key: newKey('type'), ...typeBody() } }),
   getDatasetType: type,
   listDatasetTypeVersions: type,
   createDatasetTypeVersion: async (t) => ({ params: { type_key: await newType(t) }, body: typeBody() }),
   validateEntries: async (t) => ({ params: { type_key: await ensureType(t) }, body: { data: first } }),
-  listAdapters: plain,
-  listAdaptersAtRoot: plain,
+  listAdapters: noInput,
+  listAdaptersAtRoot: noInput,
   getAdapter: () => ({ params: { adapter_key: 'csv' }, shared: true }),
   previewAdapter: async (t) => ({
     params: { adapter_key: 'ndjson' },
@@ -159,7 +150,7 @@ export const registryFixtures: Fixtures = {
   startImport: async (t) => ({
     body: { list_key: await ensureList(t), upload_id: await newUpload(t, '{}\n'), adapter_key: 'ndjson' },
   }),
-  listImports: plain,
+  listImports: noInput,
   getImport: async (t) => ({ params: { import_id: await ensureImport(t) } }),
   listImportRejects: async (t) => ({ params: { import_id: await ensureImport(t) } }),
   exportImportRejects: async (t) => ({ params: { import_id: await ensureImport(t) } }),
@@ -190,6 +181,6 @@ export const registryFixtures: Fixtures = {
   startExport: async (t) => ({ body: { list_keys: [await ensureList(t)] } }),
   getExport: async (t) => ({ params: { export_id: await ensureExport(t) } }),
   getExportContent: async (t) => ({ params: { export_id: await ensureExport(t) } }),
-  listSeeds: plain,
-  listOperatorEvents: plain,
+  listSeeds: noInput,
+  listOperatorEvents: noInput,
 }

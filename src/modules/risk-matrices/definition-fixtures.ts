@@ -1,76 +1,9 @@
-/** Examples of the operations of matrices and rules, on the lists every installation is seeded with. */
+/** Test fixtures of the operations that matrices and rules have in common, on the lists every installation is seeded with. */
 import { uuidv7 } from '#kernel/uuid.ts'
-import type { ExampleTenant } from './example-tenant.ts'
-import type { Fixture, Fixtures } from './fixtures.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
+import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
 
-/** Two inputs, one factor, one trigger: small enough to be read at a glance. */
-export const smallMatrix = () => ({
-  inputs: [
-    { name: 'country', title: 'Country', type: 'enum', one_of: { list_key: 'jurisdiction-risk' } },
-    { name: 'pep', title: 'Politically exposed', type: 'boolean' },
-  ],
-  factors: [
-    {
-      key: 'country',
-      title: 'Country',
-      form: 'lookup',
-      list_key: 'jurisdiction-risk',
-      inputs: ['country'],
-      field: 'score_bps',
-      on_missing: 'fail',
-    },
-  ],
-  aggregation: 'max',
-  bands: { list_key: 'risk-bands', band_field: 'band', from_field: 'from_bps', to_field: 'to_bps' },
-  triggers: [
-    {
-      key: 'pep',
-      title: 'Politically exposed',
-      when: [{ of: 'pep', test: 'true' }],
-      floor_band: 'high',
-      required_actions: ['enhanced-due-diligence'],
-      reason_code: 'RAT_PEP',
-      reason: 'The customer is politically exposed.',
-    },
-  ],
-})
-
-export const smallRule = () => ({
-  inputs: [
-    { name: 'country', title: 'Country', type: 'enum', one_of: { list_key: 'jurisdiction-risk' } },
-    { name: 'amount', title: 'Amount', type: 'decimal', scale: 2, minimum: '0', maximum: '1000000' },
-  ],
-  table: {
-    hit_policy: 'first',
-    columns: ['country', 'amount'],
-    outputs: [{ name: 'severity' }],
-    rows: [
-      {
-        key: 'risky',
-        when: ['in list(eu-high-risk-third-countries)', '>= 1000.00'],
-        then: ['high'],
-        reason: '{amount} with {country}.',
-      },
-    ],
-  },
-  required_actions: ['open-alert'],
-  reason_code: 'TM_HIGH_RISK_COUNTRY',
-  reason: 'Money moves to a country of high risk.',
-})
-
-/** More columns than can be gone through together. */
-export const unprovableRule = () => {
-  const columns = Array.from({ length: 14 }, (_, n) => `a${n}`)
-  const rows = columns.map((key, n) => ({ key, when: columns.map((_, m) => (m === n ? '> 5' : '-')), then: ['hit'] }))
-  return {
-    inputs: columns.map((name) => ({ name, title: name, type: 'integer', minimum: 0, maximum: 10 })),
-    table: { hit_policy: 'first', columns, outputs: [{ name: 'severity' }], rows },
-    reason_code: 'TM_LARGE_CASH',
-    reason: 'Large.',
-  }
-}
-
-interface Family {
+export interface DefinitionFixtureOptions {
   readonly path: '/risk-matrices' | '/rules'
   readonly param: 'matrix_key' | 'rule_key'
   readonly noun: 'RiskMatrix' | 'Rule'
@@ -78,35 +11,15 @@ interface Family {
   readonly text: () => { readonly inputs: readonly { readonly title: string }[] }
   readonly inputs: object
   readonly expected: object
-  /** One that every installation is seeded with. */
+  /** Key of a definition that every installation is seeded with. */
   readonly shared: string
-}
-const matrices: Family = {
-  path: '/risk-matrices',
-  param: 'matrix_key',
-  noun: 'RiskMatrix',
-  plural: 'RiskMatrices',
-  text: smallMatrix,
-  // Not the country that other examples lay an overlay on.
-  inputs: { country: 'FR', pep: false },
-  expected: { band: 'low' },
-  shared: 'customer-risk-person',
-}
-const rules: Family = {
-  path: '/rules',
-  param: 'rule_key',
-  noun: 'Rule',
-  plural: 'Rules',
-  text: smallRule,
-  inputs: { country: 'FR', amount: '5.00' },
-  expected: { hit: false },
-  shared: 'dormant-account',
 }
 
 const newKey = () => `definition-${uuidv7().slice(-12)}`
-const knownKeys = new WeakMap<ExampleTenant, Map<string, Promise<string>>>()
+const oncePerTenant = createOncePerTenant()
 
-function buildFixtures({ path, param, noun, plural, text, inputs, expected, shared }: Family): Fixtures {
+export function buildDefinitionFixtures(options: DefinitionFixtureOptions): Fixtures {
+  const { path, param, noun, plural, text, inputs, expected, shared } = options
   const drafted = async (t: ExampleTenant): Promise<string> => {
     const key = newKey()
     await t.make(`POST ${path}`, { body: { [param]: key, title: 'Small', definition: text() } })
@@ -125,18 +38,12 @@ function buildFixtures({ path, param, noun, plural, text, inputs, expected, shar
     }
     return key
   }
-  const known = (t: ExampleTenant): Promise<string> => {
-    const made = knownKeys.get(t) ?? new Map<string, Promise<string>>()
-    knownKeys.set(t, made)
-    const make = async () => {
+  const known = (t: ExampleTenant): Promise<string> =>
+    oncePerTenant(t, path, async () => {
       const key = await published(t, [1, 2])
       await t.make(`POST ${path}/${key}/test-cases`, { body: { name: 'known', inputs, expected } })
       return key
-    }
-    const one = made.get(path) ?? make()
-    made.set(path, one)
-    return one
-  }
+    })
   const newCase = async (t: ExampleTenant) => {
     const key = await drafted(t)
     const { case_id } = await t.make(`POST ${path}/${key}/test-cases`, { body: { name: 'one', inputs, expected } })
@@ -161,7 +68,7 @@ function buildFixtures({ path, param, noun, plural, text, inputs, expected, shar
     async (t, role) => ({ ...(await fixture(t, role)), body })
 
   return {
-    [`list${plural}`]: () => ({}),
+    [`list${plural}`]: noInput,
     [`create${noun}`]: () => ({ body: { [param]: newKey(), title: 'New', definition: text() } }),
     [`get${noun}`]: one,
     [`update${noun}`]: withBody(one, { owner: 'Risk' }),
@@ -197,31 +104,4 @@ function buildFixtures({ path, param, noun, plural, text, inputs, expected, shar
       return { ...onShared, body: { reason: 'reviewed' } }
     },
   }
-}
-
-const table = {
-  nodes: [
-    {
-      id: 'table',
-      type: 'decisionTableNode',
-      name: 'Large amount',
-      content: {
-        hitPolicy: 'first',
-        inputs: [{ id: 'i', name: 'Amount', field: 'amount' }],
-        outputs: [{ id: 'o', name: 'Severity', field: 'severity' }],
-        rules: [{ _id: 'r', i: '>= 1000', o: '"high"' }],
-      },
-    },
-  ],
-  edges: [],
-}
-
-export const definitionFixtures: Fixtures = {
-  ...buildFixtures(matrices),
-  ...buildFixtures(rules),
-  listRuleFunctions: () => ({}),
-  listTypologies: () => ({}),
-  importRules: () => ({
-    body: { format: 'gorules', text: JSON.stringify(table), key_prefix: `r${uuidv7().slice(-12)}-` },
-  }),
 }

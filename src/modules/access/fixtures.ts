@@ -1,0 +1,28 @@
+/** Test fixtures of the access router: one valid call per operation. */
+import { uuidv7 } from '#kernel/uuid.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
+import { type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+
+const getUserParams = async (t: ExampleTenant) => ({ user_id: await t.user() })
+const createUserParams = async (t: ExampleTenant) => ({ user_id: await t.newUser() })
+const createKeyParams = async (t: ExampleTenant) => ({ key_id: (await t.newKey()).key_id })
+
+export const fixtures: Fixtures = {
+  listUsers: noInput,
+  createUser: () => ({ body: { name: 'Grace', email: `${uuidv7()}@example.com`, roles: [] } }),
+  getUser: async (t) => ({ params: await getUserParams(t) }),
+  updateUser: async (t) => ({ params: await getUserParams(t), body: { team: 'north' } }),
+  deactivateUser: async (t) => ({ params: await createUserParams(t) }),
+  reactivateUser: async (t) => ({ params: await createUserParams(t) }),
+  updateUserRoles: async (t) => ({ params: await createUserParams(t), body: { roles: ['viewer'] } }),
+  updateUserAvailability: async (t) => ({
+    params: await getUserParams(t),
+    body: { away_from: null, away_until: null },
+  }),
+  listRoles: noInput,
+  listApiKeys: noInput,
+  createApiKey: () => ({ body: { name: 'machine', roles: ['service'] } }),
+  rotateApiKey: async (t) => ({ params: await createKeyParams(t), body: { overlap_minutes: 0 } }),
+  deleteApiKey: async (t) => ({ params: await createKeyParams(t) }),
+  getApiKeyUsage: async (t) => ({ params: { key_id: (await t.key()).key_id } }),
+}

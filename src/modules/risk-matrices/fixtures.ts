@@ -1,0 +1,16 @@
+/** Test fixtures of the risk-matrices router: one valid call per operation. */
+import type { Fixtures } from '#test/support/operation-fixture.ts'
+import { smallMatrix } from '#test/support/small-definitions.ts'
+import { buildDefinitionFixtures } from './definition-fixtures.ts'
+
+export const fixtures: Fixtures = buildDefinitionFixtures({
+  path: '/risk-matrices',
+  param: 'matrix_key',
+  noun: 'RiskMatrix',
+  plural: 'RiskMatrices',
+  text: smallMatrix,
+  // Not the country that the overlay of other fixtures changes.
+  inputs: { country: 'FR', pep: false },
+  expected: { band: 'low' },
+  shared: 'customer-risk-person',
+})

@@ -1,0 +1,17 @@
+/** Test fixtures of the system router: one valid call per operation. */
+import { type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+
+export const fixtures: Fixtures = {
+  getHealth: noInput,
+  getReadiness: noInput,
+  getOpenapi: noInput,
+  getDocs: noInput,
+  getVersion: noInput,
+  listErrors: noInput,
+  getError: () => ({ params: { code: 'not_found' } }),
+  createUpload: () => ({ query: { file_name: 'example.bin' }, bytes: 'bytes' }),
+  getUpload: async (t) => ({ params: { upload_id: await t.upload() } }),
+  getProtectedResource: noInput,
+  getCapabilities: noInput,
+  getLimits: noInput,
+}

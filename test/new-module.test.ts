@@ -1,0 +1,120 @@
+/** `npm run new:module`: what it writes works without edits. Types and format of the template are checked with the project. */
+import fs from 'node:fs'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modules } from '#app/modules.ts'
+import { readMigrations } from '#kernel/database/migrations.ts'
+import type { Module, Route } from '#kernel/route.ts'
+import { getRequestLine } from './isolation/support.ts'
+import { projectRoot } from './support/database.ts'
+import { ExampleTenant } from './support/example-tenant.ts'
+import type { Fixtures } from './support/operation-fixture.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
+
+interface Generator {
+  createModule(options: { readonly root: string; readonly plural: string; readonly singular?: string }): string[]
+}
+const generator: string = path.join(projectRoot, 'scripts/new-module.mjs')
+const { createModule } = (await import(/* @vite-ignore */ generator)) as Generator
+
+/** Below the project, so that package aliases resolve in what is written there. */
+const root = path.join(projectRoot, '.build', `new-module-${process.pid}`)
+const read = (file: string): string => fs.readFileSync(path.join(root, file), 'utf8')
+
+let written: string[]
+beforeAll(() => {
+  fs.mkdirSync(path.join(root, 'src/app'), { recursive: true })
+  fs.cpSync(path.join(projectRoot, 'db/migrations'), path.join(root, 'db/migrations'), { recursive: true })
+  fs.copyFileSync(path.join(projectRoot, 'src/app/modules.ts'), path.join(root, 'src/app/modules.ts'))
+  written = createModule({ root, plural: 'escrow-entries' })
+})
+afterAll(() => fs.rmSync(root, { recursive: true, force: true }))
+
+describe('what is written', () => {
+  test('has every file of a module, with no word of the template left', () => {
+    const folder = 'src/modules/escrow-entries'
+    const names = ['fixtures', 'index', 'queries', 'routes.test', 'routes', 'schema'].map(
+      (name) => `${folder}/${name}.ts`,
+    )
+    expect(written.filter((file) => file.startsWith(folder)).toSorted()).toEqual(names)
+    for (const file of written) expect(read(file), file).not.toMatch(/sample|widget/i)
+    expect(read(`${folder}/routes.ts`)).toContain("summary: 'Create an escrow entry'")
+  })
+
+  test('has the next free number of a migration', () => {
+    const [last, previous] = readMigrations(path.join(root, 'db/migrations')).toReversed()
+    expect(last?.name).toBe('create_escrow_entries')
+    expect(Number(last?.version)).toBe(Number(previous?.version) + 1)
+  })
+
+  test('is registered as the last module', () => {
+    expect(read('src/app/modules.ts')).toContain("import { escrowEntries } from '#modules/escrow-entries/index.ts'")
+    expect(read('src/app/modules.ts')).toMatch(/,\n {2}escrowEntries,\n\]\n$/)
+  })
+
+  test.each([
+    [{ plural: 'escrow-entries' }, 'exists already'],
+    [{ plural: 'EscrowNotes' }, 'kebab-case'],
+    [{ plural: 'staff' }, 'Give the singular too'],
+  ])('%o is refused', (names, reason) => {
+    expect(() => createModule({ root, ...names })).toThrow(reason)
+  })
+})
+
+describe('the module that was written', () => {
+  let w: TestApp
+  let module: Module
+  let fixtures: Fixtures
+  let own: ExampleTenant
+  let other: ExampleTenant
+
+  beforeAll(async () => {
+    const load = (file: string) => import(/* @vite-ignore */ path.join(root, 'src/modules/escrow-entries', file))
+    module = (await load('index.ts')).escrowEntries
+    fixtures = (await load('fixtures.ts')).fixtures
+    w = await startTestApp({ modules: [...modules, module] })
+    const client = new pg.Client(w.clone.migrator)
+    await client.connect()
+    const migration = written.find((file) => file.startsWith('db/migrations/')) as string
+    await client.query(`begin; set local role app_owner; ${read(migration)}; commit`)
+    await client.end()
+    ;[own, other] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
+  })
+  afterAll(() => w.close())
+
+  const call = async (route: Route, of: ExampleTenant, by: ExampleTenant) => {
+    const example = await fixtures[route.id]?.(of, 'compliance_officer')
+    const options = {
+      token: await by.token(['compliance_officer']),
+      ...(example?.body !== undefined && { body: example.body }),
+    }
+    return w.call(getRequestLine(route, example ?? {}), options)
+  }
+
+  test('answers all its operations', async () => {
+    expect(module.routes.map(({ id }) => id)).toEqual([
+      'listEscrowEntries',
+      'createEscrowEntry',
+      'getEscrowEntry',
+      'updateEscrowEntry',
+      'deleteEscrowEntry',
+    ])
+    for (const route of module.routes) {
+      const reply = await call(route, own, own)
+      expect([route.id, reply.status, reply.text]).toEqual([route.id, route.reply[0], expect.anything()])
+    }
+  })
+
+  test("knows nothing of another tenant's rows", async () => {
+    for (const route of module.routes.filter(({ path }) => path.includes(':'))) {
+      expect([route.id, (await call(route, other, own)).status]).toEqual([route.id, 404])
+    }
+  })
+
+  test('writes a canary row into its table', async () => {
+    await own.write((tx) => module.canary(tx))
+    const sql = `select name from app.escrow_entry where tenant_id = $1 and name like 'canary%'`
+    expect(await own.write((tx) => tx.query(sql, [own.tenant_id]))).toHaveLength(1)
+  })
+})
