@@ -1,5 +1,5 @@
 /** Door of the audit router. Other modules put the events of a thing of theirs into a file through here. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { auditExportJob, auditVerificationJob } from './jobs.ts'
 import { insertCanaryRecord } from './queries.ts'

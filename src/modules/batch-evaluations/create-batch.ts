@@ -7,7 +7,7 @@ import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
 import type { EnqueueRequest } from '#kernel/job/queue.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -30,7 +30,11 @@ function failRefused(pointer: string, keyword: string, detail: string): never {
 }
 
 /** Which definition decides, with the lists it reads; all of it in force, and none of it contradicting itself. */
-export async function resolveBatchDefinition(kernel: Kernel, tx: Tx, order: BatchInput): Promise<Resolution> {
+export async function resolveBatchDefinition(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  order: BatchInput,
+): Promise<Resolution> {
   const { matrix_key, rule_key, valid_at } = order
   if ((matrix_key === undefined) === (rule_key === undefined))
     failRefused('#', 'definition_unclear', 'Give either matrix_key or rule_key.')
@@ -75,12 +79,12 @@ export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = [
   if (missing !== undefined) fail('not_found', { detail: 'One of the items names a subject that is not there.' })
 }
 
-export const startBatch = async (kernel: Kernel, tx: Tx, order: BatchInput): Promise<JobRow> =>
+export const startBatch = async (kernel: Capabilities<'caches' | 'jobs'>, tx: Tx, order: BatchInput): Promise<JobRow> =>
   (await createBatch(kernel, tx, order)).job
 
 /** What refuses an order does so before anything is written. */
 export async function createBatch(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'jobs'>,
   tx: Tx,
   order: BatchInput,
   how: Pick<EnqueueRequest, 'unlimited'> = {},
@@ -111,7 +115,7 @@ export async function createBatch(
 }
 
 const enqueue = (
-  kernel: Kernel,
+  kernel: Capabilities<'jobs'>,
   tx: Tx,
   batch_id: string,
   total: number | null,
@@ -132,7 +136,7 @@ async function lockAndFindBatch(tx: Tx, batch_id: string): Promise<BatchRow> {
 }
 
 /** Goes on where it stopped, on the receipt it has. */
-export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
+export async function resumeBatch(kernel: Capabilities<'jobs'>, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'failed' && batch.state !== 'cancelled')
     fail('transition_not_allowed', `The batch is ${batch.state}; only one that failed or was cancelled is resumed.`)
@@ -142,7 +146,7 @@ export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Pro
 }
 
 /** Tries the failed items again, on the same receipt, with what is known of their subjects now. */
-export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
+export async function retryFailed(kernel: Capabilities<'jobs'>, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'succeeded')
     fail('transition_not_allowed', `The batch is ${batch.state}; let it come to its end.`)
@@ -153,7 +157,7 @@ export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Pro
 
 /** What a stored batch is decided with. A receipt that is not the one it was ordered on is never used. */
 export async function loadPlan(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   batch: Pick<BatchRow, 'manifest' | 'receipt_hash' | 'engine' | 'asked_at' | 'known_at'>,
 ): Promise<BatchPlan> {

@@ -1,5 +1,5 @@
 /** What a batch would be, before it is started: how many items, how long, and what its first items would meet. Nothing is stored. */
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { getOrigin } from '#modules/reference-data/index.ts'
 import { countSubjects } from '#modules/subjects/index.ts'
@@ -15,7 +15,7 @@ const MAX_COUNTED = 1_000_000
 /** A file is counted no longer than this. */
 const MAX_COUNTING_MS = 2000
 
-export async function estimateBatch(kernel: Kernel, read: RunInTx, order: BatchInput) {
+export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInTx, order: BatchInput) {
   const resolution = await read(async (tx) => {
     await assertSubjectsExist(tx, order.items)
     return resolveBatchDefinition(kernel, tx, order)
@@ -36,7 +36,7 @@ export async function estimateBatch(kernel: Kernel, read: RunInTx, order: BatchI
   }
 }
 
-async function tryFirstItems(kernel: Kernel, read: RunInTx, standing: BatchProgress, plan: BatchPlan) {
+async function tryFirstItems(kernel: Capabilities<'caches'>, read: RunInTx, standing: BatchProgress, plan: BatchPlan) {
   const { source } = standing
   const until_ms = performance.now() + MAX_COUNTING_MS
   let tried: ItemRow[] | undefined

@@ -1,8 +1,10 @@
 /** The same runs for matrices and rules, below their own paths: a version or the open draft, tried on past decisions. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { registrySchemas } from '#modules/reference-data/index.ts'
 import {
   type DefinitionKind,
@@ -31,6 +33,7 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
         'once with this one, on the lists in force today. Nothing is changed, and no subject is rated.',
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
+      uses: ['caches', 'jobs'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: RunRequest,
@@ -50,6 +53,7 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
       summary: 'Past backtests, newest first',
       roles: readers,
       tx: 'read',
+      uses: ['cursors'],
       params: s.KeyParams,
       query: BacktestQuery,
       reply: [200, RunPage],
@@ -66,6 +70,7 @@ export function createBacktestRoutes(kind: DefinitionKind): Route[] {
       summary: 'From which result to which, by factor and segment, and whether it still holds',
       roles: readers,
       tx: 'read',
+      uses: ['caches'],
       params: s.RunParams,
       reply: [200, RunView],
       redact: redactRun,

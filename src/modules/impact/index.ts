@@ -2,7 +2,8 @@
  * Door of impact runs, backtests and coverage: what a list, matrix, rule or overlay would have changed in past decisions,
  * measured before it is put in force, and which parts of a definition they used. Its paths lie below those of what is measured.
  */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
+import { declareReview } from '#kernel/request/declare-review.ts'
 import { APPROVAL_REVIEW } from '#modules/change-requests/index.ts'
 import { matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
@@ -26,6 +27,6 @@ export const impact: Module = {
   jobs: [createImpactRunJob(500)],
   canary_table: 'impact_run',
   canary: insertCanaryRows,
-  reviews: { [APPROVAL_REVIEW]: reviewApproval },
+  reviews: { [APPROVAL_REVIEW]: declareReview({ uses: ['caches'], begin: reviewApproval }) },
   measures: MEASURED_ACTIONS,
 }

@@ -2,7 +2,7 @@
  * Door of the subjects router: records with their history, ratings and overrides, and files of subjects. Whoever decides
  * about subjects finds them and leaves ratings through here.
  */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { subjectBulkJob } from './bulk/bulk-job.ts'
 import { bulkRoutes } from './bulk/routes.ts'
 import { insertCanaryRows } from './canary.ts'

@@ -5,7 +5,7 @@
 import type { BoundDefinition, BoundList, BoundLists, ListEntry } from '#decision/model.ts'
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { buildDocument, mergeInputs, toProblemErrors } from '#modules/evaluations/index.ts'
 import { type ContentPointer, lookUpHashedEntries } from '#modules/reference-data/index.ts'
@@ -26,7 +26,7 @@ export interface BatchPlan {
 }
 
 export async function decideRows(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   read: RunInTx,
   plan: BatchPlan,
   rows: readonly InputRow[],
@@ -61,7 +61,7 @@ function decideRow(
 
 /** Everything the items ask of the database, in a few statements for all of them. */
 async function loadDecisionData(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { resolution, known_at }: BatchPlan,
   rows: readonly InputRow[],
@@ -104,7 +104,11 @@ async function findRowSubjects(tx: Tx, rows: readonly InputRow[]): Promise<Map<n
 }
 
 /** Lists that contradict themselves give no decision at all, so no batch is run on them. */
-export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Resolution<ContentPointer>) {
+export async function getBoundDefinition(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  resolution: Resolution<ContentPointer>,
+) {
   const { bound, lists } = await bindDefinition(kernel, tx, resolution)
   if (!isFindings(bound)) return { bound, lists }
   const errors = toProblemErrors(bound)
@@ -113,7 +117,7 @@ export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Res
 
 /** Of lists too large to be held, the keys that any of the items asks for are fetched at once; undefined where none is. */
 async function fetchLargeLists(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { compiled, lists: pointers }: Resolution<ContentPointer>,
   lists: BoundLists,

@@ -1,6 +1,6 @@
 /** Which rating is in force, and putting a person's in its place. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
@@ -41,7 +41,7 @@ export async function getRiskHead(tx: Tx, params: Record<string, string>): Promi
 
 /** Puts a person's rating in place of what the matrix says; an earlier override gives way. */
 export async function overrideRating(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   subject_id: string,
   order: { readonly band: string; readonly reason: string; readonly reason_code?: string; readonly expires_at: string },
@@ -58,7 +58,12 @@ export async function overrideRating(
 }
 
 /** A band nobody knows is a slip of the pen: it must be on the list of bands, or be what the matrix said of this subject. */
-async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band: string): Promise<void> {
+async function assertKnownBand(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  subject_id: string,
+  band: string,
+): Promise<void> {
   const bands = (await findPointersInForce(tx, [BAND_LIST], {})).get(BAND_LIST)
   if (!bands || (await lookUpEntries(kernel, tx, bands, [band])).has(band)) return
   if ((await findSubjectRisk(tx, subject_id))?.rated_band === band) return
@@ -70,7 +75,7 @@ async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band:
 
 /** A code that the list does not explain tells its reader nothing. */
 export async function assertKnownReasonCode(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   code: string | undefined,
   part: 'body' | 'query',
