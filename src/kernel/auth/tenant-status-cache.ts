@@ -4,9 +4,8 @@
  * within five, without a query per request.
  */
 import { type Cache, declareCache } from '../cache/caches.ts'
-import type { Bucket } from '../limits.ts'
 import type { Limit } from '../token-bucket.ts'
-import type { TenantStatusRow } from './queries.ts'
+import type { Bucket, TenantStatusRow } from './queries.ts'
 
 export interface TenantStatus {
   readonly state: 'active' | 'suspended'

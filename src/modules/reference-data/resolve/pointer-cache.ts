@@ -6,8 +6,7 @@ import { declareCache } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
-import { type EpochRow, findEpochs, type PointerRow } from './queries.ts'
-import type { ListPointer, VersionPointer } from './resolver.ts'
+import { type EpochRow, findEpochs, type ListPointer, type PointerRow, type VersionPointer } from './queries.ts'
 
 export interface PointerKey {
   readonly family: DatasetFamily

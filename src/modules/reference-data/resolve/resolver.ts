@@ -19,14 +19,18 @@ import { parseEntry } from '../versions/entries.ts'
 import { type EntryRow, listEntries, listEntriesByKey } from '../versions/queries.ts'
 import { cacheDefinition, getCachedDefinition } from './pointer-cache.ts'
 import {
-  type ContentRow,
+  type ContentPointer,
+  type ListPointer,
   listDefinitionPointers,
   listPinnedVersions,
   listPointers,
   lockActivationsShared,
   type PinnedVersion,
   type PointerRow,
+  type VersionPointer,
 } from './queries.ts'
+
+export type { ContentPointer, ListPointer, VersionPointer } from './queries.ts'
 
 export interface Clocks {
   readonly valid_at?: string | undefined
@@ -38,15 +42,6 @@ export const MAX_CACHED_LIST_BYTES = 1024 * 1024
 const CACHE_BYTES = 64 * 1024 * 1024
 const BATCH = 5_000
 const RECENT_MS = 60_000
-
-/** Pointer rows whose version is there; the others have been refused. */
-export type VersionPointer = PointerRow & { readonly via: NonNullable<PointerRow['via']> }
-
-/** The same without the instant at which it was asked for, and so the same for as long as nothing moves. */
-export type ListPointer = Omit<VersionPointer, 'now'>
-
-/** The part of a pointer that names content: all that reading it needs. */
-export type ContentPointer = ContentRow & { readonly via: NonNullable<PointerRow['via']> }
 
 export interface HashedEntry {
   readonly entry: Entry
