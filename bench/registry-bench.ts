@@ -9,8 +9,6 @@ import { datasetStore, typeStore, versionStore } from '#modules/definitions/inde
 import { resolveDelta } from '#modules/reference-data/deltas/actions.ts'
 import { importRows, readSource } from '#modules/reference-data/imports/import-source.ts'
 
-
-
 import type { BenchDatabases } from './database.ts'
 import { median } from './median.ts'
 
@@ -47,7 +45,7 @@ export async function measureTime(body: () => Promise<unknown>): Promise<number>
 }
 
 /** The script of the worker thread lies beside this bundle. */
-const threadScripts = { scriptPath: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) }
+const threadScripts = { threads: { scriptPath: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) } }
 export const readBytes = (file: string) => fs.createReadStream(file, { highWaterMark: 256 * 1024 })
 
 export const createList = (tx: Tx, { type }: Bench) =>

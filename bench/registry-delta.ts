@@ -1,7 +1,6 @@
 /** An import of changes only beside an import of the full file with as many changes. */
 import { type datasetStore, versionStore } from '#modules/definitions/index.ts'
 
-
 import { median } from './median.ts'
 import { type Bench, type Comparison, formatInteger, importFile, measureTime, roundsFor } from './registry-bench.ts'
 import type { ListFiles } from './registry-data.ts'

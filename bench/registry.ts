@@ -12,15 +12,16 @@ import { to as copyTo } from 'pg-copy-streams'
 import { copyIn } from '#kernel/database/copy.ts'
 import { Database, type Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { activationStore, type datasetStore, differenceStore, treeStore, typeStore, versionStore } from '#modules/definitions/index.ts'
-
-
+import {
+  activationStore,
+  type datasetStore,
+  differenceStore,
+  treeStore,
+  typeStore,
+  versionStore,
+} from '#modules/definitions/index.ts'
 
 import { exportVersion } from '#modules/reference-data/exports/read-lines.ts'
-
-
-
-
 
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import type { BenchDatabases } from './database.ts'
@@ -95,7 +96,9 @@ export async function measureRegistry(
         await measureEntry(bench, list, files),
       )
       const list_key = list.list_key
-      await database.write(scope, (tx) => activationStore.activateVersion(tx, { list_key, version: 2, reason: 'To be measured.' }))
+      await database.write(scope, (tx) =>
+        activationStore.activateVersion(tx, { list_key, version: 2, reason: 'To be measured.' }),
+      )
       lists.push({ list_key, entries, keys: sampleKeys(entries, 32) })
     }
     return { comparisons, lists }
@@ -108,7 +111,13 @@ export async function measureRegistry(
 async function defineType(tx: Tx): Promise<typeStore.TypeRow> {
   const definition = partyContent as unknown as typeStore.TypeRow['definition']
   const definition_hash = typeStore.hashTypeContent(definition as never)
-  await typeStore.insertType(tx, { type_key: TYPE_KEY, type_version: 1, definition, definition_hash, compatibility: 'backward' })
+  await typeStore.insertType(tx, {
+    type_key: TYPE_KEY,
+    type_version: 1,
+    definition,
+    definition_hash,
+    compatibility: 'backward',
+  })
   return (await typeStore.findType(tx, TYPE_KEY)) as typeStore.TypeRow
 }
 
@@ -167,10 +176,21 @@ async function measureImport(
 }
 
 /** The first page as a client gets it: summary or what is known of it, and 50 keys with their fields. */
-async function readFirstPage({ database, scope }: Bench, list: datasetStore.DatasetRow, range: { from: number; to: number }) {
+async function readFirstPage(
+  { database, scope }: Bench,
+  list: datasetStore.DatasetRow,
+  range: { from: number; to: number },
+) {
   return database.read(scope, async (tx) => {
-    const [from, to] = [await versionStore.findVersion(tx, list, range.from), await versionStore.findVersion(tx, list, range.to)]
-    const { summary } = await differenceStore.getDifferenceSummary(tx, from as versionStore.VersionRow, to as versionStore.VersionRow)
+    const [from, to] = [
+      await versionStore.findVersion(tx, list, range.from),
+      await versionStore.findVersion(tx, list, range.to),
+    ]
+    const { summary } = await differenceStore.getDifferenceSummary(
+      tx,
+      from as versionStore.VersionRow,
+      to as versionStore.VersionRow,
+    )
     const rows = await versionStore.listDifferences(tx, list, range, { after: null, prefix: null }, 51)
     for (const row of rows) listFieldChanges(...(versionStore.parseDifference(row) as [object, object]))
     return summary
@@ -207,7 +227,11 @@ async function measureDifference(bench: Bench, list: datasetStore.DatasetRow, fi
   for (let round = 0; round < SMALL_ROUNDS; round++) {
     fields_ms.push(
       await measureTime(() =>
-        differenceStore.countDifferences((body) => database.read(scope, body), { ...list, version: 1 }, { ...list, version: 2 }),
+        differenceStore.countDifferences(
+          (body) => database.read(scope, body),
+          { ...list, version: 1 },
+          { ...list, version: 2 },
+        ),
       ),
     )
   }

@@ -2,7 +2,7 @@
  * A kind of definition that exists only in tests: notices to customers, written as paragraphs that may name a list. It shows
  * what a new kind consists of: this file, a row of app.definition_family and a line in the list of modules.
  */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { createDefinitionRoutes, type documentStore, resolver, typeStore } from '#modules/definitions/index.ts'
 import type { TestApp } from './test-app.ts'
 

@@ -7,7 +7,7 @@ import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
 import type { EnqueueRequest } from '#kernel/job/queue.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -32,7 +32,11 @@ function failRefused(pointer: string, keyword: string, detail: string): never {
 }
 
 /** Resolves the definition in force with its lists, and checks that they can be bound. */
-export async function resolveBatchDefinition(kernel: Kernel, tx: Tx, order: BatchInput): Promise<binding.Resolution> {
+export async function resolveBatchDefinition(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  order: BatchInput,
+): Promise<binding.Resolution> {
   const { matrix_key, rule_key, valid_at } = order
   if ((matrix_key === undefined) === (rule_key === undefined))
     failRefused('#', 'definition_unclear', 'Give either matrix_key or rule_key.')
@@ -81,12 +85,12 @@ export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = [
   if (missing !== undefined) fail('not_found', { detail: 'One of the items names a subject that is not there.' })
 }
 
-export const startBatch = async (kernel: Kernel, tx: Tx, order: BatchInput): Promise<JobRow> =>
+export const startBatch = async (kernel: Capabilities<'caches' | 'jobs'>, tx: Tx, order: BatchInput): Promise<JobRow> =>
   (await createBatch(kernel, tx, order)).job
 
 /** All checks run before the first write. */
 export async function createBatch(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'jobs'>,
   tx: Tx,
   order: BatchInput,
   how: Pick<EnqueueRequest, 'unlimited'> = {},
@@ -117,7 +121,7 @@ export async function createBatch(
 }
 
 const enqueue = (
-  kernel: Kernel,
+  kernel: Capabilities<'jobs'>,
   tx: Tx,
   batch_id: string,
   total: number | null,
@@ -138,7 +142,7 @@ async function lockAndFindBatch(tx: Tx, batch_id: string): Promise<BatchRow> {
 }
 
 /** Resumes the batch where it stopped, with the same receipt. */
-export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
+export async function resumeBatch(kernel: Capabilities<'jobs'>, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'failed' && batch.state !== 'cancelled')
     fail('transition_not_allowed', `The batch is ${batch.state}; only one that failed or was cancelled is resumed.`)
@@ -148,7 +152,7 @@ export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Pro
 }
 
 /** Retries the failed items with the same receipt and the current attributes of their subjects. */
-export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
+export async function retryFailed(kernel: Capabilities<'jobs'>, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'succeeded')
     fail('transition_not_allowed', `The batch is ${batch.state}; let it come to its end.`)
@@ -159,7 +163,7 @@ export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Pro
 
 /** Loads the pinned versions of a stored batch; fails when the receipt was altered. */
 export async function loadPlan(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   batch: Pick<BatchRow, 'manifest' | 'receipt_hash' | 'engine' | 'asked_at' | 'known_at'>,
 ): Promise<BatchPlan> {

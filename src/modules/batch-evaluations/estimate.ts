@@ -1,5 +1,5 @@
 /** Estimates a batch: number of items, duration, and the findings of its first items. Stores nothing. */
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore } from '#modules/definitions/index.ts'
 
@@ -16,7 +16,7 @@ const MAX_COUNTED = 1_000_000
 /** Limit for counting the rows of a file. */
 const MAX_COUNTING_MS = 2000
 
-export async function estimateBatch(kernel: Kernel, read: RunInTx, order: BatchInput) {
+export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInTx, order: BatchInput) {
   const resolution = await read(async (tx) => {
     await assertSubjectsExist(tx, order.items)
     return resolveBatchDefinition(kernel, tx, order)
@@ -37,7 +37,7 @@ export async function estimateBatch(kernel: Kernel, read: RunInTx, order: BatchI
   }
 }
 
-async function tryFirstItems(kernel: Kernel, read: RunInTx, standing: BatchProgress, plan: BatchPlan) {
+async function tryFirstItems(kernel: Capabilities<'caches'>, read: RunInTx, standing: BatchProgress, plan: BatchPlan) {
   const { source } = standing
   const until_ms = performance.now() + MAX_COUNTING_MS
   let tried: ItemRow[] | undefined

@@ -2,7 +2,7 @@
  * Public interface of versioned definitions: drafts become versions, versions are put in force, rolled back, pinned, compared
  * and resolved on two clocks. Lists, matrices and rules are kinds of them.
  */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { differenceSummaryJob } from './differences/summary-job.ts'
 
 export * as activationStore from './activations/index.ts'

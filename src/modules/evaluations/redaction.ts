@@ -1,7 +1,6 @@
 /** Redacts decisions for the roles of the caller: required actions are shown to their audience only. */
-import type { RedactionContext } from '#kernel/route.ts'
+import type { RedactionContext } from '#kernel/declare-route.ts'
 import { actionFilters } from '#modules/risk-matrices/index.ts'
-
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 
 interface WithActions {
@@ -18,7 +17,7 @@ interface DecisionView {
   readonly explanation?: WithTriggers | undefined
 }
 
-export async function redactDecision<T extends DecisionView>(shown: T, reader: RedactionContext): Promise<T> {
+export async function redactDecision<T extends DecisionView>(shown: T, reader: RedactionContext<'caches'>): Promise<T> {
   const filter = await actionFilters.getActionFilter(
     reader,
     actionFilters.collectActions(shown.outcome, shown.explanation),
@@ -35,7 +34,7 @@ export async function redactDecision<T extends DecisionView>(shown: T, reader: R
 
 export async function redactPage<I extends WithActions, P extends { items: I[] }>(
   page: P & { items: I[] },
-  reader: RedactionContext,
+  reader: RedactionContext<'caches'>,
 ): Promise<P> {
   const filter = await actionFilters.getActionFilter(reader, actionFilters.collectActions(...page.items))
   return filter ? { ...page, items: page.items.map((item) => actionFilters.filterActions(item, filter)) } : page
@@ -49,7 +48,7 @@ interface WhatIfView {
 }
 
 /** Compares the redacted views, so that the changes name no hidden action. */
-export async function redactWhatIf<T extends WhatIfView>(shown: T, reader: RedactionContext): Promise<T> {
+export async function redactWhatIf<T extends WhatIfView>(shown: T, reader: RedactionContext<'caches'>): Promise<T> {
   const { before, after, explanation } = shown
   const filter = await actionFilters.getActionFilter(
     reader,

@@ -4,8 +4,9 @@
  */
 import { type DecisionContent, findFormatFault, getSalt } from '#decision/document.ts'
 import { engines } from '#decision/engines.ts'
+import { withoutCaches } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, Problem } from '#kernel/problem.ts'
 import { resolver, treeStore, versionStore } from '#modules/definitions/index.ts'
 
@@ -17,10 +18,7 @@ import { readEvaluation } from './records/read-record.ts'
 
 const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
 
-/** A kernel without caches: the replay must read what is stored. */
-const withoutCaches = (kernel: Kernel): Kernel => Object.create(kernel) as Kernel
-
-export async function replay(kernel: Kernel, tx: Tx, evaluation_id: string) {
+export async function replay(kernel: Capabilities<'caches' | 'integrity'>, tx: Tx, evaluation_id: string) {
   const { row, content, manifest, faults } = await readEvaluation(kernel, tx, evaluation_id)
   const { engine, document_hash } = row
   const toResult = (verdict: 'identical' | 'different' | 'tampered', more: Partial<Details> = {}) => ({
@@ -58,7 +56,7 @@ const PINNED_CONTENT_CHANGED = 'What the decision was made on is no longer what 
 
 /** The recomputed document, or the findings that prevent one, or that pinned data cannot be read. */
 async function recompute(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   manifest: readonly resolver.PinnedVersion[],
   content: DecisionContent,
@@ -75,7 +73,11 @@ async function recompute(
 }
 
 /** The pinned versions whose content changed; a large list is compared by its hashes. */
-async function findCorruptPins(kernel: Kernel, tx: Tx, manifest: readonly resolver.PinnedVersion[]): Promise<string[]> {
+async function findCorruptPins(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  manifest: readonly resolver.PinnedVersion[],
+): Promise<string[]> {
   const faults: string[] = []
   for (const pin of manifest) {
     try {

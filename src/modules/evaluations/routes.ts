@@ -1,8 +1,7 @@
 /** Decisions: make, preview, list and read them. Replay, what-if and the like are in examination-routes.ts. */
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
-
 import { decide, storeDecision } from './decide/decide.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, getIntactEvaluation } from './records/read-record.ts'
@@ -39,6 +38,7 @@ export const decisionRoutes = [
       'together. Nothing is decided on missing or invalid data: 409 names each fault, and nothing is stored.',
     roles: ['analyst', 'service'],
     tx: 'write',
+    uses: ['caches', 'integrity'],
     body: EvaluationRequest,
     reply: [201, EvaluationWithReasons],
     redact: redactDecision,
@@ -59,6 +59,7 @@ export const decisionRoutes = [
     summary: 'Evaluate without storing anything',
     roles: ['analyst', 'policy_editor'],
     tx: 'read',
+    uses: ['caches'],
     body: EvaluationRequest,
     reply: [200, Preview],
     redact: redactDecision,
@@ -82,6 +83,7 @@ export const decisionRoutes = [
     summary: 'Search by subject, definition, band and time, newest first',
     roles: readers,
     tx: 'one',
+    uses: ['caches', 'cursors', 'integrity'],
     query: EvaluationQuery,
     reply: [200, EvaluationPage],
     redact: redactPage,
@@ -102,6 +104,7 @@ export const decisionRoutes = [
     summary: 'Outcome of one decision, with the versions it was made on',
     roles: readers,
     tx: 'one',
+    uses: ['caches', 'integrity'],
     params: EvaluationParams,
     reply: [200, Evaluation],
     redact: redactDecision,
@@ -116,6 +119,7 @@ export const decisionRoutes = [
     summary: 'Factor contributions, rows and triggers that fired, reasons in plain words',
     roles: readers,
     tx: 'one',
+    uses: ['caches', 'integrity'],
     params: EvaluationParams,
     reply: [200, ExplanationView],
     redact: redactDecision,
@@ -136,6 +140,7 @@ export const decisionRoutes = [
     summary: 'Everything pinned: inputs, versions, and each entry that was read',
     roles: ['analyst', 'compliance_officer', 'auditor'],
     tx: 'one',
+    uses: ['integrity'],
     params: EvaluationParams,
     reply: [200, PinnedInputs],
     problems: ['not_found', 'content_corrupt'],

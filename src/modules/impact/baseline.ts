@@ -16,7 +16,7 @@ import type {
 } from '#decision/model.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { documentStore, resolver } from '#modules/definitions/index.ts'
 import { binding, isDecisionFamily } from '#modules/risk-matrices/index.ts'
@@ -28,7 +28,7 @@ import type { Candidate, CandidateOverlay, Target } from './candidates.ts'
 
 /** All versions in force that the comparison reads, each once, including the one the candidate would replace. */
 export async function collectBaseline(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   candidate: Candidate,
   clocks: resolver.Clocks,
@@ -67,11 +67,11 @@ export const hashPins = (manifest: readonly resolver.PinnedVersion[]): string =>
   createHash('sha256').update(canonicalJson(manifest)).digest('hex')
 
 /** Hash of the versions in force now; differs from that of a run as soon as one of them changes. */
-export const hashBaseline = async (kernel: Kernel, tx: Tx, candidate: Candidate): Promise<string> =>
+export const hashBaseline = async (kernel: Capabilities<'caches'>, tx: Tx, candidate: Candidate): Promise<string> =>
   hashPins(resolver.toPins(await collectBaseline(kernel, tx, candidate, {})))
 
 async function loadCandidateDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   candidate: Candidate,
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
@@ -96,7 +96,7 @@ export interface Comparison {
 }
 
 export async function buildComparisons(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   candidate: Candidate,
   manifest: readonly resolver.PinnedVersion[],
@@ -109,7 +109,7 @@ export async function buildComparisons(
     const before = { identity, compiled, lists: pickReadLists(compiled, lists) }
     const after =
       candidate.family === 'list'
-        ? await switchList(tx, candidate, before)
+        ? await switchList(kernel, tx, candidate, before)
         : await loadCandidateDefinition(kernel, tx, candidate).then((made) => ({
             ...made,
             lists: pickReadLists(made.compiled, lists),
@@ -138,6 +138,7 @@ const findMissingLists = ({ compiled, lists }: binding.Bindable): string[] =>
   compiled.list_keys.filter((key) => !lists.has(key))
 
 async function switchList(
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { key, pin, overlay }: Candidate,
   before: binding.Bindable,
@@ -145,7 +146,7 @@ async function switchList(
   const [pointer = fail('internal')] = await resolver.resolvePins(tx, pin ? [pin] : [])
   const after = { ...before, lists: new Map([...before.lists, [key, pointer]]) }
   if (!overlay || (overlay.base_version !== null && overlay.base_version !== pointer.version)) return after
-  const lay = createCandidateOverlay(overlay, pointer, await resolver.loadBaseType(tx, pointer))
+  const lay = createCandidateOverlay(overlay, pointer, await resolver.loadBaseType(kernel, tx, pointer))
   const over = (list: BoundList) => (list.list_key === key ? lay(list) : list)
   return { ...after, identity: `${before.identity}:${overlay.hash}`, over }
 }
@@ -174,7 +175,12 @@ function createCandidateOverlay(
 }
 
 /** Refuses to decide when a list is missing. */
-export async function decideOrRefuse(kernel: Kernel, tx: Tx, of: binding.Bindable, inputs: Inputs): Promise<Decision> {
+export async function decideOrRefuse(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  of: binding.Bindable,
+  inputs: Inputs,
+): Promise<Decision> {
   const missing = findMissingLists(of)
   if (missing.length > 0) return { ok: false, findings: missing.map(toNotInForceFinding) }
   return binding.decideWith(kernel, tx, of, inputs)

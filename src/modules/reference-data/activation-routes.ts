@@ -1,10 +1,11 @@
 /** What is in force: activate, schedule, roll back, pin, and the timeline of it all. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { ChangeRequestView, submitChangeRequest } from '#kernel/request/approval.ts'
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { activationStore, datasetStore, registrySchemas, versionStore } from '#modules/definitions/index.ts'
 
@@ -29,6 +30,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Timeline: which version was in force between which instants',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: registrySchemas.ListKeyParams,
     query: registrySchemas.TimelineQuery,
     reply: [200, registrySchemas.Timeline],
@@ -54,6 +56,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Make a version the one in force, now or from an instant on',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: registrySchemas.ListKeyParams,
     body: registrySchemas.ActivationRequest,
     reply: [201, registrySchemas.Activation],
@@ -77,6 +80,7 @@ export const activationRoutes: readonly Route[] = [
     submits: 'activateDatasetVersion',
     roles: ['policy_editor'],
     tx: 'write',
+    uses: ['routes', 'executeOperation'],
     params: registrySchemas.VersionParams,
     body: registrySchemas.SubmissionRequest,
     reply: [201, ChangeRequestView],
@@ -105,6 +109,7 @@ export const activationRoutes: readonly Route[] = [
       'scheduled activations needs the approval of an `activation`.',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: registrySchemas.ListKeyParams,
     body: registrySchemas.RollbackRequest,
     reply: [201, registrySchemas.RollbackReply],
@@ -143,6 +148,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Keep this tenant on one version of a shared list',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: registrySchemas.ListKeyParams,
     body: registrySchemas.PinRequest,
     reply: [201, registrySchemas.Activation],
@@ -163,6 +169,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Follow the shared list again',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: registrySchemas.ListKeyParams,
     body: registrySchemas.ReasonBody,
     reply: [201, registrySchemas.Activation],
@@ -179,6 +186,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Cancel a scheduled activation that has not happened yet',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: registrySchemas.ActivationParams,
     query: registrySchemas.RevokeQuery,
     reply: [200, registrySchemas.Activation],

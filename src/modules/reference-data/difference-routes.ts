@@ -1,10 +1,9 @@
 /** What differs between two versions of a list, page by page, and the count of all of it. */
 import { everyone } from '#kernel/auth/roles.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { datasetStore, registrySchemas, versionStore } from '#modules/definitions/index.ts'
-
 import { SummaryRequest } from './versions/schema.ts'
 
 export const differenceRoutes = [
@@ -16,6 +15,7 @@ export const differenceRoutes = [
       'counted once, after publication or by `POST …/diff-summaries`, and `summary_state` says how far it is.',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: registrySchemas.ListKeyParams,
     query: registrySchemas.DifferenceQuery,
     reply: [200, registrySchemas.DifferencePage],
@@ -36,6 +36,7 @@ export const differenceRoutes = [
     description: 'The count is stored with the pair of versions; the first page of their difference then has it.',
     roles: everyone,
     tx: 'write',
+    uses: ['jobs'],
     params: registrySchemas.ListKeyParams,
     body: SummaryRequest,
     reply: [202, JobView],

@@ -2,7 +2,8 @@
  * Public interface of the reference-data router: lists, their types, versions, imports, activations, resolution, overlays,
  * exports and seeds. Lists are one kind of versioned definition; the machinery is in the definitions module.
  */
-import { aliasRoute, type Module, type Route } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
+import { aliasRoute, type Route } from '#kernel/route.ts'
 import { activationRoutes } from './activation-routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { datasetRoutes } from './datasets/routes.ts'

@@ -2,7 +2,8 @@
  * Public interface of the risk-matrices router: matrices, their proofs and golden cases. Rules are the other kind that is
  * decided on; whoever decides resolves and binds definitions through here.
  */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
+import { declareReview } from '#kernel/request/declare-review.ts'
 import { activationStore } from '#modules/definitions/index.ts'
 import { reviewInForce } from './activation-gates.ts'
 import { insertCanaryRows } from './canary.ts'
@@ -31,5 +32,7 @@ export const riskMatrices: Module = {
   },
   canary_table: 'definition_case',
   canary: insertCanaryRows,
-  reviews: { [activationStore.IN_FORCE_REVIEW]: reviewInForce },
+  reviews: {
+    [activationStore.IN_FORCE_REVIEW]: declareReview({ uses: ['caches', 'threads'], begin: reviewInForce }),
+  },
 }

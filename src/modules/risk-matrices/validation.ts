@@ -2,7 +2,7 @@
 import { CURRENT_ENGINE } from '#decision/engines.ts'
 import type { DefinitionFamily, Finding } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { type datasetStore, documentStore } from '#modules/definitions/index.ts'
 import { MAX_CASES } from './cases/golden-case.ts'
 import { listCases } from './cases/queries.ts'
@@ -15,7 +15,7 @@ export interface DecisionValidation extends documentStore.Validation {
 }
 
 export async function validateDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   { dataset, text }: { readonly dataset: datasetStore.DatasetRow; readonly text: documentStore.DefinitionText },
 ): Promise<DecisionValidation> {

@@ -1,7 +1,7 @@
 /** Definitions as people know them: by their key, with what they are for, their draft, and whether they still hold. */
 
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { getOrigin, type Origin } from '../datasets/origin.ts'
@@ -15,7 +15,8 @@ import {
   insertDataset,
   lockDataset,
 } from '../datasets/queries.ts'
-import { type ContentPointer, findPointersInForce, loadList } from '../resolve/resolver.ts'
+import type { ContentPointer } from '../resolve/queries.ts'
+import { findPointersInForce, loadList } from '../resolve/resolver.ts'
 import { findSharedType } from '../types/queries.ts'
 import { assertWritable } from '../versions/publish.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
@@ -70,7 +71,7 @@ export const toContentPointer = (dataset: DatasetRow, version: VersionRow): Cont
 })
 
 async function loadText(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   pointer: ContentPointer,
@@ -80,7 +81,7 @@ async function loadText(
 }
 
 export const loadVersionText = (
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   { dataset, version }: { dataset: DatasetRow; version: VersionRow },
@@ -95,7 +96,7 @@ export interface VersionOrDraft {
 
 /** What a path names: a version by number or label, or the open draft, which is always the tenant's own. */
 export async function getVersionOrDraft(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   params: { readonly version: string },
@@ -123,7 +124,7 @@ export interface NewDefinition extends Partial<ProfileRow> {
 }
 
 export async function createDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   key: string,
@@ -151,7 +152,7 @@ export async function createDefinition(
 }
 
 async function getInitialText(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   text?: DefinitionText,
@@ -165,7 +166,7 @@ async function getInitialText(
 
 /** The version of this definition that is in force or, while none of it is, its newest; nothing before the first. */
 export async function getCurrentText(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   dataset: DatasetRow,
@@ -179,7 +180,7 @@ export async function getCurrentText(
 }
 
 /** What a new draft begins with: what is in force under the key, whoever it is of, or else the newest of its own versions. */
-export async function getInitialDraft(kernel: Kernel, tx: Tx, kind: DefinitionKind, own: DatasetRow) {
+export async function getInitialDraft(kernel: Capabilities<'caches'>, tx: Tx, kind: DefinitionKind, own: DatasetRow) {
   const governs = await getDefinition(tx, kind.family, own.list_key)
   const { version, text } = await getCurrentText(kernel, tx, kind, governs)
   return { based_on: governs.dataset_id === own.dataset_id ? version : null, text }
@@ -222,7 +223,7 @@ export function toDefinitionView(kind: DefinitionKind, row: DefinitionViewRow) {
 
 /** One definition, and what no longer holds of its version in force. */
 export async function getDefinitionView(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   kind: DefinitionKind,
   key: string,

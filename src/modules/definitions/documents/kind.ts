@@ -4,9 +4,9 @@
  * app.definition_family.
  */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import type { DatasetRow } from '../datasets/queries.ts'
-import type { VersionPointer } from '../resolve/resolver.ts'
+import type { VersionPointer } from '../resolve/queries.ts'
 
 export type DefinitionText = Readonly<Record<string, unknown>>
 
@@ -83,14 +83,18 @@ export interface DefinitionKind {
   readonly operations: DefinitionOperations
   toEntries(text: DefinitionText): readonly DocumentEntry[]
   fromEntries(entries: readonly DocumentEntry[]): DefinitionText
-  validate(kernel: Kernel, tx: Tx, written: { dataset: DatasetRow; text: DefinitionText }): Promise<Validation>
+  validate(
+    kernel: Capabilities<'caches' | 'threads'>,
+    tx: Tx,
+    written: { dataset: DatasetRow; text: DefinitionText },
+  ): Promise<Validation>
   /** Lists that the document reads, as they are in force, and where it reads them. */
   findReferences(
     tx: Tx,
     text: DefinitionText,
   ): Promise<{ readonly lists: ReadonlyMap<string, VersionPointer>; readonly references: readonly ListReference[] }>
   /** What no longer holds of the version in force. */
-  checkInForce(kernel: Kernel, tx: Tx, key: string): Promise<readonly Finding[]>
+  checkInForce(kernel: Capabilities<'caches' | 'threads'>, tx: Tx, key: string): Promise<readonly Finding[]>
   /** The document in plain sentences. */
   describe(text: DefinitionText): string[]
 }

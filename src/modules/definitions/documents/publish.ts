@@ -1,6 +1,6 @@
 /** Publishing a draft: validated first, then stored like any version, one entry for each part of the document. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import type { StagedRow } from '#registry/import/copy-rows.ts'
 import { compileType } from '#registry/types/compile-type.ts'
@@ -38,7 +38,7 @@ export interface PublishOptions {
 
 /** Validated in the transaction that publishes it: against the locked draft and the lists in force in there. */
 export async function publishDraft(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   kind: DefinitionKind,
   { dataset, draft, label, note }: PublishOptions & { readonly dataset: DatasetRow; readonly draft: DraftRow },

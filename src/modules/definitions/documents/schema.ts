@@ -16,7 +16,7 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
-import type { ContentPointer } from '../resolve/resolver.ts'
+import type { ContentPointer } from '../resolve/queries.ts'
 import * as registrySchemas from '../schemas.ts'
 import type { DefinitionKind } from './kind.ts'
 

@@ -2,11 +2,12 @@
 
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { findInheritedRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { type GovernedChange, type Route, tenantRoute } from '#kernel/route.ts'
+import type { GovernedChange, Route } from '#kernel/route.ts'
 import { lockActivations } from '../activations/queries.ts'
 import { changesGovernedSettings, getOrigin, toViewEtag } from '../datasets/origin.ts'
 import { findDatasetForWrite, listDatasets, updateDataset } from '../datasets/queries.ts'
@@ -46,6 +47,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       summary: `List ${segment.replace('-', ' ')} with their versions and the one in force`,
       roles: everyone,
       tx: 'read',
+      uses: ['cursors'],
       query: s.Query,
       reply: [200, s.Page],
     }).handle(async (input) => {
@@ -70,6 +72,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
         'own one is put in force, and both stay readable: `origin` says which is meant.',
       roles: ['policy_editor'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       body: s.New,
       reply: [201, s.View],
       revisioned: true,
@@ -89,6 +92,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       summary: `One ${word}: what it is for, its versions, the one in force, and whether that still holds`,
       roles: everyone,
       tx: 'read',
+      uses: ['caches', 'threads'],
       params: s.KeyParams,
       query: registrySchemas.OriginQuery,
       reply: [200, s.View],
@@ -107,6 +111,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
         'not name that, as `activation`.',
       roles: ['policy_editor'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       params: s.KeyParams,
       body: s.Change,
       reply: [200, s.View],
@@ -136,6 +141,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       summary: `Retire a ${word} of which nothing is in force; its history stays readable`,
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       params: s.KeyParams,
       reply: [200, s.View],
       governed: { action: 'datasets', head },
@@ -159,6 +165,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       description: 'Of the version in force, or of the newest one while none is.',
       roles: everyone,
       tx: 'read',
+      uses: ['caches'],
       params: s.KeyParams,
       query: registrySchemas.OriginQuery,
       reply: [200, s.Dependencies],

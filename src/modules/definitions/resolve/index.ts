@@ -1,25 +1,26 @@
 /** Which version governs an instant, as it was known at another; receipts of such resolutions; entries by key. */
 export { cachePointers, getCachedPointers } from './pointer-cache.ts'
 export {
+  type ContentPointer,
   findReceipt,
+  type ListPointer,
   listPointers,
   type PinnedVersion,
   type PointerRow,
   type ReceiptRow,
   selectInForce,
   selectPointers,
+  type VersionPointer,
 } from './queries.ts'
 export { buildManifest, createCurrentReceipt, createReceipt, type Manifest, toPins } from './receipts.ts'
 export {
   assertInForce,
   type Clocks,
-  type ContentPointer,
   createOverlayLayer,
   findPointersInForce,
   getCachedList,
   isRecent,
   isSingleStatementLookup,
-  type ListPointer,
   loadBaseType,
   loadList,
   lookUpEntries,
@@ -30,5 +31,4 @@ export {
   resolveVersions,
   resolveWithLists,
   toResolvedListView,
-  type VersionPointer,
 } from './resolver.ts'

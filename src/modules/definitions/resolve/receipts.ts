@@ -4,8 +4,16 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { deferReceipt, insertReceipt, type NewReceipt, type PinnedVersion, type ReceiptRow } from './queries.ts'
-import type { Clocks, ContentPointer, VersionPointer } from './resolver.ts'
+import {
+  type ContentPointer,
+  deferReceipt,
+  insertReceipt,
+  type NewReceipt,
+  type PinnedVersion,
+  type ReceiptRow,
+  type VersionPointer,
+} from './queries.ts'
+import type { Clocks } from './resolver.ts'
 
 /** What a decision consulted, kept for ever; replay takes the receipt and no clock. */
 export async function createReceipt(

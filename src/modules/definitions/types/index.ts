@@ -4,10 +4,10 @@ export {
   failUnusable,
   findTypeBreaks,
   getBaseType,
-  getTypeRunner,
   hashTypeContent,
   toTypeContent,
   toTypeDefinition,
+  typeThread,
 } from './dataset-type.ts'
 export {
   findSharedType,

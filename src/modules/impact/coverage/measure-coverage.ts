@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Definition } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { datasetStore, documentStore, resolver } from '#modules/definitions/index.ts'
 import type { DecisionKind } from '#modules/risk-matrices/index.ts'
@@ -22,7 +22,7 @@ interface CoverageOptions {
 }
 
 export async function measureCoverage(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DecisionKind,
   params: object,

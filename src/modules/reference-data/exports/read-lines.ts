@@ -1,7 +1,7 @@
 /** One version, or several lists as of an instant, written out for use elsewhere. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { resolver, type typeStore, versionStore } from '#modules/definitions/index.ts'
 import type { Entry } from '#registry/adapter.ts'
@@ -42,7 +42,7 @@ async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenera
 
 /** What the tenant sees of a list: its entries in key order, with the overlay laid as they pass, whatever their number. */
 export async function* readLinesInForce(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   read: RunInTx,
   pointer: resolver.VersionPointer,
 ): AsyncGenerator<string> {

@@ -1,8 +1,9 @@
 /** Versions of a list: what each holds, where it came from, what changed between two, and proof of a key. */
 import { everyone } from '#kernel/auth/roles.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail, type ProblemError } from '#kernel/problem.ts'
-import { fileMediaTypes, streamReply, tenantRoute } from '#kernel/route.ts'
+import { fileMediaTypes, streamReply } from '#kernel/route.ts'
 import {
   activationStore,
   datasetStore,
@@ -50,6 +51,7 @@ export const versionRoutes = [
     summary: 'All retained versions, newest first, with state and hash',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: registrySchemas.ListKeyParams,
     query: registrySchemas.VersionQuery,
     reply: [200, VersionPage],
@@ -71,6 +73,7 @@ export const versionRoutes = [
       'newest version as ETag, or expected_head, refuses when another version came first.',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
+    uses: ['threads', 'jobs'],
     params: registrySchemas.ListKeyParams,
     body: NewVersionBody,
     reply: [201, registrySchemas.VersionView],
@@ -184,6 +187,7 @@ export const versionRoutes = [
       '`building` every entry is looked at, which takes longer, and accents do matter.',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: registrySchemas.VersionParams,
     query: EntryQuery,
     reply: [200, EntryPage],

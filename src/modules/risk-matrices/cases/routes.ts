@@ -1,9 +1,10 @@
 /** Trying a definition: check it, decide one subject with it, run its golden cases. Only keeping a case stores anything. */
 import type { Decision } from '#decision/model.ts'
 import { everyone } from '#kernel/auth/roles.ts'
+import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { type RedactionContext, type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { closed, pageQuery } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
@@ -40,7 +41,10 @@ interface DecisionView {
 }
 
 /** Inputs that are tried may be those of a real subject. */
-async function redactDecisions<T extends DecisionView>(shown: readonly T[], reader: RedactionContext): Promise<T[]> {
+async function redactDecisions<T extends DecisionView>(
+  shown: readonly T[],
+  reader: RedactionContext<'caches'>,
+): Promise<T[]> {
   const parts = shown.flatMap(({ outcome, explanation }) => [outcome, explanation]) as unknown as DecisionPart[]
   const filter = await getActionFilter(reader, collectActions(...parts))
   if (!filter) return [...shown]
@@ -63,6 +67,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       description: 'Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.',
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
       tx: 'read',
+      uses: ['caches', 'threads'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       reply: [200, ValidationResult],
@@ -81,6 +86,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       description: 'Answers outcome, explanation and the list versions used. Stores nothing.',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
+      uses: ['caches'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: SimulationRequest,
@@ -101,6 +107,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       summary: 'Run the golden cases, or cases sent along, on a version or the draft, with a trace of each',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
+      uses: ['caches'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: TestRequest,
@@ -137,6 +144,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       summary: 'Golden cases: what every version must answer before it is published or put in force',
       roles: everyone,
       tx: 'read',
+      uses: ['cursors'],
       params: s.KeyParams,
       query: closed({ ...pageQuery, origin: registrySchemas.OptionalOrigin }),
       reply: [200, CasePage],

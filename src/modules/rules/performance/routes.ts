@@ -1,5 +1,6 @@
 /** How a rule performs, below its own path. */
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Route } from '#kernel/route.ts'
 import { documentStore } from '#modules/definitions/index.ts'
 import { ruleKind } from '../rule-kind.ts'
 import { getPerformance } from './performance.ts'

@@ -1,6 +1,6 @@
 /** The rating in force, and overriding it. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { resolver } from '#modules/definitions/index.ts'
@@ -37,7 +37,7 @@ export async function getRiskHead(tx: Tx, params: Record<string, string>): Promi
 
 /** Overrides the rating of the matrix; replaces an earlier override. */
 export async function overrideRating(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   subject_id: string,
   request: {
@@ -59,7 +59,12 @@ export async function overrideRating(
 }
 
 /** Refuses typing errors: the band must be on the list of bands, or be the rated band of this subject. */
-async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band: string): Promise<void> {
+async function assertKnownBand(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  subject_id: string,
+  band: string,
+): Promise<void> {
   const bands = (await resolver.findPointersInForce(tx, [BAND_LIST], {})).get(BAND_LIST)
   if (!bands || (await resolver.lookUpEntries(kernel, tx, bands, [band])).has(band)) return
   if ((await findSubjectRisk(tx, subject_id))?.rated_band === band) return
@@ -71,7 +76,7 @@ async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band:
 
 /** The code must be on the list of reason codes, which explains it to readers. */
 export async function assertKnownReasonCode(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   code: string | undefined,
   part: 'body' | 'query',
