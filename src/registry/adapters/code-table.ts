@@ -1,6 +1,6 @@
 /**
- * What adapters of code lists have in common: the list comes as a table in text or as a workbook, with a header; columns an adapter
- * does not know are reported.
+ * Reads code lists that are published as delimited text or as a workbook with a header. Columns the adapter does not know are
+ * reported.
  */
 import { integer, Type, text } from '#kernel/schema.ts'
 import type { Batch, Source } from '../adapter.ts'
@@ -45,7 +45,7 @@ export const codeTableMedia = [
 type Begin = (header: readonly string[]) => void
 type UseRows = (rows: AsyncGenerator<TableRow[]>) => AsyncGenerator<Batch, void, undefined>
 
-/** Gives the rows of a table in text or of a workbook to `use`, and closes the source after it. */
+/** Passes the rows of delimited text or of a workbook to `use`, and closes the source afterwards. */
 export async function* readCodeTable(
   source: Source,
   options: CodeTableOptions,
@@ -83,14 +83,14 @@ async function* readText(source: Source, options: CodeTableOptions, out: BatchBu
   }
 }
 
-/** What divides the header most often, outside of quotes. */
+/** The most frequent delimiter of the header, outside quotes. */
 function delimiterOf(text: string, skip_lines: number): string {
   const line = text.replaceAll(/"[^"]*"/g, '').split('\n')[skip_lines] ?? ''
   const found = [',', ';', '\t', '|'].map((one) => ({ one, count: line.split(one).length }))
   return found.reduce((best, next) => (next.count > best.count ? next : best)).one
 }
 
-/** Reports columns that are neither read nor known to say nothing more. */
+/** Reports columns that are neither read nor known to be redundant. */
 export function reportUnread(header: readonly string[], known: readonly string[], out: BatchBuilder): void {
   const names = header.filter((name) => name !== '' && !known.includes(name))
   if (names.length === 0) return

@@ -1,4 +1,4 @@
-/** Any CSV with a column of countries and a column of scores. A score that stands for "no data" is passed over and counted. */
+/** Any CSV with a column of countries and a column of scores. A score that means "no data" is skipped and counted. */
 import { closed, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import { type Mapping, mapColumns, RejectedRecord } from './mapping.ts'

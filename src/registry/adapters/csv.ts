@@ -76,7 +76,7 @@ async function* read(
 
 const delimiters = { ';': 'a semicolon', '\t': 'a tab', '|': 'a vertical bar', ',': 'a comma' }
 
-/** A line that was not divided at all, although it holds what usually divides one. */
+/** Another delimiter that occurs in a header with a single column: most likely the option is wrong. */
 function otherDelimiter(header: readonly string[]): string {
   const found = header.length === 1 && Object.entries(delimiters).find(([one]) => header[0]?.includes(one))
   return found ? ` Perhaps the delimiter is ${found[1]}.` : ''

@@ -1,6 +1,6 @@
 /**
- * Dates as publishers write them. A format is spelled with YYYY, MM, M, DD, D and MMM; what a source leaves open stays open: a
- * year is a year, never the first of January.
+ * Parses dates as publishers write them. Formats use YYYY, MM, M, DD, D and MMM. Parts a source leaves out stay out: a year is
+ * never turned into the first of January.
  */
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -40,7 +40,7 @@ function matcher(format: string): Matcher {
   return found
 }
 
-/** `2007-11-14`, or `2007-11` or `2007` when the format says no more; undefined when no format fits a real date. */
+/** `2007-11-14`, or `2007-11` or `2007` when the format has no more parts; undefined when no format gives a real date. */
 export function parseDate(text: string, formats: readonly string[]): string | undefined {
   for (const format of formats) {
     const { pattern, parts } = matcher(format)

@@ -1,6 +1,6 @@
 /**
  * The consolidated financial sanctions list of the European Union in CSV, in the layout of 2018 and in 1.1. Every row holds one
- * name, address, birth or document of a party. A copy re-saved with every line as one quoted cell is read as what it was.
+ * name, address, birth or document of a party. A copy re-saved with every line as one quoted cell is unwrapped.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
@@ -50,7 +50,7 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
   yield* parties.batches(out)
 }
 
-/** Lines keep their numbers, so that a fault is found where it is said to be. */
+/** Keeps line numbers, so that faults are reported at the line of the file. */
 async function* unwrapLines(text: AsyncIterable<string>, noticed: () => void): AsyncGenerator<string, void, undefined> {
   const iterator = text[Symbol.asyncIterator]()
   try {
@@ -132,7 +132,7 @@ const birthPlace = (field: Field): string =>
     .filter(Boolean)
     .join(', ')
 
-/** The list writes 00 for a country that is not known. */
+/** The list writes 00 for an unknown country. */
 const toKnownCountry = (country: string | undefined): string | undefined => (country === '00' ? undefined : country)
 
 const designated = (field: Field): string | undefined =>

@@ -74,7 +74,7 @@ function readParty(entity: XmlElement): PartyDraft | undefined {
   for (const address of getChildren(entity, 'address')) readAddress(address, draft)
   for (const document of getChildren(entity, 'identification')) readDocument(document, draft)
   readNotes(entity, draft)
-  // A remark about a document stands with the document.
+  // A remark about a document belongs to the document.
   for (const part of entity.children) if (part.name !== 'identification') readNotes(part, draft)
   return draft
 }
@@ -100,7 +100,7 @@ function readRegulation(regulation: XmlElement, draft: PartyDraft): void {
   for (const act of getChildren(regulation, 'corrigendum')) readAct(act, draft)
 }
 
-/** The first that was given a number comes first, in whatever order the file has them. */
+/** Ordered by their numbers, so that the order in the file does not matter. */
 function inOrderOfNumbers(elements: readonly XmlElement[]): XmlElement[] {
   const numberOf = (element: XmlElement) => Number(getAttribute(element, 'logicalId') ?? Number.MAX_SAFE_INTEGER)
   return [...elements].sort((a, b) => numberOf(a) - numberOf(b))
@@ -141,7 +141,7 @@ function readBirth(birth: XmlElement, draft: PartyDraft): void {
   const range = from && to ? `${from} to ${to}` : from ? `from ${from}` : to && `until ${to}`
   for (const text of [given, range]) {
     if (!text) continue
-    // A year of another calendar is no year to compare with.
+    // A year of another calendar cannot be compared.
     if (calendar !== 'GREGORIAN') draft.born({ text: `${circa}${text} (${calendar})` })
     else if (text === range && !(from && to)) draft.born(openRange(`${circa}${text}`, from, to, circa !== ''))
     else draft.born(birthDate(`${circa}${text}`, ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']))
@@ -150,7 +150,7 @@ function readBirth(birth: XmlElement, draft: PartyDraft): void {
   draft.list('birth_places', [...place, countryOf(birth)].filter(Boolean).join(', '))
 }
 
-/** Of a range with one end only that end is known; an approximate one is no bound. */
+/** A range with one end keeps that end only; an approximate one is not a bound. */
 function openRange(text: string, from: string | undefined, to: string | undefined, is_circa: boolean) {
   const year = Number(from ?? to)
   if (is_circa || !Number.isInteger(year) || year < 1000 || year > 9999) return { text }
@@ -199,7 +199,7 @@ const details = {
   region: 'region',
 }
 
-/** A document without a number is known by what else is said about it. */
+/** A document without a number is identified by its note. */
 function readDocument(document: XmlElement, draft: PartyDraft): void {
   const type =
     getAttribute(document, 'identificationTypeDescription') ?? getAttribute(document, 'identificationTypeCode')
@@ -222,7 +222,7 @@ function readDocument(document: XmlElement, draft: PartyDraft): void {
   for (const act of getChildren(document, 'regulationSummary')) readAct(act, draft)
 }
 
-/** The list writes 00 and UNKNOWN for a country that is not known. */
+/** The list writes 00 and UNKNOWN for an unknown country. */
 function countryOf(element: XmlElement): string | undefined {
   const code = getAttribute(element, 'countryIso2Code')
   if (code !== undefined && code !== '00') return code

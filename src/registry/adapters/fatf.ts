@@ -1,5 +1,5 @@
 /**
- * The lists of the FATF. It publishes them as web pages only, so this reads the two forms they are passed on in: a JSON document
+ * The lists of the FATF. It publishes web pages only, so this reads the two formats in common use: a JSON document
  * with `call_for_action` and `increased_monitoring`, or a CSV with the columns country and list.
  */
 import { closed, type Static } from '#kernel/schema.ts'
@@ -53,7 +53,7 @@ async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefi
   yield* out.rest()
 }
 
-/** The lists are short; a document that is not is another one. */
+/** The lists are short: a longer document is something else. */
 async function parseDocument(source: Source, out: BatchBuilder): Promise<Record<string, unknown>> {
   let text = ''
   for await (const piece of readPrescribed(source, {}, out)) {

@@ -1,4 +1,4 @@
-/** From entities of FollowTheMoney to a party: its own properties, what is attached to it, and its links to others. */
+/** Builds a party from FollowTheMoney entities: its own properties, attached entities, and links to other parties. */
 import { parseDate } from './dates.ts'
 import { isIdentifier, leftOut, links, partyKinds } from './ftm-schemas.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
@@ -32,13 +32,13 @@ const vesselMembers = {
   grossRegisteredTonnage: 'gross_registered_tonnage',
 } as const
 
-/** Every property has a place; one without a member of its own is a line of the remarks. */
+/** Creates the draft of a party. A property without a member of its own becomes a line of the remarks. */
 export function draftOf(entity: FtmEntity): PartyDraft {
   const { id, schema, properties, caption } = entity
   const kind = partyKinds[schema] ?? 'other'
   const draft = new PartyDraft('opensanctions', id, kind)
   const names = properties['name'] ?? []
-  // A caption that is the number itself is no name, unless there is no other.
+  // A caption that repeats the number is used as a name only when there is no other.
   draft.name(caption && (caption !== id || names.length === 0) ? caption : undefined, 'primary')
   const single: Record<string, string | undefined> = {}
   for (const [property, values] of Object.entries(properties)) {
@@ -66,7 +66,7 @@ function addProperty(property: string, value: string, draft: PartyDraft): void {
   else draft.remark(`${property}: ${value}`)
 }
 
-/** All values of a property, in an order of their own. */
+/** All values of a property, sorted. */
 const joined = (entity: FtmEntity, name: string): string | undefined =>
   [...(entity.properties[name] ?? [])].sort().join('; ') || undefined
 
@@ -104,7 +104,7 @@ export function addSanction(sanction: FtmEntity, draft: PartyDraft): void {
   }
 }
 
-/** An identity document; without a number, what else is said about it. */
+/** Adds an identity document; without a number its note is the identifier. */
 export function addDocument(document: FtmEntity, draft: PartyDraft): void {
   const { schema, properties } = document
   const known = new Set(['holder', 'number', 'type', 'country', ...leftOut])
@@ -118,7 +118,7 @@ export function addDocument(document: FtmEntity, draft: PartyDraft): void {
   if (numbers.length === 0) draft.identifier(type, notes.join(', '), { country })
 }
 
-/** A wallet is a number of its holder. */
+/** A wallet is an identifier of its holder. */
 export function addWallet(wallet: FtmEntity, draft: PartyDraft): void {
   for (const key of wallet.properties['publicKey'] ?? [wallet.caption ?? wallet.id]) {
     draft.identifier('Digital currency address', key, { note: joined(wallet, 'currency') })

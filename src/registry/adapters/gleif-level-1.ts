@@ -1,4 +1,4 @@
-/** GLEIF level 1, "who is who": LEI records in the Common Data File format 3.1, CSV or XML. Read record by record; none is held. */
+/** GLEIF level 1, "who is who": LEI records in the Common Data File format 3.1, CSV or XML. Streams records. */
 import { closed } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import {
@@ -123,7 +123,7 @@ function addressOf(node: Node): Entry {
   return { ...textsAt(node, addressPaths), lines }
 }
 
-/** A member that is only there when something is known. */
+/** A member that is present only when it has a value. */
 const oneAt = (record: Node, member: string, path: string, read: (node: Node) => Entry): Entry => {
   const [node] = nodesAt(record, path)
   return node ? { [member]: read(node) } : {}
@@ -153,7 +153,7 @@ function recordOf(node: Node): Entry {
   }))
   return {
     ...textsAt(node, recordPaths),
-    // A language or type without a name says nothing.
+    // A language or type without a name has no meaning.
     other_names: names.filter((name) => 'name' in name),
     ...oneAt(node, 'legal_address', 'Entity.LegalAddress', addressOf),
     ...oneAt(node, 'headquarters_address', 'Entity.HeadquartersAddress', addressOf),

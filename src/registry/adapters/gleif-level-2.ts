@@ -1,4 +1,4 @@
-/** GLEIF level 2, "who owns whom": relationship records in the format RR-CDF 2.1, CSV or XML. Read record by record; none is held. */
+/** GLEIF level 2, "who owns whom": relationship records in the format RR-CDF 2.1, CSV or XML. Streams records. */
 import { closed } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
 import {
@@ -34,7 +34,7 @@ const recordPaths = {
   validation_reference: 'Registration.ValidationReference',
 } as const
 
-/** Where a list stands in CSV and in XML, and its members under either name. */
+/** The path of a list in CSV and in XML, and the names of its members in both. */
 const lists = {
   periods: {
     at: ['Relationship.Period', 'Relationship.RelationshipPeriods.RelationshipPeriod'],

@@ -1,6 +1,6 @@
 /**
  * GLEIF publishes the same records as XML and as CSV whose headers are paths into it (Entity.LegalName.xmllang,
- * Entity.OtherAddresses.OtherAddress.1.City). Both become one tree, without what is empty, so that a record is read in one way.
+ * Entity.OtherAddresses.OtherAddress.1.City). Both are read into the same tree without empty values.
  */
 import { integer, Type } from '#kernel/schema.ts'
 import type { Source, SourceLocation } from '../adapter.ts'
@@ -33,13 +33,13 @@ export interface Node {
   readonly members: Map<string, Node[]>
 }
 
-/** Which records a file has, and what their paths may be. */
+/** The records of a file, and the paths they may have. */
 export interface GleifLayout {
-  /** Elements from the root to a record, and the header that says how many there are. */
+  /** Elements from the root to a record, and the header that states their number. */
   readonly record_path: string
   readonly header_path: string
   readonly needed: readonly string[]
-  /** Names from the record down, divided by dots, without numbers. */
+  /** Names from the record down, separated by dots, without numbers. */
   readonly known: ReadonlySet<string>
 }
 
@@ -50,7 +50,7 @@ export interface GleifRecord {
 
 const newNode = (): Node => ({ text: undefined, members: new Map() })
 
-/** Records in groups; nothing but one group is held. */
+/** Yields records in groups, and holds one group at a time. */
 export async function* readGleif(
   source: Source,
   layout: GleifLayout,
@@ -89,7 +89,7 @@ function putText(root: Node, steps: readonly Step[], text: string): void {
       list = []
       node.members.set(name, list)
     }
-    // Numbers of blank ones are passed over.
+    // The numbers of blank ones are skipped.
     while (list.length <= index) list.push(newNode())
     node = list[index] as Node
   }
@@ -165,7 +165,7 @@ function nodeOf(element: XmlElement, path: string, unread: UnreadPaths): Node {
   return node
 }
 
-/** Paths nobody knows, each once. */
+/** Collects unknown paths, each once. */
 class UnreadPaths {
   private readonly known: ReadonlySet<string>
   private readonly found = new Set<string>()
@@ -189,7 +189,7 @@ class UnreadPaths {
   }
 }
 
-/** Every path above the given ones is known too. */
+/** The given paths and every path above them. */
 export function knownPaths(paths: readonly string[]): Set<string> {
   const known = new Set<string>()
   for (const path of paths) {
@@ -201,7 +201,7 @@ export function knownPaths(paths: readonly string[]): Set<string> {
 
 const split_paths = new Map<string, readonly string[]>()
 
-/** Paths are written in the code: there are few, and each is divided once. */
+/** Splits a path once: paths are constants of the code, so there are few. */
 function splitPath(path: string): readonly string[] {
   let steps = split_paths.get(path)
   if (steps === undefined) {
@@ -211,7 +211,7 @@ function splitPath(path: string): readonly string[] {
   return steps
 }
 
-/** Nodes at a path, through all that repeat. */
+/** Nodes at a path, including every repeated element. */
 export function nodesAt(node: Node, path: string): Node[] {
   const found: Node[] = []
   collect(node, splitPath(path), 0, found)

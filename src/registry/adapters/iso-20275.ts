@@ -1,6 +1,6 @@
 /**
  * The list of legal forms of ISO 20275 as GLEIF publishes it. It has a row for each language of a form, and one language may have
- * several names; the rows of a code are gathered. What they say of the form itself must agree.
+ * several names. The rows of a code are joined and must agree on the form itself.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
@@ -36,7 +36,7 @@ const columnNames = {
 type Column = keyof typeof columnNames
 const known = Object.values(columnNames)
 
-/** Far more than there are. */
+/** Far above the published number. */
 const MAX_FORMS = 100_000
 
 type Form = { -readonly [K in keyof EntityLegalForm]: EntityLegalForm[K] }
@@ -47,7 +47,7 @@ interface Known {
 }
 
 const statuses: Readonly<Record<string, Form['status']>> = { ACTV: 'active', INAC: 'inactive' }
-/** What every row of a form repeats. */
+/** Members that are equal in every row of a form. */
 const repeated = ['country', 'country_name', 'jurisdiction', 'subdivision', 'created_on', 'status'] as const
 
 class Forms {
@@ -91,7 +91,7 @@ class Forms {
     return begun
   }
 
-  /** What a row adds: a name, which two reserved codes have not, and how it was modified. */
+  /** Adds the name of a row, which two reserved codes do not have, and its modification. */
   private take({ form, seen }: Known, field: Field, fields: readonly string[]): void {
     const text = JSON.stringify(known.map((name) => this.columns?.get(fields, name)))
     if (seen.has(text)) this.repeated_rows++

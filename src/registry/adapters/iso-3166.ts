@@ -1,6 +1,6 @@
 /**
  * ISO 3166-1 as the CSV tables in common use have it: the country-codes table with UN M49, or a plain one with alpha-2 and name.
- * A row without a code is a territory the standard does not know; it is passed over and said, not rejected.
+ * A row without a code is a territory outside the standard: it is skipped and reported, not rejected.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'

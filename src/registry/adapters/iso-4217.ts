@@ -1,6 +1,6 @@
 /**
- * ISO 4217 as published in XML (list one and list three) and as the CSV table made of both. Rows say which entity uses or used
- * which currency; they are gathered by code. Entities without a currency are passed over and said.
+ * ISO 4217 as published in XML (list one and list three) and as the CSV table made of both. Rows state which entity uses or used
+ * which currency and are joined by code. Entities without a currency are skipped and reported.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
@@ -85,7 +85,7 @@ async function* xmlRows(source: Source, out: BatchBuilder): AsyncGenerator<Row, 
   }
 }
 
-/** Ten times the codes three letters of one alphabet have in use. */
+/** Ten times the number of codes in use. */
 const MAX_CURRENCIES = 20_000
 
 function gather(
@@ -112,7 +112,7 @@ function gather(
     currency.withdrawals.push({ entity, name, withdrawn: collapseSpaces(row.withdrawn) })
     return
   }
-  // The name in use outweighs the one a withdrawn row gave first.
+  // The current name replaces that of a withdrawn row.
   if (!currency.active) currency.name = name
   currency.active = true
   if (!currency.entities.includes(entity)) currency.entities.push(entity)

@@ -45,7 +45,7 @@ const DocumentOptions = closed({
 
 type Shared = Static<typeof LinesOptions>
 
-/** Parsed values on their way to entries. */
+/** Maps parsed values to entries. */
 class Records {
   private readonly out: BatchBuilder
   private readonly wrap: string | undefined
@@ -95,7 +95,7 @@ async function* readDocument(
   yield* records.finish()
 }
 
-/** A record that is a member of an object, with its name. Without a place for the name it would be lost. */
+/** Adds the name of a record that is a member of an object, in the member the options name. */
 function named(value: unknown, name: string, key_member: string | undefined): unknown {
   if (value instanceof RecordFault) return value
   if (key_member === undefined) {

@@ -1,4 +1,4 @@
-/** Check digits of the LEIs of a file: a record without a right one is rejected, others that are wrong are counted. */
+/** Verifies the check digits of LEIs: a record with an invalid LEI is rejected, other invalid LEIs are counted. */
 import type { SourceLocation } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { leiFault } from './lei.ts'
@@ -13,7 +13,7 @@ export class LeiChecks {
     this.out = out
   }
 
-  /** Whether the identifier of a record is a right one; rejects the record otherwise. */
+  /** Whether the identifier of a record is valid; rejects the record otherwise. */
   isKey(lei: string | undefined, column: string, pointer: string, at: SourceLocation): boolean {
     const fault = lei === undefined ? 'is empty' : leiFault(lei)
     if (fault === null) return true

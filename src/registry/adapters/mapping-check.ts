@@ -1,4 +1,4 @@
-/** What is wrong with a mapping before any source is read: targets that exclude each other, members that cannot be. */
+/** Checks a mapping before a source is read: targets that exclude each other, members that cannot exist. */
 import { formatPointer, isObject } from '../content/json-pointer.ts'
 import { isAppending, pointerSteps } from './mapping-targets.ts'
 
@@ -29,9 +29,9 @@ interface MappingLike {
   readonly group_rows?: { readonly by: readonly string[] } | undefined
 }
 
-/** Something that writes to a place of the entry. */
+/** A part of the mapping that writes to a member of the entry. */
 interface Write {
-  /** Where it stands in the options. */
+  /** Its pointer in the options. */
   readonly at: string
   readonly steps: readonly string[]
   readonly appends: boolean
@@ -67,7 +67,7 @@ const valueWrites = (mappings: readonly MappedValue[], at: string): Write[] =>
     return { at: `${at}/${index}/pointer`, steps: appends ? steps.slice(0, -1) : steps, appends }
   })
 
-/** The places constants fill: members of objects one by one, an array as a whole. */
+/** The members that constants write: members of objects one by one, an array as a whole. */
 function constantWrites(constants: Readonly<Record<string, unknown>>, at: string, steps: string[] = []): Write[] {
   return Object.entries(constants).flatMap(([name, value]): Write[] => {
     const [place, path] = [`${at}${formatPointer([name])}`, [...steps, name]]
@@ -86,7 +86,7 @@ function writeFaults(writes: readonly Write[]): OptionFault[] {
     else if (steps.length > 1 && steps.slice(0, -1).includes('-')) {
       faults.push({ pointer: at, detail: 'has "-" before its end; use elements for members of an array’s elements' })
     }
-    // The member that holds the rest of a row has no place of its own.
+    // The member that holds the remaining columns has no target of its own.
     if (steps.length === 0) continue
     const place = formatPointer(steps)
     const same = taken.get(place)
@@ -136,7 +136,7 @@ function elementFaults(element: MappedElement, at: string): OptionFault[] {
   ]
 }
 
-/** `values` are absent where the mapping is that of the type. */
+/** `values` are absent when the mapping is derived from the type. */
 function groupFaults(by: readonly string[], values: readonly Write[] | undefined, arrays: readonly Write[]) {
   return by.flatMap((pointer, index): OptionFault[] => {
     const place = formatPointer(pointerSteps(pointer))

@@ -1,6 +1,6 @@
 /**
- * From a record to its entry, by a mapping: where each value goes, and what is put in where there is none. A value that does not
- * read as what it is said to be is rejected with its column.
+ * Maps records to entries: the target of each value, and defaults for missing ones. A value that does not fit its declared kind is
+ * rejected with its column.
  */
 
 import type { Entry, Reject, SourceLocation } from '../adapter.ts'
@@ -11,9 +11,9 @@ import type { ColumnMapping, ElementMapping, EntryRules, MemberMapping } from '.
 import { appendTo, cloneValue, mergeEntries, parseTarget, pointerSteps, type Target } from './mapping-targets.ts'
 import { type Convert, createConverter, members, splitting, typed, Unreadable } from './mapping-values.ts'
 
-/** One value of a record on its way into the entry. */
+/** One mapped value of a record. */
 interface Field<R> {
-  /** What people find it by in the source. */
+  /** Its column or member in the source, as messages name it. */
   readonly name: string
   readonly given: (record: R) => unknown
   /** The value, undefined for none, or an Unreadable. */
@@ -33,7 +33,7 @@ interface ElementPlan<R> {
 
 /** A record with values that cannot be read or are missing. */
 export class RejectedRecord {
-  /** What could be read. */
+  /** The readable part. */
   readonly entry: Entry
   readonly rejects: readonly Reject[]
   constructor(entry: Entry, rejects: readonly Reject[]) {
@@ -45,7 +45,7 @@ export class RejectedRecord {
 /** From a record to its entry. */
 export interface Mapping<R> {
   map(record: R, at: SourceLocation): Entry | RejectedRecord
-  /** Puts in what no record of a grouped entry had, or says what is missing. */
+  /** Applies defaults to a grouped entry, or returns what is missing. */
   complete(entry: Entry, at: SourceLocation): Reject[]
 }
 
@@ -54,7 +54,7 @@ class FieldMapping<R> implements Mapping<R> {
   private readonly elements: readonly ElementPlan<R>[]
   private readonly constants: Readonly<Record<string, unknown>> | undefined
   private readonly is_grouped: boolean
-  /** The record itself is what the entry begins as. */
+  /** The entry starts as a copy of the record. */
   private readonly begin: ((record: R) => Entry) | undefined
 
   constructor(
@@ -126,7 +126,7 @@ function addConstants(entry: Entry, constants: Readonly<Record<string, unknown>>
   )
 }
 
-/** The elements a record gives; none when all its values are empty. */
+/** The elements of a record; none when all its values are empty. */
 function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   const rejects: Reject[] = []
   let parts: Entry[] = [cloneValue(plan.constants) as Entry]
@@ -166,7 +166,7 @@ function refusal<R>(value: unknown, field: Field<R>, given: unknown, at: SourceL
     : reject('value_missing', `"${field.name}" is empty, but required.`, where, found, pointer)
 }
 
-/** A mapping that contradicts itself is refused before it is ordered; here for those who did not ask. */
+/** Imports check the mapping before they start; this covers other callers. */
 function expectMapping(rules: object): void {
   const [fault] = findMappingFaults(rules)
   if (fault) refuseSource('layout_unknown', `The mapping cannot be used: ${fault.pointer} ${fault.detail}.`)
@@ -175,7 +175,7 @@ function expectMapping(rules: object): void {
 type Cells = readonly string[]
 const toRead = (convert: Convert) => convert as (given: unknown) => unknown
 
-/** From the cells of a row to its entry. Without `columns` every header becomes a member of the same name. */
+/** Maps the cells of a row to an entry. Without `columns` every header becomes a member of the same name. */
 export function mapColumns(
   header: Cells,
   columns: readonly ColumnMapping[] | undefined,
@@ -209,7 +209,7 @@ export function mapColumns(
   return new FieldMapping(fieldsOf(mappings), elements, rules)
 }
 
-/** Columns that nothing is taken from, in a sentence; null when all are read, or the mapping was chosen by hand. */
+/** A sentence about columns that are not read; null when all are read, or the mapping is not derived from the type. */
 export function unreadColumns(
   header: readonly string[],
   columns: readonly ColumnMapping[] | undefined,
@@ -251,7 +251,7 @@ function columnIndex(header: readonly string[], { column, optional }: ColumnMapp
   refuseSource('column_missing', `There is no column "${column}". The columns are: ${found.join(', ')}.`)
 }
 
-/** The same for records that are objects already: members move, and texts are read as what they are said to be. */
+/** Maps records that are objects: moves members and converts texts to their declared kinds. */
 export function mapMembers(
   mappings: readonly MemberMapping[] | undefined,
   rules: EntryRules<MemberMapping>,

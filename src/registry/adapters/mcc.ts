@@ -53,7 +53,7 @@ function readCategory({ fields, at }: TableRow, columns: Columns, out: BatchBuil
   if (entry.code === undefined) refuse('code', 'The row has no code.', entry.description ?? null)
   else if (entry.description === undefined) refuse('description', 'The code has no description.', entry.code)
   else {
-    // A workbook that keeps codes as numbers loses their zeros.
+    // A workbook that stores codes as numbers drops their leading zeros.
     if (at.sheet !== undefined && /^\d{1,3}$/.test(entry.code)) entry.code = entry.code.padStart(4, '0')
     out.add(entry as Entry, at)
   }

@@ -32,7 +32,7 @@ const CODE = /^(?:\d{2,6}|\d{2}-\d{2})$/
 
 const levelOf = (code: string): number => (code.includes('-') ? 1 : code.length - 1)
 
-/** The digits without the last; of three, the sector they belong to. */
+/** The code without its last digit; for three digits the sector. */
 function parentOf(code: string, all: ReadonlySet<string>): string | undefined {
   if (levelOf(code) === 1) return undefined
   const above = code.slice(0, -1)
@@ -130,7 +130,7 @@ async function readJson(source: Source, options: Options, codes: Codes, out: Bat
     out.warn('not_a_number', `${count} values are written NaN, which is not JSON; they were read as no value.`)
 }
 
-/** What a code of the JSON has beside its title, or the name of the member that cannot be read. */
+/** The definition of a code in the JSON, or the name of the member that cannot be read. */
 function definitionOf(value: Record<string, unknown>): object | string {
   const { description = '', index_items = [], cross_references = {} } = value
   if (typeof description !== 'string') return 'description'

@@ -1,4 +1,4 @@
-/** From one party of OFAC's advanced XML to a draft: names put together from their parts, features by what their type is called. */
+/** Reads one party of OFAC's advanced XML: joins the parts of names, and maps features by the name of their type. */
 import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../formats/xml.ts'
 import { periodText } from './ofac-advanced-dates.ts'
 import type { ValueSet } from './ofac-advanced-layout.ts'
@@ -6,7 +6,7 @@ import type { OfacList } from './ofac-list.ts'
 import { ofacDates } from './ofac-remarks.ts'
 import { birthDate, collapseSpaces, PartyDraft } from './sanctioned-party.ts'
 
-/** What a party refers to. A reference that leads nowhere is counted by whoever answers. */
+/** Resolves references of a party. The implementation counts those that cannot be resolved. */
 export interface References {
   value(set: ValueSet, id: string | undefined): string | undefined
   /** An attribute of a reference value. */
@@ -106,7 +106,7 @@ function readNames(identity: XmlElement, draft: PartyDraft, references: Referenc
       groups.set(getAttribute(group, 'ID') ?? '', type)
     }
   }
-  // Which of a false identity's names is the primary one says nothing about the party.
+  // The primary name of a false identity is not a primary name of the party.
   const is_main = getAttribute(identity, 'Primary') !== 'false' && getAttribute(identity, 'False') !== 'true'
   for (const alias of getChildren(identity, 'Alias')) {
     const type = references.value('AliasType', getAttribute(alias, 'AliasTypeID'))
@@ -162,11 +162,11 @@ function readFeatures(profile: XmlElement, draft: PartyDraft, references: Refere
       const comment = getChildText(version, 'Comment')
       const values = valuesOf(version, references)
       for (const value of values) features.push({ type, value, comment })
-      // Without a value the comment is all there is.
+      // Without a value the comment is used.
       if (comment && values.length === 0) draft.remark(type ? `${type}: ${comment}` : comment)
     }
   }
-  // Where a member has room for one value, it is the same one in whatever order they come.
+  // A member for a single value takes the same one whatever the order in the file.
   features.sort((a, b) => (a.value.text < b.value.text ? -1 : 1))
   const filled = new Set<string>()
   for (const feature of features) addFeature(feature, draft, filled)
@@ -233,7 +233,7 @@ export interface Document {
   readonly note: string
 }
 
-/** A document with its number; without one, what else is said about it. */
+/** A document with its number; without one its note is the identifier. */
 export function readDocument(element: XmlElement, references: References): Document {
   const dates = getChildren(element, 'DocumentDate').flatMap((date) => {
     const period = getChild(date, 'DatePeriod')

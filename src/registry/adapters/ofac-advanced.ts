@@ -1,7 +1,7 @@
 /**
  * OFAC's advanced XML (the `Sanctions` schema), which the SDN list and the consolidated list share. Its sections refer to each other
- * by numbers: what a party refers to comes before it, but its programmes come after all parties, so that parties are held, as
- * compact text, until the end. A reference that leads nowhere is counted.
+ * by id. The programmes of a party come after all parties, so parties are buffered as compact text until the end. References that
+ * cannot be resolved are counted.
  */
 import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
@@ -44,7 +44,7 @@ const Options = closed({
 })
 type Options = Static<typeof Options>
 
-/** Facts about a party that follow in later sections. */
+/** Data of a party that later sections hold. */
 interface Later {
   readonly programmes: string[]
   readonly references: string[]
@@ -70,7 +70,7 @@ class AdvancedList implements References {
   private readonly parties: Held[] = []
   private readonly by_profile = new Map<string, Held>()
   private readonly identity: ListIdentity
-  /** References that lead nowhere, by what they refer to. */
+  /** Unresolved references, by the kind of their target. */
   private readonly orphans = new Map<string, { count: number; at: SourceLocation }>()
   private at: SourceLocation = { row: 0 }
   private parties_read = 0
@@ -252,7 +252,7 @@ async function* read(
   yield* held.batches(!absent_sections.includes('SanctionsEntries'))
 }
 
-/** What a section refers to must have been read: sections come in the order of the schema, each once. */
+/** Sections must come in the order of the schema, each once, so that references can be resolved. */
 function noteSection(section: string, found: string[], line: number): void {
   const position = (name: string | undefined) => sections.indexOf(name as (typeof sections)[number])
   const last = found.at(-1)

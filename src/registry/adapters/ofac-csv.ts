@@ -1,7 +1,7 @@
 /**
- * OFAC's text files, the SDN list and the consolidated list: parties, and in files of their own their aliases, addresses and the
- * remarks that did not fit. They come as one zip, or the parties' file alone where the others are said to be absent. No header,
- * `-0-` for nothing, 0x1A at the end.
+ * OFAC's text files of the SDN list and the consolidated list: parties, and in separate files their aliases, addresses and long
+ * remarks. They come as one zip, or as the file of parties alone when the others are declared absent. They have no header, `-0-` for
+ * an empty value, and 0x1A at the end.
  */
 import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
@@ -27,7 +27,7 @@ import { readTable, type TableRow } from './table.ts'
 
 type Role = 'parties' | 'aliases' | 'addresses' | 'comments'
 
-/** The four files of a publication, by the list they belong to. */
+/** The four files of each list. */
 const stems: Readonly<Record<OfacList, Readonly<Record<Role, string>>>> = {
   'ofac-sdn': { parties: 'sdn', aliases: 'alt', addresses: 'add', comments: 'sdn_comments' },
   'ofac-consolidated': {
@@ -81,7 +81,7 @@ const aliasColumns = ['ent_num', 'alt_num', 'alt_type', 'alt_name', 'alt_remarks
 const addressColumns = ['ent_num', 'add_num', 'address', 'city', 'country', 'add_remarks']
 const commentColumns = ['ent_num', 'remarks']
 
-/** Rows of a file beside the parties' one that belong to one party. */
+/** Rows of aliases, addresses or comments of one party. */
 interface Group {
   readonly rows: (readonly string[])[]
   readonly first: SourceLocation
@@ -146,7 +146,7 @@ const fileSet = ({ list, options }: Reading): FileSet => {
   }
 }
 
-/** The parties' file alone, where somebody said that the others are absent. */
+/** Reads the file of parties alone, when the others are declared absent. */
 async function* readAlone(bytes: Source, reading: Reading): AsyncGenerator<Batch, void, undefined> {
   const set = fileSet(reading)
   const { parties } = stems[reading.list]
@@ -163,7 +163,7 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
     const { parties, aliases, addresses, comments } = stems[list]
     const set = fileSet(reading)
     const names = archive.members.map(({ name }) => baseName(name))
-    // The other list alone is told as what it is, not by what it lacks.
+    // The other list is reported as such, not as an incomplete set.
     if (!names.some((name) => name.toLowerCase() === `${parties}.${set.extension}`)) {
       for (const name of names) expectFileName(name, list)
     }
@@ -201,7 +201,7 @@ function marked(
   file?: string,
 ): AsyncGenerator<string> {
   if (options.files_without_end_mark?.includes(stem)) return text
-  // All that were named before stay named, so that the advice can be copied as it is.
+  // Files that the option already names stay in it, so that the advice can be copied.
   const complete = JSON.stringify([...(options.files_without_end_mark ?? []), stem])
   const advice = `, or set the option {"files_without_end_mark": ${complete}} if it is complete`
   return requireEndMark(text, { file, advice })
@@ -236,7 +236,7 @@ async function groupByParty(
   return beside
 }
 
-/** Rows whose party is not on the list: they were read for nothing, and most likely the parties' file is not whole. */
+/** Reports rows without a party: most likely the file of parties is incomplete. */
 function reportOrphans(beside: CompanionFiles, parties: string, out: BatchBuilder): void {
   for (const { file, groups } of Object.values(beside)) {
     const orphans = [...groups].filter(([, { is_taken }]) => !is_taken)
@@ -249,7 +249,7 @@ function reportOrphans(beside: CompanionFiles, parties: string, out: BatchBuilde
   }
 }
 
-/** `-0-`, with or without the space behind it, is nothing; a file cut by another tool ends in `-0`. */
+/** `-0-`, with or without a trailing space, is an empty value; a file truncated by another tool ends in `-0`. */
 function given(field: string): string {
   const value = field.trim()
   return value === '-0-' || value === '-0' ? '' : value
@@ -310,7 +310,7 @@ function readParty(
     draft.address([street, city, country, note], { city, country })
   }
   draft.vessel({ call_sign, type: vessel_type, flag, owner, tonnage, gross_registered_tonnage: grt })
-  // A comment goes on where the remarks were cut, in the middle of a word.
+  // A comment continues the remarks, possibly in the middle of a word.
   const whole = remarks + (beside.comments?.take(number) ?? []).map(([, more]) => more).join('')
   readRemarks(whole, draft)
   addParty(out, draft.remark(whole), at)

@@ -1,6 +1,6 @@
 /**
  * The remarks of the OFAC text files, where dates of birth, documents and weak aliases are packed into one line separated by
- * semicolons. Only what is unmistakable is taken out; the line itself stays as it is in the entry.
+ * semicolons. Only unambiguous parts are extracted; the entry keeps the line unchanged.
  */
 import { birthDate, type PartyDraft } from './sanctioned-party.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Entities of OpenSanctions in the FollowTheMoney model, one JSON object on a line, in any order: parties, and beside them sanctions,
- * addresses, documents and links that belong to them. All are held, as compact text, until the end of the file, where each party
- * is put together. Beyond the limit a smaller part of the data must be chosen.
+ * Entities of OpenSanctions in the FollowTheMoney model, one JSON object per line in any order: parties, and their sanctions,
+ * addresses, documents and links. All are buffered as compact text until the end of the file, where the parties are built. A file
+ * beyond the limit is refused: a smaller part of the data must be selected.
  */
 import { closed, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
@@ -36,7 +36,7 @@ const Options = closed({
 })
 type Options = Static<typeof Options>
 
-/** As it is put aside. */
+/** Its buffered form. */
 interface Placed {
   readonly entity: FtmEntity
   readonly at: SourceLocation
@@ -47,10 +47,10 @@ class Graph {
   private readonly options: Options
   private readonly held = new HeldValues()
   private readonly parties = new Map<string, { readonly held: number; readonly name: string }>()
-  /** Names of everything else a link may lead to. */
+  /** Names of other entities a link may refer to. */
   private readonly names = new Map<string, string>()
   private readonly addresses = new Map<string, number>()
-  /** By the party they belong to. */
+  /** By their party. */
   private readonly attached = new Map<string, number[]>()
   private readonly unread = new Map<string, { count: number; at: SourceLocation }>()
   private readonly orphans = new Map<string, { count: number; at: SourceLocation }>()
@@ -94,7 +94,7 @@ class Graph {
       this.left_out++
       this.names.set(id, name)
     }
-    // A wallet is a party of its own and a number of its holder.
+    // A wallet is a party of its own and an identifier of its holder.
     if (entity.schema === 'CryptoWallet' && properties['holder']) this.attach(entity, properties['holder'], at)
   }
 
@@ -161,7 +161,7 @@ class Graph {
       for (const one of attached) {
         const { entity, at } = this.held.get<Placed>(one)
         const { schema, properties } = entity
-        // A link with a party at its other end was counted there.
+        // The link is counted at its other end, which is a party.
         const ends = (links[schema] ?? []).flatMap((end) => properties[end] ?? [])
         if (!ends.some((end) => this.parties.has(end))) count(this.orphans, schema, at)
       }
@@ -213,13 +213,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string' && one.trim() !== '') : []
 
-/** Without a mark, a party with a topic is one. */
+/** Without the member `target`, a party with a topic is a target. */
 function isTarget({ properties }: FtmEntity, value: unknown): boolean {
   const mark = isObject(value) ? value['target'] : undefined
   return typeof mark === 'boolean' ? mark : (properties['topics'] ?? []).length > 0
 }
 
-/** The entity, or why it is none. */
+/** The entity, or why the line is invalid. */
 function entityOf(value: unknown): FtmEntity | string {
   if (!isObject(value)) return 'The line is not an entity: an object with id, schema and properties.'
   const { id, schema, properties, caption, last_change } = value

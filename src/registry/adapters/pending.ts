@@ -1,4 +1,4 @@
-/** What an adapter has read and not yet handed on. It keeps batches small; it decides nothing. */
+/** Collects what an adapter reads into small batches. */
 import type { Batch, Entry, ReadEntry, Reject, SourceFile, SourceLocation, Warning } from '../adapter.ts'
 
 export const MAX_BATCH_ENTRIES = 500
@@ -8,7 +8,7 @@ export class BatchBuilder {
   private rejects: Reject[] = []
   private warnings: Warning[] = []
   private files: SourceFile[] = []
-  /** Of all batches. */
+  /** Count of all batches. */
   reject_count = 0
 
   add(entry: Entry, at: SourceLocation): void {
@@ -24,7 +24,7 @@ export class BatchBuilder {
     this.warnings.push(at === undefined ? { code, message } : { code, message, at })
   }
 
-  /** Rows the source should not have or should have had; a guard closes. */
+  /** Adds a warning that marks the source as most likely incomplete. */
   doubt(code: string, message: string, count: number, at?: SourceLocation): void {
     this.warnings.push({ code, message, count, closes_guard: true, ...(at && { at }) })
   }
@@ -46,7 +46,7 @@ export class BatchBuilder {
     return batch
   }
 
-  /** The last batch, if there is anything in it. */
+  /** The last batch, unless it is empty. */
   *rest(): Generator<Batch, void, undefined> {
     const held = [this.entries, this.rejects, this.warnings, this.files]
     if (held.some(({ length }) => length > 0)) yield this.take()

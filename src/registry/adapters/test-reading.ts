@@ -1,4 +1,4 @@
-/** For tests: everything an adapter says about a source. */
+/** For tests: reads a source with an adapter and returns everything it yields. */
 import type { Adapter, Batch, Entry, ReadEntry, Reject, Source, SourceFile, Warning } from '../adapter.ts'
 import { adapters } from './index.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The consolidated list of HM Treasury (ConList.csv), in its layouts of 2018 and 2022. One party has a row for each
- * combination of its names, dates and addresses, and they stand apart, so all rows are gathered by Group ID.
+ * combination of its names, dates and addresses, not next to each other, so all rows are joined by Group ID.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
@@ -94,7 +94,7 @@ function kindOf(type: string | undefined) {
 const dateOf = (given: string | undefined): string | undefined =>
   given === undefined ? undefined : parseDate(given, ['DD/MM/YYYY'])
 
-/** `00` is a part that is not known: `00/00/1980` is a year, and a day without its month is no more than its year. */
+/** `00` is an unknown part: `00/00/1980` is a year, and a day without its month is reduced to its year. */
 function birth(given: string | undefined): SanctionedParty['birth_dates'][number] | undefined {
   if (given === undefined) return undefined
   const known = given.replace(/^(00|\d\d)\/00\//, '').replace(/^00\//, '')

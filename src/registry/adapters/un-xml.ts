@@ -83,7 +83,7 @@ function readAddress(address: XmlElement, draft: PartyDraft): void {
   draft.address([...parts, getChildText(address, 'NOTE')], { city, postal_code, country })
 }
 
-/** EXACT has a date or a year, BETWEEN two years, APPROXIMATELY a date or year that is none to rely on. */
+/** EXACT has a date or a year, BETWEEN two years, APPROXIMATELY an inexact date or year. */
 function readBirth(birth: XmlElement): SanctionedParty['birth_dates'][number] | undefined {
   const kind = getChildText(birth, 'TYPE_OF_DATE')
   const [from, to] = [getChildText(birth, 'FROM_YEAR'), getChildText(birth, 'TO_YEAR')]

@@ -1,6 +1,6 @@
 /**
  * The Denied Persons List of the US Bureau of Industry and Security: tab-separated, one row for each address. The list has no
- * numbers, so a party is known by name, street, city, state and the day of its order; rows published twice become one.
+ * ids, so a party is identified by name, street, city, state and the date of its order; rows published twice are joined.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'

@@ -1,7 +1,7 @@
 /**
  * The Consolidated Screening List of the US government: the lists of Commerce, State and Treasury in one, in CSV and in JSON. Only the
- * lists of the Treasury number their parties; on the others a party is known by its name and the day it was listed, and rows
- * that share both (one for each address, say) become one party.
+ * lists of the Treasury have ids; on the others a party is identified by its name and the day it was listed, and rows that share
+ * both (for example one for each address) are joined.
  */
 import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
@@ -47,7 +47,7 @@ const columns = [
   'ids',
 ] as const
 type Column = (typeof columns)[number]
-/** Numbers of the download. */
+/** Ids that every download assigns again. */
 const LEFT_OUT = new Set(['_id', 'id'])
 const WITHOUT_THEM_NO_PARTY: readonly Column[] = ['source', 'name']
 
@@ -179,7 +179,7 @@ function addRecord(record: Listing, draft: PartyDraft): void {
   addRemark('Standard order', one('standard_order'), draft)
 }
 
-/** A date that is no day is kept in the remarks. */
+/** A date that is not a valid day is kept in the remarks. */
 function addDate(given: string | undefined, member: 'listed_on' | 'expires_on', title: string, draft: PartyDraft) {
   const day = parseDate(given ?? '', ['YYYY-MM-DD', 'MM/DD/YYYY'])
   if (day === undefined) addRemark(title, given, draft)
@@ -207,7 +207,7 @@ async function* readCsvList(
   yield* parties.batches()
 }
 
-/** All columns are expected: one that is missing or renamed would lose what it holds in every entry. */
+/** All columns are required: a missing or renamed one would lose its values in every entry. */
 function expectColumns(header: readonly string[], absent: readonly string[], out: BatchBuilder): Columns {
   const said = absent.filter((name) => header.includes(name))
   if (said.length > 0) {
@@ -234,7 +234,7 @@ const splitList = (cell: string | undefined): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** The country is a code at the end, where there is one; other parts are not marked. */
+/** The country is an optional code at the end; other parts are not marked. */
 function csvAddress(text: string): Address {
   const country = /, ([A-Z]{2})$/.exec(text)?.[1]
   return { parts: [text], country }

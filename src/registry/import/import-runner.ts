@@ -1,6 +1,6 @@
 /**
- * Runs one import in a worker thread and gives its output as it comes: the source is fed as fast as the thread reads and
- * the output as fast as the caller stores. Memory and time of the thread are bounded; ending the iteration ends the thread.
+ * Runs one import in a worker thread and streams its output with backpressure in both directions. Memory and time of the thread are
+ * bounded; ending the iteration ends the thread.
  */
 import { Worker } from 'node:worker_threads'
 import type { AdmissionRequest, ThreadAdmission } from '#kernel/thread-admission.ts'
@@ -11,21 +11,21 @@ import { ThreadTurns } from './thread-turns.ts'
 
 export interface ImportLimits {
   readonly memory_mb: number
-  /** How long the thread may be busy without a sign of life. */
+  /** How long the thread may be busy without a message. */
   readonly idle_timeout_ms: number
-  /** How long the thread may run in all; without it as long as it shows signs of life. */
+  /** How long the thread may run in total; without it, as long as it sends messages. */
   readonly total_ms?: number
 }
 export interface ImportOptions {
   readonly limits?: ImportLimits
   readonly signal?: AbortSignal | undefined
-  /** Under which slot the thread runs; without it it runs at once. */
+  /** The slot of the thread; without one it starts immediately. */
   readonly admission?: { readonly threads: ThreadAdmission; readonly request: AdmissionRequest } | undefined
 }
 
-/** A bad row or type takes seconds of work; a busy machine may take that long over a good one. */
+/** A malicious row or type takes seconds; so may a good one on a busy machine. */
 export const defaultLimits: ImportLimits = { memory_mb: 256, idle_timeout_ms: 20_000 }
-/** So much is given to the thread before it asks. */
+/** Number of bytes sent before the thread requests more. */
 const MAX_BYTES_UNDER_WAY = 1024 * 1024
 const YOUNG_MB = 16
 
@@ -54,7 +54,7 @@ async function* runThread(
 ): AsyncGenerator<ImportOutput, void, undefined> {
   signal?.throwIfAborted()
   const worker = new Worker(script, {
-    // Rows die young: with room for some thousand of them few are ever copied. What is given here the process needs more.
+    // Rows are short-lived: a young generation for some thousand of them avoids most copying. It costs that much more memory.
     resourceLimits: { maxOldGenerationSizeMb: limits.memory_mb, maxYoungGenerationSizeMb: YOUNG_MB },
   })
   const post = (message: ThreadInput, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer)
@@ -76,7 +76,7 @@ async function* runThread(
   const pause = new Int32Array(new SharedArrayBuffer(4))
   turns?.onPauseWanted(() => Atomics.store(pause, 0, 1))
   let isPaused = false
-  /** Somebody else has the slot now; goes on when it is this thread's turn again. */
+  /** Waits until the slot is acquired again. */
   const waitForTurn = async (): Promise<void> => {
     isPaused = true
     await turns?.yield()
@@ -86,7 +86,7 @@ async function* runThread(
     watch()
   }
 
-  // The thread is silent with good reason until it has started, and while it waits for the source or for the caller.
+  // The thread sends no messages until it has started, and while it waits for the source or for the caller.
   let watchdog: NodeJS.Timeout | undefined
   const watch = () => {
     clearTimeout(watchdog)
@@ -176,7 +176,7 @@ async function* runThread(
   }
 }
 
-/** What fills its memory is handed over as it is, a part of something larger as a copy. */
+/** A buffer that fills its memory is transferred; a part of a larger one is copied. */
 const asWhole = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
   bytes.buffer instanceof ArrayBuffer && bytes.length === bytes.buffer.byteLength
     ? (bytes as Uint8Array<ArrayBuffer>)

@@ -1,6 +1,6 @@
 /**
- * Entry of the worker thread that reads a source: what runs here is bounded in memory and can be ended at any time, so a
- * hostile file or type harms one import and nothing else. Talks with import-runner.ts only.
+ * Entry point of the worker thread that reads a source. Its memory is bounded and it can be terminated at any time, so a hostile file
+ * or type affects one import only. It communicates with import-runner.ts only.
  */
 import { parentPort } from 'node:worker_threads'
 import { SourceFault } from '../adapter.ts'
@@ -9,7 +9,7 @@ import type { ImportOutput, ImportRequest } from './order.ts'
 import { runImport } from './pipeline.ts'
 
 export type ThreadInput =
-  /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it is told to resume. */
+  /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it receives `resume`. */
   | { readonly kind: 'start'; readonly order: ImportRequest; readonly pause: Int32Array }
   | { readonly kind: 'resume' }
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
@@ -24,7 +24,7 @@ export type ThreadOutput =
   | { readonly kind: 'fault'; readonly code: string; readonly message: string; readonly at: SourceFault['at'] }
   | { readonly kind: 'crash'; readonly message: string }
 
-/** So many pieces of output may be under way before the thread waits for the database. */
+/** Number of output messages that may be pending before the thread waits for the database. */
 const OUTPUTS_UNDER_WAY = 4
 
 const port = parentPort
@@ -46,7 +46,7 @@ if (port) {
       if (chunk === null) return
       const bytes = chunk.length
       yield chunk
-      // Only now has the reader come back for more: what it was given is dealt with.
+      // The reader requests the next chunk only when the previous one is processed.
       send({ kind: 'taken', bytes })
     }
   }
@@ -68,7 +68,7 @@ if (port) {
       for await (const output of runImport(adapter, source(), order, () => waitWhilePaused(pause))) {
         under_way++
         if (output.kind === 'rows' || output.kind === 'tree') {
-          // Handed over, not copied.
+          // Transferred, not copied.
           send({ kind: 'output', output }, [output.bytes.buffer])
         } else {
           send({ kind: 'output', output })

@@ -1,6 +1,6 @@
 /**
- * One import, from bytes to rows ready to be stored: read, drop or hash personal members, normalise, validate, key, hash.
- * It runs to the end whatever it meets, so that every bad row is named; it knows no database and stores nothing.
+ * The import pipeline, from bytes to rows ready to be stored: read, drop or hash personal members, normalise, validate, key, hash.
+ * It continues after bad rows, so that each is reported. It does not use the database.
  */
 import { createHmac } from 'node:crypto'
 import {
@@ -52,7 +52,7 @@ export async function* runImport(
   try {
     if (misfit?.certain) refuseSource('another_format', misfit.sentence)
     const remarks = misfit ? [{ code: 'another_format', message: misfit.sentence }] : []
-    // A delta may well hold no rows; a download of no bytes is broken.
+    // A delta may hold no rows; an empty download is broken.
     const may_be_empty = order.delta !== undefined && head.length > 0
     yield* readRows(adapter, bytes, order, content, control, { remarks, may_be_empty })
   } catch (error) {
@@ -87,7 +87,7 @@ async function* readRows(
   const staged = new CopyRows(2 * ROWS_BYTES)
   const removed = new RemovedCharacters()
   const language = new NameLanguage(order.type)
-  // An import finds keys that repeat where its rows are staged; a preview stages none.
+  // An import finds duplicate keys among its staged rows; a preview stages none.
   const seen = order.preview === undefined || order.type.key_pointers.length === 0 ? null : new SeenKeys()
   let rejects: Reject[] = []
   let keys: [string, string | null][] = []
@@ -98,12 +98,12 @@ async function* readRows(
   let is_contradictory = false
 
   const refuse = (reject: Reject) => {
-    // Refused even where bad rows are left out: nobody can say what is meant.
+    // Refused even when bad rows are left out, since the intended meaning is unknown.
     if (reject.code === CHANGED_AND_REMOVED) is_contradictory = true
     tally.add(reject)
     rejects.push(reject)
   }
-  // After a reject nothing will be published, unless rejects are left out: then there is no use in staging more.
+  // After a reject no version is published unless bad rows are left out, so nothing more is staged.
   const isPublishable = () => order.preview === undefined && (!order.strict || tally.total === 0)
 
   const context = { key_pointers: order.type.key_pointers, removal: order.delta?.marker ?? null }
@@ -169,7 +169,7 @@ async function* readRows(
   if (rows === 0 && !may_be_empty) {
     throw new SourceFault('empty_source', 'The source holds no rows at all; an empty file never replaces a list.')
   }
-  // What was not read to its end says nothing about the list as a whole.
+  // A source that was not read to its end cannot be checked as a whole list.
   const { cut } = control
   if (!cut) doubts.push(...(marker?.warnings() ?? []))
   warnings.unshift(...removed.warnings(), ...(seen?.warnings() ?? []), ...language.warnings())
@@ -207,7 +207,7 @@ async function* readRows(
   if (tree && !order.delta && accepted >= MIN_TREE_ENTRIES) yield* treeRows(content)
 }
 
-/** Keys that repeat are found, with their places, where the rows are staged. */
+/** Duplicate keys are found, with their locations, among the staged rows. */
 function finishTree(content: RootBuilder): ReturnType<RootBuilder['finish']> | null {
   try {
     return content.finish()
@@ -236,9 +236,9 @@ function* treeRows(content: RootBuilder): Generator<ImportOutput> {
 }
 
 interface Privacy {
-  /** Removes or hashes personal members in place, before anything is looked at or kept. */
+  /** Removes or hashes personal members in place, before an entry is validated or stored. */
   apply(entry: Entry): void
-  /** What was to be dropped or hashed and stood in no entry at all: most likely it is misspelt. */
+  /** Pointers to drop or hash that matched no entry: most likely they are misspelt. */
   unmet(): string[]
 }
 
@@ -258,7 +258,7 @@ function createPrivacy({ drop, hash, hash_key }: ImportRequest): Privacy {
 
 type ChangeMember = (parent: Record<string, unknown>, name: string) => void
 
-/** Whether there was anything to change; `*` is every element of an array, the last first, since some may go. */
+/** Returns whether anything was changed; `*` is every element of an array, visited from the end since elements may be removed. */
 function changeAt(value: unknown, steps: readonly string[], at: number, change: ChangeMember): boolean {
   if (typeof value !== 'object' || value === null) return false
   const parent = value as Record<string, unknown>
@@ -287,7 +287,7 @@ const hashWith =
     parent[name] = createHmac('sha256', key).update(text).digest('hex')
   }
 
-/** What was found, shortened; never of a member that holds personal data. */
+/** The value of a member, shortened; never of a member with personal data. */
 function createExcerptReader({ fields }: ImportRequest['type']): (entry: Entry, pointer: string) => string | null {
   const personal = new Set(Object.keys(fields).filter((pointer) => fields[pointer]?.personal))
   return (entry, pointer) => {

@@ -1,6 +1,6 @@
 /**
- * What a dataset type is: the schema of one entry, its business key, rules over the whole list and what each field means.
- * `checkDefinition` names everything that is wrong with one; it may only be compiled when nothing is.
+ * The definition of a dataset type: the schema of one entry, its business key, rules over the whole list and the meaning of fields.
+ * `checkDefinition` returns all faults; a definition may be compiled only when there are none.
  */
 import { findSchemaErrors } from '#kernel/http/validation.ts'
 import { closed, integer, listOf, oneOf, Slug, type Static, Type, text } from '#kernel/schema.ts'
@@ -122,7 +122,7 @@ export type TypeDefinition = Static<typeof TypeDefinitionSchema>
 export type FieldDefinition = Static<typeof FieldSchema>
 export type ListRules = Static<typeof ListRulesSchema>
 
-/** Everything wrong with a definition, each with a pointer into it; empty when it can be used. */
+/** All faults of a definition with their pointers; empty when it is valid. */
 export function checkDefinition(definition: unknown): Fault[] {
   const shape = findSchemaErrors('body', TypeDefinitionSchema, definition)
   if (shape.length > 0) {
@@ -199,7 +199,7 @@ function findFieldFaults(def: TypeDefinition, tree: SchemaTree): Fault[] {
   })
 }
 
-/** A form that does not fit the kind of value would silently do nothing. */
+/** A form that does not fit the kind of value would have no effect. */
 function findFormFaults(field: FieldDefinition, schemas: readonly unknown[], tree: SchemaTree): Fault[] {
   const isAlways = (kind: Kind) => schemas.every((schema) => hasOnlyKinds(tree.getKinds(schema), [kind, 'null']))
   const code = 'form_invalid'
