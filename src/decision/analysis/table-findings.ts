@@ -1,4 +1,4 @@
-/** The faults of a decision table in sentences, each with inputs that show it. */
+/** Findings about a decision table, each with example inputs. */
 import type { Layout, ParsedTable } from '../engine-1/layout.ts'
 import type { Scalar } from '../engine-1/unary.ts'
 import type { BoundLists, DecisionTable, Finding, Inputs } from '../model.ts'
@@ -14,12 +14,12 @@ export interface TableAnalysisInput {
   readonly layout: Layout
   readonly lists: BoundLists
   readonly examples: ExampleFinder
-  /** Of a factor: its single output is a score, and a gap is a fault. A rule in a gap does not hit, which is an answer. */
+  /** The table of a factor: its single output is a score, and a gap is a fault. In a rule a gap means no hit. */
   readonly scores: boolean
   readonly budget: Budget
 }
 
-/** Combinations that may still be gone through for one definition. */
+/** Combinations that may still be enumerated for one definition. */
 export interface Budget {
   boxes_left: number
 }
@@ -41,7 +41,7 @@ export function analyseTable(given: TableAnalysisInput): Finding[] {
   return toFindings(given, space.dimensions, toDefinitionOrder(finder.getFaults(), order))
 }
 
-/** Rows as they take precedence: as they are written, for `priority` by the rank of their first output. */
+/** Rows in order of precedence: as written, or for `priority` by the rank of their first output. */
 function sortByPrecedence(
   { rows, priorities = [] }: DecisionTable,
   then: readonly (readonly Scalar[])[],
@@ -52,7 +52,7 @@ function sortByPrecedence(
   return rows.map((_, row) => row).sort((a, b) => rank(a) - rank(b) || a - b)
 }
 
-/** The same faults by the place of their rows in the definition. */
+/** The same faults with the positions of rows in the definition. */
 function toDefinitionOrder(faults: TableFaults, order: readonly number[]): TableFaults {
   const place = (row: number): number => order[row] as number
   return {

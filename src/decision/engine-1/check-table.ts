@@ -1,4 +1,4 @@
-/** What can be said about a decision table and about scores without lists. */
+/** Checks a decision table and scores without lists. */
 import type { DecisionTable, PolicyValue } from '../model.ts'
 import { checkSentence, checkTest, type DeclaredNames } from './check-parts.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
@@ -104,7 +104,7 @@ function checkThen(
     findings.error('cells_wrong', pointer, message)
     return
   }
-  // What is counted need not be a number.
+  // `count` accepts outputs of any type.
   if (scores && (collect !== 'count' || is_otherwise)) {
     then.forEach((value, index) => {
       checkScore(value, `${pointer}/${index}`, findings)
@@ -117,7 +117,7 @@ function checkThen(
   }
 }
 
-/** A score written out; one from a list is judged when the list is bound. */
+/** Checks a literal score; a score from a list is checked when the list is bound. */
 export function checkScore(value: PolicyValue, pointer: string, findings: FindingCollector): void {
   if (typeof value === 'object') return
   if (typeof value !== 'number' || !Number.isInteger(value)) {

@@ -1,6 +1,6 @@
 /**
- * Everything that can be said about a definition without lists: shape, names, references, tests, limits. It takes any JSON and
- * never throws; what it lets through without a finding can be compiled.
+ * Checks a definition without lists: shape, names, references, tests, limits. It accepts any JSON and never throws; a definition
+ * without findings can be compiled.
  */
 import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
 import type { DefinitionFamily, Factor, Finding, Input, Trigger } from '../model.ts'
@@ -53,7 +53,7 @@ export function check(definition: unknown, family: DefinitionFamily): Finding[] 
   return findings.list
 }
 
-/** The elements of an array that may be none, as many as are allowed. */
+/** The elements of an optional array, up to the limit. */
 const elements = (value: unknown, max: number): unknown[] =>
   Array.isArray(value) ? Array.from(value.slice(0, max)) : []
 
@@ -90,7 +90,7 @@ function checkMatrix(definition: Record<string, unknown>, names: DeclaredNames, 
     if (keys.indexOf(key) < index) {
       findings.error('name_repeated', `${pointer}/key`, `The factor "${key}" is declared twice.`)
     }
-    // Only now, so that a factor sees those before it.
+    // Added after the check, so that a factor sees earlier factors only.
     names.factors.add(key)
   })
   if (aggregation === 'weighted_sum' && good.length === factors.length) checkWeights(good, findings)
@@ -128,7 +128,7 @@ function checkFactor(factor: Factor, pointer: string, names: DeclaredNames, find
   }
 }
 
-/** Inputs whose values make the key of a list's entry. */
+/** Inputs whose values form the key of an entry. */
 function checkKeyInputs(
   inputs: readonly string[],
   pointer: string,
@@ -186,7 +186,7 @@ function checkWeight(factor: Factor, aggregation: unknown, pointer: string, find
   }
 }
 
-/** Weights that stand in lists are summed when lists are bound. */
+/** Weights from lists are summed when lists are bound. */
 function checkWeights(factors: readonly Factor[], findings: FindingCollector): void {
   let sum = 0
   for (const { weight_bps } of factors) {

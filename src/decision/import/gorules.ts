@@ -1,6 +1,6 @@
 /**
- * GoRules JSON graphs as rules: decision tables, expressions that compare and choose, and switches, each as a rule that says
- * which other rules give its inputs. Functions, arithmetic and called decisions have no counterpart and are named, node by node.
+ * Imports GoRules JSON graphs as rules: decision tables, expressions that compare and choose, and switches, each as a rule with links
+ * to the rules that provide its inputs. Functions, arithmetic and called decisions have no equivalent and are reported node by node.
  */
 import { parseStrictJson } from '#kernel/strict-json.ts'
 import { isObject } from '#registry/content/json-pointer.ts'
@@ -103,17 +103,17 @@ function parseJson(json: string, findings: ImportFindings): unknown {
   }
 }
 
-/** In the words of the reader, which speaks of the body of a request. */
+/** The detail of the problem that the JSON reader throws. */
 function getProblemDetail(error: unknown): string | undefined {
   const { extra } = error as { readonly extra?: { readonly detail?: string } }
   return extra?.detail
 }
 
-/** A table, or the rules that an expression node or a switch amounts to. */
+/** A table, or the rules of an expression node or a switch. */
 export interface NodeRule {
   readonly node: string
   readonly rule: ImportedRule
-  /** What it gives, as later nodes name it. */
+  /** Its output, as later nodes name it. */
   readonly outputs: readonly string[]
   /** Its inputs by the fields they read; `$.field` is one of the same node. */
   readonly fields: readonly string[]
@@ -174,7 +174,7 @@ function importNode(node: Json, place: string, graph: Graph, findings: ImportFin
   }
 }
 
-/** Tests of a row by field, before each field has its column. */
+/** Tests of a row by field, before columns are assigned. */
 interface FieldRow {
   readonly place: string
   readonly when: Conjunction
@@ -257,7 +257,7 @@ function rowConditions(rule: Json, inputs: readonly Json[], at: string, place: s
 
 const MAX_ALTERNATIVES = 50
 
-/** A simple test of the column's field, a list of values, or an expression that is true or false by itself. */
+/** A simple test of the column's field, a list of values, or a Boolean expression. */
 function cellConditions(text: string, input: Json, place: string, column_place: string): Conjunction[] {
   const field = readText(input, 'field')
   if (field === '') return parseCondition(text, place)
@@ -297,7 +297,7 @@ function expressionTable(name: string, key: string, value: string, content: Json
   }
 }
 
-/** Which way a switch goes: its statements as rows, and as the output the nodes that a statement leads to. */
+/** The rule of a switch: its statements are rows, and the output is the nodes that a statement leads to. */
 function switchTable(name: string, id: string, content: Json, place: string, graph: Graph): ForeignTable {
   const hit_policy = HIT_POLICIES.get(readText(content, 'hitPolicy') || 'first')
   if (!hit_policy)
@@ -337,7 +337,7 @@ function readParts(content: Json, name: string, place: string): Json[] {
   throw new UnsupportedConstruct('layout_unknown', `${place}/${name}`, `the table has no list of ${name}.`)
 }
 
-/** Absent means empty, which is what the editor writes for a cell that was never touched. */
+/** Absent means empty, as the editor writes for an unused cell. */
 function readCell(rule: Json, column: Json, place: string): string {
   const cell = Object.hasOwn(rule, readId(column)) ? rule[readId(column)] : ''
   if (typeof cell === 'string') return cell

@@ -43,8 +43,8 @@ export function draftOf(entity: FtmEntity): PartyDraft {
   const single: Record<string, string | undefined> = {}
   for (const [property, values] of Object.entries(properties)) {
     if (leftOut.has(property) || property === 'addressEntity') continue
-    const has_room_for_one = property === 'gender' || (kind === 'vessel' && property in vesselMembers)
-    const [first, ...others] = has_room_for_one ? [...values].sort() : [undefined, ...values]
+    const is_single_value = property === 'gender' || (kind === 'vessel' && property in vesselMembers)
+    const [first, ...others] = is_single_value ? [...values].sort() : [undefined, ...values]
     single[property] = first
     for (const value of others) addProperty(property, value as string, draft)
   }

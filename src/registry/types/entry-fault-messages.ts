@@ -85,8 +85,8 @@ function selectRelevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     const isOtherKind = (branch: ErrorObject[]) =>
       branch.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === choice.instancePath)
     const meant = [...branches.values()].filter((branch) => !isOtherKind(branch))
-    const told = meant.length === 1 ? (meant[0] as ErrorObject[]) : [choice]
-    for (const error of [choice, ...[...branches.values()].flat()]) if (!told.includes(error)) dropped.add(error)
+    const reported = meant.length === 1 ? (meant[0] as ErrorObject[]) : [choice]
+    for (const error of [choice, ...[...branches.values()].flat()]) if (!reported.includes(error)) dropped.add(error)
   }
   return errors.filter((error) => !dropped.has(error))
 }
