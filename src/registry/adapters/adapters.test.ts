@@ -1,13 +1,13 @@
 /** Properties of every adapter. */
 import { describe, expect, test } from 'vitest'
 import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { EndlessSource, toSource } from '#test/support/byte-sources.ts'
 import { SourceFault } from '../adapter.ts'
 import { compileType } from '../types/compile-type.ts'
 import { checkDefinition } from '../types/type-definition.ts'
+import { MAX_BATCH_ENTRIES } from './batch-builder.ts'
 import { adapters, entryTypes } from './index.ts'
-import { MAX_BATCH_ENTRIES } from './pending.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 const all = [...adapters.values()]
 const sampleOf = (key: string) => {

@@ -1,12 +1,12 @@
 /** Code lists and legal entities: special cases of their layouts. Nothing here is a copy of a published list. */
 import { describe, expect, test } from 'vitest'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
-import { leiFault } from './lei.ts'
+import { findLeiFault } from './lei.ts'
 import { replaceNotANumber } from './not-a-number.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const read = (key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) =>
   readWithAdapter(key, toSource(content, 11), options)
@@ -192,7 +192,7 @@ describe('GLEIF', () => {
     [child.replace('EX', 'XE'), 'has wrong check digits'],
     ['0000example', 'is not 18 letters or digits and two check digits'],
   ])('check digits of %s: %s', (lei, fault) => {
-    expect(leiFault(lei)).toBe(fault)
+    expect(findLeiFault(lei)).toBe(fault)
   })
 
   const address = (kind: string) => `Entity.${kind}`

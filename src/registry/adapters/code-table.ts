@@ -8,7 +8,7 @@ import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
 import { DETECTION_BYTES, detectFormat } from '../formats/format-detection.ts'
 import { readXlsx } from '../formats/xlsx.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import { readSheetTable } from './sheet-table.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable, type TableRow } from './table.ts'
@@ -75,7 +75,7 @@ function refuseOther({ name, advice }: { readonly name: string; readonly advice?
 async function* readText(source: Source, options: CodeTableOptions, out: BatchBuilder, begin: Begin, use: UseRows) {
   const unpacked = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), DETECTION_BYTES)
   try {
-    const delimiter = options.delimiter ?? delimiterOf(unpacked.head.toString('latin1'), options.skip_rows ?? 0)
+    const delimiter = options.delimiter ?? detectDelimiter(unpacked.head.toString('latin1'), options.skip_rows ?? 0)
     const table = { header: true, delimiter, skip_lines: options.skip_rows } as const
     yield* use(readTable(readDetected(unpacked.bytes, options, out), table, out, begin))
   } finally {
@@ -84,14 +84,14 @@ async function* readText(source: Source, options: CodeTableOptions, out: BatchBu
 }
 
 /** The most frequent delimiter of the header, outside quotes. */
-function delimiterOf(text: string, skip_lines: number): string {
+function detectDelimiter(text: string, skip_lines: number): string {
   const line = text.replaceAll(/"[^"]*"/g, '').split('\n')[skip_lines] ?? ''
   const found = [',', ';', '\t', '|'].map((one) => ({ one, count: line.split(one).length }))
   return found.reduce((best, next) => (next.count > best.count ? next : best)).one
 }
 
 /** Reports columns that are neither read nor known to be redundant. */
-export function reportUnread(header: readonly string[], known: readonly string[], out: BatchBuilder): void {
+export function reportUnreadColumns(header: readonly string[], known: readonly string[], out: BatchBuilder): void {
   const names = header.filter((name) => name !== '' && !known.includes(name))
   if (names.length === 0) return
   const listed = names.slice(0, 20).map((name) => `"${name}"`)

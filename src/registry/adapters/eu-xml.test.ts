@@ -1,8 +1,8 @@
 /** Every member of the EU's XML schema 1.1 is read, shown with an invented party. */
 import { describe, expect, test } from 'vitest'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 const act =
   '<regulationSummary regulationType="amendment" publicationDate="2020-01-02" numberTitle="2020/9 (OJ L9)" publicationUrl="https://example.org/9"/>'

@@ -7,9 +7,9 @@ import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.t
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { MAX_RECORD_CHARS, refuseSource, reject } from '../formats/fault.ts'
 import { parseRecord, RecordFault } from '../formats/json-record.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { parseDate } from './dates.ts'
 import type { JurisdictionListing } from './jurisdiction-list.ts'
-import { BatchBuilder } from './pending.ts'
 import { readDetected, readPrescribed, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
@@ -50,7 +50,7 @@ async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefi
         out.reject(reject('not_an_object', 'The record is not an object with members.', at, JSON.stringify(record)))
     }
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 /** The lists are short: a longer document is something else. */
@@ -80,10 +80,10 @@ async function* readRows(source: Source): AsyncGenerator<Batch, void, undefined>
       const field = (name: string) => columns?.get(fields, name)
       const more = { name: field('name'), measure: field('measure'), since: field('listed_on') }
       addListing(out, at, field('list'), field('country'), more)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 interface More {

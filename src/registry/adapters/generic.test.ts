@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) {
   expect(findSchemaErrors('body', getAdapter(key).options, options)).toEqual([])

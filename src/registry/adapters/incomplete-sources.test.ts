@@ -4,10 +4,10 @@
  */
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { SourceFault } from '../adapter.ts'
 import { adapters } from './index.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 function zipOf(files: Readonly<Record<string, Uint8Array | string>>): Promise<Buffer> {
   const zip = new yazl.ZipFile()

@@ -1,8 +1,8 @@
 /** Collects the codes of a classification, since missing parents are known only at the end of the source. */
 import type { Batch, Entry, SourceLocation } from '../adapter.ts'
 import { refuseSource } from '../formats/fault.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import type { IndustryCode } from './industry-code.ts'
-import type { BatchBuilder } from './pending.ts'
 
 /** Ten times the size of the largest classification. */
 const MAX_CODES = 50_000
@@ -40,12 +40,12 @@ export class IndustryList {
     if (first) {
       const example = `${first.entry.code} belongs to ${first.entry.parent}`
       const message = `${orphans.length} codes belong to a code that is not on the list (${example}).`
-      this.out.doubt('rows_orphaned', message, orphans.length, first.at)
+      this.out.warnIncomplete('rows_orphaned', message, orphans.length, first.at)
     }
     for (const { entry, at } of this.codes) {
       this.out.add(entry as unknown as Entry, at)
-      if (this.out.full) yield this.out.take()
+      if (this.out.isFull) yield this.out.take()
     }
-    yield* this.out.rest()
+    yield* this.out.takeRest()
   }
 }

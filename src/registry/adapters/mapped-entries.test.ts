@@ -1,13 +1,13 @@
 /** Constants, defaults, splitting, elements and grouping: how any table or JSON is mapped to entries of a type. */
 import { describe, expect, test } from 'vitest'
 import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import type { Mapping } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'
-import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown>) {
   expect(findSchemaErrors('body', getAdapter(key).options, structuredClone(options))).toEqual([])

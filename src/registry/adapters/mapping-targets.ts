@@ -3,7 +3,7 @@ import type { Entry } from '../adapter.ts'
 import { escapeStep, isObject, setMember } from '../content/json-pointer.ts'
 import { normaliseComposed } from '../types/text-rules.ts'
 
-export const pointerSteps = (pointer: string): string[] =>
+export const parseTargetSteps = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)
@@ -24,7 +24,7 @@ export interface Target {
 export const isAppending = (steps: readonly string[]): boolean => steps.length > 1 && steps.at(-1) === '-'
 
 export function parseTarget(pointer: string): Target {
-  const given = pointerSteps(pointer)
+  const given = parseTargetSteps(pointer)
   const is_appended = isAppending(given)
   const steps = is_appended ? given.slice(0, -1) : given
   return {
@@ -69,16 +69,16 @@ export interface Conflict {
 
 /** Merges `more` into `entry`. When they contradict each other nothing is changed. */
 export function mergeEntries(entry: Entry, more: Entry): Conflict[] {
-  const conflicts = conflictsOf(entry, more, '')
+  const conflicts = findConflicts(entry, more, '')
   if (conflicts.length === 0) merge(entry, more)
   return conflicts
 }
 
-function conflictsOf(known: Entry, more: Entry, pointer: string): Conflict[] {
+function findConflicts(known: Entry, more: Entry, pointer: string): Conflict[] {
   return Object.entries(more).flatMap(([name, found]) => {
-    const [before, at] = [ownMember(known, name), `${pointer}/${escapeStep(name)}`]
+    const [before, at] = [getOwnMember(known, name), `${pointer}/${escapeStep(name)}`]
     if (before === undefined || isSame(before, found) || (Array.isArray(before) && Array.isArray(found))) return []
-    if (isObject(before) && isObject(found)) return conflictsOf(before, found, at)
+    if (isObject(before) && isObject(found)) return findConflicts(before, found, at)
     return [{ pointer: at, known: before, found }]
   })
 }
@@ -87,14 +87,14 @@ function conflictsOf(known: Entry, more: Entry, pointer: string): Conflict[] {
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'string' && typeof b === 'string' && normaliseComposed(a) === normaliseComposed(b))
 
-const ownMember = (entry: Entry, name: string): unknown => (Object.hasOwn(entry, name) ? entry[name] : undefined)
+const getOwnMember = (entry: Entry, name: string): unknown => (Object.hasOwn(entry, name) ? entry[name] : undefined)
 
 /** The elements of an array as JSON, so that a long array is not searched for each new element. */
 const known_elements = new WeakMap<unknown[], Set<string>>()
 
 function merge(entry: Entry, more: Entry): void {
   for (const [name, found] of Object.entries(more)) {
-    const before = ownMember(entry, name)
+    const before = getOwnMember(entry, name)
     if (before === undefined) setMember(entry, name, found)
     else if (Array.isArray(before)) addElements(before, found as unknown[])
     else if (isObject(before)) merge(before, found as Entry)

@@ -53,7 +53,7 @@ export function createConverter(rules: ValueRules, shared: MappingRules): Conver
 }
 
 /** A number in the form that exports write, with an exponent or to the last digit. */
-function asWritten(text: string): number | undefined {
+function parseExportedNumber(text: string): number | undefined {
   const number = Number(text)
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : undefined
 }
@@ -68,10 +68,10 @@ const readers: Record<Kind, (rules: ValueRules) => Convert> = {
   decimal: ({ decimal_separator = '.' }) => {
     const pattern = decimal_separator === ',' ? /^[+-]?\d+(,\d+)?$/ : /^[+-]?\d+(\.\d+)?$/
     return (value) => {
-      if (!pattern.test(value)) return asWritten(value) ?? new Unreadable('is not a decimal number')
+      if (!pattern.test(value)) return parseExportedNumber(value) ?? new Unreadable('is not a decimal number')
       const digits = value.replace(/^[+-]?0*|[.,]/g, '')
       return digits.length > 15
-        ? (asWritten(value) ?? new Unreadable('has more digits than can be kept exactly'))
+        ? (parseExportedNumber(value) ?? new Unreadable('has more digits than can be kept exactly'))
         : Number(value.replace(',', '.')) || 0
     }
   },

@@ -8,7 +8,7 @@ import { setMember } from '../content/json-pointer.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { findMappingFaults } from './mapping-check.ts'
 import type { ColumnMapping, ElementMapping, EntryRules, MemberMapping } from './mapping-options.ts'
-import { appendTo, cloneValue, mergeEntries, parseTarget, pointerSteps, type Target } from './mapping-targets.ts'
+import { appendTo, cloneValue, mergeEntries, parseTarget, parseTargetSteps, type Target } from './mapping-targets.ts'
 import { type Convert, createConverter, members, splitting, typed, Unreadable } from './mapping-values.ts'
 
 /** One mapped value of a record. */
@@ -77,14 +77,14 @@ class FieldMapping<R> implements Mapping<R> {
     for (const field of this.fields) {
       const given = field.given(record)
       const value = field.read(given)
-      if (value instanceof Unreadable) rejects.push(refusal(value, field, given, at))
+      if (value instanceof Unreadable) rejects.push(createReject(value, field, given, at))
       else if (value !== undefined) put(entry, field, value)
       else if (this.is_grouped) continue
-      else if (field.required) rejects.push(refusal(undefined, field, given, at))
+      else if (field.required) rejects.push(createReject(undefined, field, given, at))
       else if (field.fallback !== undefined) putDefault(entry, field)
     }
     for (const plan of this.elements) {
-      const made = elementsOf(plan, record, at)
+      const made = buildElements(plan, record, at)
       if (made.rejects.length > 0) rejects.push(...made.rejects)
       else if (made.elements.length > 0 && !appendTo(entry, plan.to, made.elements)) {
         rejects.push(reject('value_unreadable', `${plan.to.pointer} is not an array.`, at, null, plan.to.pointer))
@@ -127,7 +127,7 @@ function addConstants(entry: Entry, constants: Readonly<Record<string, unknown>>
 }
 
 /** The elements of a record; none when all its values are empty. */
-function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
+function buildElements<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   const rejects: Reject[] = []
   let parts: Entry[] = [cloneValue(plan.constants) as Entry]
   let has_value = false
@@ -135,7 +135,7 @@ function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   for (const field of plan.fields) {
     const given = field.given(record)
     const value = field.read(given)
-    if (value instanceof Unreadable) rejects.push(refusal(value, field, given, at, plan.to.pointer))
+    if (value instanceof Unreadable) rejects.push(createReject(value, field, given, at, plan.to.pointer))
     else if (value === undefined) missing.push(field)
     else {
       has_value = true
@@ -145,7 +145,7 @@ function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   }
   if (!has_value) return { elements: [], rejects }
   for (const field of missing) {
-    if (field.required) rejects.push(refusal(undefined, field, field.given(record), at, plan.to.pointer))
+    if (field.required) rejects.push(createReject(undefined, field, field.given(record), at, plan.to.pointer))
     else if (field.fallback !== undefined) for (const part of parts) put(part, field, cloneValue(field.fallback))
   }
   return { elements: parts, rejects }
@@ -157,7 +157,7 @@ function withPart<R>(element: Entry, field: Field<R>, value: unknown): Entry {
   return copy
 }
 
-function refusal<R>(value: unknown, field: Field<R>, given: unknown, at: SourceLocation, array = ''): Reject {
+function createReject<R>(value: unknown, field: Field<R>, given: unknown, at: SourceLocation, array = ''): Reject {
   const where = { ...at, column: field.name }
   const found = typeof given === 'string' ? given : JSON.stringify(given ?? null)
   const pointer = array === '' ? field.to.pointer : `${array}/*${field.to.pointer}`
@@ -167,7 +167,7 @@ function refusal<R>(value: unknown, field: Field<R>, given: unknown, at: SourceL
 }
 
 /** Imports check the mapping before they start; this covers other callers. */
-function expectMapping(rules: object): void {
+function assertMapping(rules: object): void {
   const [fault] = findMappingFaults(rules)
   if (fault) refuseSource('layout_unknown', `The mapping cannot be used: ${fault.pointer} ${fault.detail}.`)
 }
@@ -181,9 +181,9 @@ export function mapColumns(
   columns: readonly ColumnMapping[] | undefined,
   rules: EntryRules<ColumnMapping>,
 ): Mapping<Cells> {
-  const mappings = columns ?? everyColumn(header)
-  expectMapping({ ...rules, columns: mappings })
-  const fieldOf = (mapping: ColumnMapping): Field<Cells> | null => {
+  const mappings = columns ?? mapEveryColumn(header)
+  assertMapping({ ...rules, columns: mappings })
+  const createField = (mapping: ColumnMapping): Field<Cells> | null => {
     const index = columnIndex(header, mapping)
     if (index < 0 && mapping.default === undefined) return null
     // Cells are texts.
@@ -198,19 +198,20 @@ export function mapColumns(
       is_split: mapping.split !== undefined,
     }
   }
-  const fieldsOf = (mappings: readonly ColumnMapping[]) => mappings.map(fieldOf).filter((field) => field !== null)
+  const createFields = (mappings: readonly ColumnMapping[]) =>
+    mappings.map(createField).filter((field) => field !== null)
   const elements = (rules.elements ?? []).map(
     (element): ElementPlan<Cells> => ({
       to: parseTarget(`${element.pointer}/-`),
-      fields: fieldsOf(element.columns ?? []),
+      fields: createFields(element.columns ?? []),
       constants: { ...element.constants },
     }),
   )
-  return new FieldMapping(fieldsOf(mappings), elements, rules)
+  return new FieldMapping(createFields(mappings), elements, rules)
 }
 
 /** A sentence about columns that are not read; null when all are read, or the mapping is not derived from the type. */
-export function unreadColumns(
+export function describeUnreadColumns(
   header: readonly string[],
   columns: readonly ColumnMapping[] | undefined,
   elements: readonly ElementMapping<ColumnMapping>[] = [],
@@ -226,7 +227,7 @@ export function unreadColumns(
   return `${what}, since no member of the type has this name: ${listed.join(', ')}.`
 }
 
-function everyColumn(header: readonly string[]): ColumnMapping[] {
+function mapEveryColumn(header: readonly string[]): ColumnMapping[] {
   const seen = new Set<string>()
   return header.flatMap((name, index) => {
     if (name === '') return []
@@ -256,10 +257,10 @@ export function mapMembers(
   mappings: readonly MemberMapping[] | undefined,
   rules: EntryRules<MemberMapping>,
 ): Mapping<Entry> {
-  expectMapping({ ...rules, members: mappings })
-  const fieldOf = (mapping: MemberMapping): Field<Entry> => {
+  assertMapping({ ...rules, members: mappings })
+  const createField = (mapping: MemberMapping): Field<Entry> => {
     const { from, pointer, required = false, kind, split } = mapping
-    const [steps, convert] = [pointerSteps(from), createConverter(mapping, rules)]
+    const [steps, convert] = [parseTargetSteps(from), createConverter(mapping, rules)]
     const readOne = (given: unknown) =>
       typeof given === 'string' ? convert(given) : kind === undefined ? given : typed(given, kind)
     return {
@@ -275,12 +276,12 @@ export function mapMembers(
   const elements = (rules.elements ?? []).map(
     (element): ElementPlan<Entry> => ({
       to: parseTarget(`${element.pointer}/-`),
-      fields: (element.members ?? []).map(fieldOf),
+      fields: (element.members ?? []).map(createField),
       constants: { ...element.constants },
     }),
   )
   const begin = mappings === undefined ? (record: Entry) => record : undefined
-  return new FieldMapping((mappings ?? []).map(fieldOf), elements, rules, begin)
+  return new FieldMapping((mappings ?? []).map(createField), elements, rules, begin)
 }
 
 function stepInto(value: unknown, step: string): unknown {

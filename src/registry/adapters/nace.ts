@@ -5,9 +5,9 @@
 import { closed, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { codeTableMedia, codeTableOptions, readCodeTable, reportUnreadColumns } from './code-table.ts'
 import { IndustryList } from './industry-list.ts'
-import { BatchBuilder } from './pending.ts'
 import { collapseSpaces } from './sanctioned-party.ts'
 import { Columns } from './table.ts'
 
@@ -51,14 +51,14 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
     }
     columns = new Columns(header, [])
     edition ??= Object.entries(editions).find(([name]) => header.includes(name))?.[1]
-    reportUnread(header, known, out)
+    reportUnreadColumns(header, known, out)
   }
   yield* readCodeTable(source, options, out, begin, async function* (tables) {
     for await (const rows of tables) {
       for (const { fields, at } of rows) {
         readCode((member) => columns?.get(fields, ...found[member]), at, edition, list, out)
       }
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   })
   yield* list.finish()
@@ -67,7 +67,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
 type Field = (member: Member) => string | undefined
 
 /** What is wrong with a row: the member, and why. */
-function rowFault(field: Field): [Member, string] | undefined {
+function findRowFault(field: Field): [Member, string] | undefined {
   const level = Number(field('level'))
   if (!CODE.test(field('code') ?? '')) return ['code', 'The code is not one of NACE, such as A, 01, 01.1 or 01.11.']
   if (collapseSpaces(field('title')) === '') return ['title', 'The code has no title.']
@@ -85,7 +85,7 @@ function readCode(
   list: IndustryList,
   out: BatchBuilder,
 ): void {
-  const fault = rowFault(field)
+  const fault = findRowFault(field)
   if (fault) {
     const [member, message] = fault
     const given = field(member)

@@ -1,9 +1,9 @@
 /** OFAC's advanced XML, over a list of invented parties in its documented layout. */
 import { describe, expect, test } from 'vitest'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import { createRandom } from '#test/support/random.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 const set = (name: string, values: Readonly<Record<string, string>>, attributes = '') =>
   `<${name}Values>${Object.entries(values)

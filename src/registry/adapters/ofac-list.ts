@@ -21,15 +21,15 @@ const fileNames: Readonly<Record<OfacList, RegExp>> = {
   'ofac-sdn': /^sdn(_advanced)?( ?\(\d+\))?\.(csv|pip|del|xml)$/i,
   'ofac-consolidated': /^(cons_prim|consolidated|cons_advanced)( ?\(\d+\))?\.(csv|pip|del|xml)$/i,
 }
-const otherOf = (list: OfacList): OfacList => (list === 'ofac-sdn' ? 'ofac-consolidated' : 'ofac-sdn')
+const getOtherList = (list: OfacList): OfacList => (list === 'ofac-sdn' ? 'ofac-consolidated' : 'ofac-sdn')
 
-export function expectFileName(file_name: string | null | undefined, list: OfacList): void {
-  if (!file_name || !fileNames[otherOf(list)].test(file_name)) return
-  refuseOther(list, `"${file_name}" is ${titles[otherOf(list)]} of OFAC, not ${titles[list]}.`, file_name)
+export function assertFileName(file_name: string | null | undefined, list: OfacList): void {
+  if (!file_name || !fileNames[getOtherList(list)].test(file_name)) return
+  refuseOther(list, `"${file_name}" is ${titles[getOtherList(list)]} of OFAC, not ${titles[list]}.`, file_name)
 }
 
 function refuseOther(list: OfacList, message: string, file?: string): never {
-  const advice = `Choose the adapter for ${titles[otherOf(list)]}.`
+  const advice = `Choose the adapter for ${titles[getOtherList(list)]}.`
   refuseSource('layout_unknown', `${message} ${advice}`, file === undefined ? undefined : { row: 0, file })
 }
 
@@ -48,15 +48,15 @@ export class ListIdentity {
   add(programmes: readonly string[]): void {
     this.parties++
     if (programmes.some((programme) => markers[this.list].test(programme))) this.own++
-    const foreign = programmes.filter((programme) => markers[otherOf(this.list)].test(programme))
+    const foreign = programmes.filter((programme) => markers[getOtherList(this.list)].test(programme))
     if (foreign.length > 0) this.other++
     for (const programme of foreign) this.seen.add(programme)
   }
 
   /** Single parties have programmes of the other list, so the majority decides. */
-  expectRight(file?: string): void {
+  assertList(file?: string): void {
     if (this.other <= this.own) return
-    const counted = `${this.other} of ${this.parties} parties belong to programmes of ${titles[otherOf(this.list)]}`
+    const counted = `${this.other} of ${this.parties} parties belong to programmes of ${titles[getOtherList(this.list)]}`
     refuseOther(this.list, `${counted} (${quoteNames([...this.seen].sort())}).`, file)
   }
 }

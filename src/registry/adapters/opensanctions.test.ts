@@ -1,9 +1,9 @@
 /** OpenSanctions in the FollowTheMoney model, over invented entities. */
 import { describe, expect, test } from 'vitest'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import { HeldValues } from './parties.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 type Properties = Readonly<Record<string, readonly unknown[]>>
 const entity = (id: string, schema: string, properties: Properties, more: object = {}) => ({

@@ -9,10 +9,10 @@ import { quoteNames } from '../formats/archive-files.ts'
 import { reject } from '../formats/fault.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
-import { addAddress, addDocument, addLink, addSanction, addWallet, draftOf, type FtmEntity } from './ftm-parties.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { addAddress, addDocument, addLink, addSanction, addWallet, createDraft, type FtmEntity } from './ftm-parties.ts'
 import { attachments, links, named, partyKinds } from './ftm-schemas.ts'
 import { addParty, HeldValues } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import type { PartyDraft } from './sanctioned-party.ts'
 import { encodingOption, readPrescribed, textOptions } from './source-text.ts'
 
@@ -112,7 +112,7 @@ class Graph {
     return this.held.hold({ entity, at } satisfies Placed, at)
   }
 
-  private nameOf(id: string): string | undefined {
+  private getName(id: string): string | undefined {
     const name = this.parties.get(id)?.name ?? this.names.get(id)
     return name === undefined ? undefined : `${name} (${id})`
   }
@@ -120,7 +120,7 @@ class Graph {
   *batches(): Generator<Batch, void, undefined> {
     for (const [id, { held }] of this.parties) {
       const { entity, at } = this.held.get<Placed>(held)
-      const draft = draftOf(entity)
+      const draft = createDraft(entity)
       for (const address of entity.properties['addressEntity'] ?? []) {
         const found = this.addresses.get(address)
         if (found !== undefined) addAddress(this.held.get<Placed>(found).entity, draft)
@@ -128,10 +128,10 @@ class Graph {
       }
       for (const one of this.attached.get(id) ?? []) this.addAttached(id, this.held.get<Placed>(one), draft)
       addParty(this.out, draft, at)
-      if (this.out.full) yield this.out.take()
+      if (this.out.isFull) yield this.out.take()
     }
     this.report()
-    yield* this.out.rest()
+    yield* this.out.takeRest()
   }
 
   private addAttached(id: string, { entity, at }: Placed, draft: PartyDraft): void {
@@ -147,7 +147,7 @@ class Graph {
       ] as const) {
         if (!properties[own]?.includes(id)) continue
         for (const one of properties[other] ?? []) {
-          const name = this.nameOf(one)
+          const name = this.getName(one)
           if (name === undefined) count(this.orphans, schema, at)
           addLink(entity, own, name ?? one, draft)
         }
@@ -157,7 +157,7 @@ class Graph {
 
   private report(): void {
     for (const [owner, attached] of this.attached) {
-      if (this.nameOf(owner) !== undefined) continue
+      if (this.getName(owner) !== undefined) continue
       for (const one of attached) {
         const { entity, at } = this.held.get<Placed>(one)
         const { schema, properties } = entity
@@ -168,7 +168,7 @@ class Graph {
     }
     for (const [schema, { count: orphans, at }] of this.orphans) {
       const message = `${orphans} references of or to ${schema} lead to no entity in the file.`
-      this.out.doubt('rows_orphaned', message, orphans, at)
+      this.out.warnIncomplete('rows_orphaned', message, orphans, at)
     }
     if (this.left_out > 0) {
       const message = `${this.left_out} parties are left out by the options parties and topics.`
@@ -199,18 +199,18 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
         out.reject(reject(value.code, value.messageAt(line), at, found))
         continue
       }
-      const entity = entityOf(value)
+      const entity = toEntity(value)
       if (typeof entity === 'string') out.reject(reject('value_unreadable', entity, at, found))
       else graph.add(entity, isTarget(entity, value), at)
     }
-    if (out.full) yield out.take()
+    if (out.isFull) yield out.take()
   }
   yield* graph.batches()
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const textsOf = (value: unknown): string[] =>
+const toTexts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string' && one.trim() !== '') : []
 
 /** Without the member `target`, a party with a topic is a target. */
@@ -220,7 +220,7 @@ function isTarget({ properties }: FtmEntity, value: unknown): boolean {
 }
 
 /** The entity, or why the line is invalid. */
-function entityOf(value: unknown): FtmEntity | string {
+function toEntity(value: unknown): FtmEntity | string {
   if (!isObject(value)) return 'The line is not an entity: an object with id, schema and properties.'
   const { id, schema, properties, caption, last_change } = value
   if (typeof id !== 'string' || id === '' || typeof schema !== 'string' || !isObject(properties)) {
@@ -239,8 +239,8 @@ function entityOf(value: unknown): FtmEntity | string {
     schema,
     properties: texts,
     caption: typeof caption === 'string' && caption.trim() !== '' ? caption : undefined,
-    datasets: textsOf(value['datasets']),
-    referents: textsOf(value['referents']),
+    datasets: toTexts(value['datasets']),
+    referents: toTexts(value['referents']),
     last_change: typeof last_change === 'string' ? last_change : undefined,
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Batch, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import type { PartyDraft } from './sanctioned-party.ts'
 
 /** Ten times the size of the largest known list; bounds memory. */
@@ -12,7 +12,7 @@ const MAX_GATHERED_ROWS = 1_000_000
 
 /** Adds the party to the batch, or rejects it when it has no name. */
 export function addParty(out: BatchBuilder, draft: PartyDraft, at: SourceLocation): void {
-  const party = draft.done()
+  const party = draft.build()
   if (party) out.add(party, at)
   else out.reject(reject('value_missing', 'The party has no name.', at, null, '/name'))
 }
@@ -94,8 +94,8 @@ export class PartyCollector {
   *batches(out: BatchBuilder): Generator<Batch, void, undefined> {
     for (const { draft, at } of this.parties.values()) {
       addParty(out, draft, at)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
-    yield* out.rest()
+    yield* out.takeRest()
   }
 }

@@ -1,9 +1,9 @@
 /** The publishers' layouts with their special cases. Nothing here is a copy of a published list. */
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) {
   const reading = await readWithAdapter(key, toSource(content, 11), options)

@@ -8,10 +8,10 @@ import { refuseSource, reject } from '../formats/fault.ts'
 import { changedAndRemoved } from '../import/key-report.ts'
 import { createRemovalTest } from '../import/removal-marker.ts'
 import { normaliseKey } from '../types/text-rules.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import { type Mapping, RejectedRecord } from './mapping.ts'
 import type { EntryRules } from './mapping-options.ts'
 import { mergeEntries, parseTarget, type Target } from './mapping-targets.ts'
-import type { BatchBuilder } from './pending.ts'
 
 const MAX_HELD_ROWS = 1_000_000
 /** Size of the entries as JSON. A thread that reads a source has 256 MiB in all. */
@@ -97,20 +97,20 @@ export class MappedRecords<R> {
           : `${this.left_out} entries have rejected rows and are`
       this.out.warn(
         'entries_left_out',
-        `${what} left out whole. The first begins in ${placeOf(this.first_left_out)}.`,
+        `${what} left out whole. The first begins in ${formatLocation(this.first_left_out)}.`,
         this.first_left_out,
       )
     }
     const unassigned = this.out.reject_count - this.assigned_rejects
     if (this.by !== undefined && unassigned > 0) {
       const rows = unassigned === 1 ? '1 rejected row does' : `${unassigned} rejected rows do`
-      this.out.doubt(
+      this.out.warnIncomplete(
         'rows_orphaned',
         `${rows} not say which entry they belong to; some entry may lack what they hold.`,
         unassigned,
       )
     }
-    yield* this.out.rest()
+    yield* this.out.takeRest()
   }
 
   /** Only the key of a removing row is used. */
@@ -156,7 +156,7 @@ export class MappedRecords<R> {
     for (const target of by) if (!isBlank(target.find(group.entry))) target.set(entry, target.find(group.entry))
     for (const { pointer, found } of mergeEntries(group.entry, entry)) {
       group.is_bad = true
-      const message = `${pointer} is not what it is in ${placeOf(group.at)}, which belongs to the same entry.`
+      const message = `${pointer} is not what it is in ${formatLocation(group.at)}, which belongs to the same entry.`
       this.reject(reject('value_ambiguous', message, at, String(found), pointer))
     }
   }
@@ -172,7 +172,7 @@ export class MappedRecords<R> {
   private *emitAll(): Generator<Batch, void, undefined> {
     for (const group of this.groups.values()) {
       this.emit(group)
-      if (!this.is_adjacent && this.out.full) yield this.out.take()
+      if (!this.is_adjacent && this.out.isFull) yield this.out.take()
     }
     this.groups.clear()
     this.held_rows = 0
@@ -184,7 +184,7 @@ export class MappedRecords<R> {
     const [removal] = removals.values()
     if (removal && kept_at) {
       const key = (JSON.parse(group.key) as unknown[]).join('|')
-      this.reject(changedAndRemoved(key, kept_at, `is removed in ${placeOf(removal.at)}`))
+      this.reject(changedAndRemoved(key, kept_at, `is removed in ${formatLocation(removal.at)}`))
       return
     }
     if (group.is_bad) {
@@ -220,4 +220,4 @@ const isBlank = (value: unknown): boolean => value === undefined || value === ''
 /** Rows with equal keys belong together. */
 const toKeyForm = (value: unknown): unknown => (typeof value === 'string' ? normaliseKey(value) : value)
 
-const placeOf = ({ line, row }: SourceLocation): string => (line === undefined ? `row ${row}` : `line ${line}`)
+const formatLocation = ({ line, row }: SourceLocation): string => (line === undefined ? `row ${row}` : `line ${line}`)

@@ -141,7 +141,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Of two equal names the stronger kind is kept, in whatever order they come. */
 const STRONGEST_FIRST: readonly NameKind[] = ['primary', 'alias', 'original-script', 'former', 'weak-alias']
-const strengthOf = ({ kind }: { kind: NameKind }): number => STRONGEST_FIRST.indexOf(kind)
+const getStrength = ({ kind }: { kind: NameKind }): number => STRONGEST_FIRST.indexOf(kind)
 
 /** Collects the data of one party in any order; equal values are kept once. */
 export class PartyDraft {
@@ -182,11 +182,11 @@ export class PartyDraft {
     for (const { type, value, country = '', note = '' } of party.identifiers) {
       draft.isNew('identifier', type, value, country, note)
     }
-    return draft.remark(remarks)
+    return draft.addRemark(remarks)
   }
 
   /** The first primary name is the name; without one, the first of the strongest kind in alphabetical order is. */
-  name(
+  addName(
     name: string | undefined,
     kind: NameKind,
     more: { language?: string | undefined; script?: string | undefined } = {},
@@ -201,13 +201,13 @@ export class PartyDraft {
       if (known >= 0) names.splice(known, 1)
       names.unshift(present({ name: clean, kind, ...more }))
     } else if (known < 0) names.push(present({ name: clean, kind, ...more }))
-    else if (STRONGEST_FIRST.indexOf(kind) < strengthOf(names[known] as { kind: NameKind })) {
+    else if (STRONGEST_FIRST.indexOf(kind) < getStrength(names[known] as { kind: NameKind })) {
       names[known] = { ...(names[known] as SanctionedParty['names'][number]), kind }
     }
     return this
   }
 
-  list(
+  addValue(
     field: 'titles' | 'positions' | 'birth_places' | 'nationalities' | 'programmes' | 'references',
     value: string | undefined,
   ): this {
@@ -216,12 +216,12 @@ export class PartyDraft {
     return this
   }
 
-  born(birth: SanctionedParty['birth_dates'][number] | undefined): this {
+  addBirthDate(birth: SanctionedParty['birth_dates'][number] | undefined): this {
     if (birth && this.isNew('born', birth.text)) this.party.birth_dates.push(birth)
     return this
   }
 
-  address(
+  addAddress(
     parts: readonly (string | undefined)[],
     more: { city?: string | undefined; postal_code?: string | undefined; country?: string | undefined } = {},
   ): this {
@@ -233,7 +233,7 @@ export class PartyDraft {
     return this
   }
 
-  identifier(
+  addIdentifier(
     type: string | undefined,
     value: string | undefined,
     more: { country?: string | undefined; note?: string | undefined } = {},
@@ -246,7 +246,7 @@ export class PartyDraft {
     return this
   }
 
-  remark(remark: string | undefined): this {
+  addRemark(remark: string | undefined): this {
     const clean = remark?.trim() ?? ''
     if (clean !== '' && this.isNew('remark', clean)) this.remarks.push(clean)
     return this
@@ -265,24 +265,24 @@ export class PartyDraft {
   }
 
   /** Called when one of several records has no end: the party stays listed, and the end of the others becomes a remark. */
-  unlimited(): this {
+  markUnlimited(): this {
     this.isUnlimited = true
     return this
   }
 
-  vessel(vessel: { [K in keyof Static<typeof Vessel>]?: string | undefined }): this {
+  setVessel(vessel: { [K in keyof Static<typeof Vessel>]?: string | undefined }): this {
     const known = present(vessel) as Static<typeof Vessel>
     if (Object.keys(known).length > 0) this.party.vessel = { ...known, ...this.party.vessel }
     return this
   }
 
   /** undefined without a name: such a party cannot be screened. */
-  done(): SanctionedParty | undefined {
-    const [first] = [...this.party.names].sort((a, b) => strengthOf(a) - strengthOf(b) || (a.name < b.name ? -1 : 1))
+  build(): SanctionedParty | undefined {
+    const [first] = [...this.party.names].sort((a, b) => getStrength(a) - getStrength(b) || (a.name < b.name ? -1 : 1))
     if (first === undefined) return undefined
     if (!this.hasPrimary) this.party.name = first.name
     if (this.isUnlimited && this.party.expires_on !== undefined) {
-      this.remark(`In part until ${this.party.expires_on}.`)
+      this.addRemark(`In part until ${this.party.expires_on}.`)
       delete this.party.expires_on
     }
     // Several records may come in any order.

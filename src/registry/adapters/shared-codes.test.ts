@@ -2,6 +2,7 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { type ExpectedDifference, readExpectedDiffs } from '#test/support/real-lists.ts'
 import { findSharedFolder } from '#test/support/shared-data.ts'
 import { DETECTION_BYTES, findFormatMismatch } from '../formats/format-detection.ts'
@@ -9,7 +10,6 @@ import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import type { EntityLegalForm } from './entity-legal-form.ts'
 import { entryTypes } from './index.ts'
 import type { IndustryCode } from './industry-code.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const root = findSharedFolder('', 6) as string
 const open = (name: string) => createReadStream(path.join(root, 'reference', name))

@@ -6,6 +6,7 @@ import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { createRandom } from '#test/support/random.ts'
 import type { Entry } from '../adapter.ts'
@@ -17,7 +18,6 @@ import { NameLanguage } from '../import/name-language.ts'
 import { compileType } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const root = path.resolve(import.meta.dirname, '../../../../shared/data')
 const there = existsSync(path.join(root, 'expected-diffs.json'))

@@ -2,11 +2,11 @@
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { findSharedFolder } from '#test/support/shared-data.ts'
 import { compileType } from '../types/compile-type.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { sanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 const folder = findSharedFolder('sanctions/us-csl', 2) as string
 

@@ -1,7 +1,7 @@
 /** Reads a sheet of a workbook as rows and columns, like delimited text. */
 import { reject } from '../formats/fault.ts'
 import type { XlsxSheet } from '../formats/xlsx.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import { Table, type TableRow } from './table.ts'
 
 export interface SheetTableOptions {

@@ -2,7 +2,7 @@
 import { integer, oneOf, Type } from '#kernel/schema.ts'
 import type { Source } from '../adapter.ts'
 import { type DetectedEncoding, type Encoding, encodings, MAX_EXPANDED_BYTES, readText } from '../formats/decode.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 
 /** Options of every adapter that reads text. */
 export const textOptions = {
@@ -39,7 +39,7 @@ interface TextSettings {
 export const noteEncoding =
   (out: BatchBuilder, file: string | null = null) =>
   (found: DetectedEncoding): void => {
-    out.file({ file, state: 'read', ...found })
+    out.addFile({ file, state: 'read', ...found })
     if (found.encoding_from !== 'content' || found.encoding === 'utf-8') return
     const what = file === null ? 'The text' : `"${file}"`
     out.warn(

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import { findSharedFolder } from '#test/support/shared-data.ts'
 import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function hashesOf(key: string, content: Uint8Array) {
   const type = compileType(entryTypes.get(getAdapter(key).target_type as string) as never)

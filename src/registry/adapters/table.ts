@@ -5,7 +5,7 @@
 import { type Reject, SourceFault, type SourceLocation } from '../adapter.ts'
 import { type CsvOptions, readCsv } from '../formats/csv.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 
 export interface TableRow {
   /** Exactly as many as the header has. */
@@ -63,7 +63,7 @@ export class Table {
   }
 }
 
-const numbers = (width: number): string[] => Array.from({ length: width }, (_, index) => String(index + 1))
+const numberColumns = (width: number): string[] => Array.from({ length: width }, (_, index) => String(index + 1))
 
 /** Rows of delimited text. Rejects go to `out`; `begin` is called once, with the header. */
 export async function* readTable(
@@ -84,7 +84,7 @@ export async function* readTable(
     for (const { fields, line, last, misquoted } of records) {
       if (table === undefined && options.isPreamble?.(fields)) continue
       if (table === undefined) {
-        table = start(options.header === true ? fields.map((name) => name.trim()) : numbers(fields.length))
+        table = start(options.header === true ? fields.map((name) => name.trim()) : numberColumns(fields.length))
         if (options.header === true) continue
       }
       const at: SourceLocation =

@@ -3,7 +3,7 @@
  * that an adapter deliberately leaves out are known and not reported.
  */
 import type { XmlElement } from '../formats/xml.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 
 /** By name of an element: its members, separated by spaces. `@name` is an attribute, `#` its text, anything else a child. */
 export type KnownMembers = Readonly<Record<string, string>>

@@ -1,8 +1,8 @@
 /** The US Consolidated Screening List, in CSV and in JSON, over invented parties. */
 import { describe, expect, test } from 'vitest'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const header = getAdapter('us-csl-csv').sample.text.split('\n')[0] as string
 const columns = header.split(',')

@@ -5,12 +5,12 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { faultyDocuments } from '#test/support/faulty-xml.ts'
 import { firstJsonFault, randomJson } from '#test/support/json-faults.ts'
 import { createRandom } from '#test/support/random.ts'
 import { SourceFault } from '../adapter.ts'
-import { readWithAdapter } from '../adapters/test-reading.ts'
 import { readXml } from './xml.ts'
 
 type Random = (below: number) => number

@@ -5,8 +5,8 @@
 import { Worker } from 'node:worker_threads'
 import type { AdmissionRequest, ThreadAdmission } from '#kernel/thread-admission.ts'
 import { type Source, SourceFault } from '../adapter.ts'
+import type { ImportOutput, ImportRequest } from './import-messages.ts'
 import type { ThreadInput, ThreadOutput } from './import-thread.ts'
-import type { ImportOutput, ImportRequest } from './order.ts'
 import { ThreadTurns } from './thread-turns.ts'
 
 export interface ImportLimits {

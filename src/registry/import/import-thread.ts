@@ -5,7 +5,7 @@
 import { parentPort } from 'node:worker_threads'
 import { SourceFault } from '../adapter.ts'
 import { adapters } from '../adapters/index.ts'
-import type { ImportOutput, ImportRequest } from './order.ts'
+import type { ImportOutput, ImportRequest } from './import-messages.ts'
 import { runImport } from './pipeline.ts'
 
 export type ThreadInput =

@@ -1,14 +1,14 @@
 /** The import pipeline. A row with an incomplete key is rejected in every format and never becomes an entry with an empty key. */
 import { describe, expect, test } from 'vitest'
+import { getAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { Reject } from '../adapter.ts'
 import { entryTypes } from '../adapters/index.ts'
-import { getAdapter } from '../adapters/test-reading.ts'
 import { buildColumnMapping } from '../export.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
+import type { ImportRequest, ImportTotals } from './import-messages.ts'
 import { MAX_COMPARED_KEYS, SeenKeys } from './key-report.ts'
-import type { ImportRequest, ImportTotals } from './order.ts'
 import { runImport } from './pipeline.ts'
 
 const text = { type: 'string', maxLength: 20 }

@@ -1,7 +1,7 @@
 /** Counters of an import: rejects by code, and how often a member has a value. */
 import type { Entry, Reject } from '../adapter.ts'
 import { parsePointer, valueAt } from '../content/json-pointer.ts'
-import type { RejectTotal } from './order.ts'
+import type { RejectTotal } from './import-messages.ts'
 
 export class RejectTally {
   total = 0

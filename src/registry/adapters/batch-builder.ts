@@ -25,15 +25,15 @@ export class BatchBuilder {
   }
 
   /** Adds a warning that marks the source as most likely incomplete. */
-  doubt(code: string, message: string, count: number, at?: SourceLocation): void {
+  warnIncomplete(code: string, message: string, count: number, at?: SourceLocation): void {
     this.warnings.push({ code, message, count, closes_guard: true, ...(at && { at }) })
   }
 
-  file(file: SourceFile): void {
+  addFile(file: SourceFile): void {
     this.files.push(file)
   }
 
-  get full(): boolean {
+  get isFull(): boolean {
     return this.entries.length >= MAX_BATCH_ENTRIES || this.rejects.length >= MAX_BATCH_ENTRIES
   }
 
@@ -47,7 +47,7 @@ export class BatchBuilder {
   }
 
   /** The last batch, unless it is empty. */
-  *rest(): Generator<Batch, void, undefined> {
+  *takeRest(): Generator<Batch, void, undefined> {
     const held = [this.entries, this.rejects, this.warnings, this.files]
     if (held.some(({ length }) => length > 0)) yield this.take()
   }
