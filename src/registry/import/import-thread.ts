@@ -10,7 +10,7 @@ import { runImport } from './pipeline.ts'
 
 export type ThreadInput =
   /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it receives `resume`. */
-  | { readonly kind: 'start'; readonly order: ImportRequest; readonly pause: Int32Array }
+  | { readonly kind: 'start'; readonly request: ImportRequest; readonly pause: Int32Array }
   | { readonly kind: 'resume' }
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
   | { readonly kind: 'finished' }
@@ -61,11 +61,11 @@ if (port) {
     return resumed
   }
 
-  const run = async (order: ImportRequest, pause: Int32Array): Promise<void> => {
+  const run = async (request: ImportRequest, pause: Int32Array): Promise<void> => {
     try {
-      const adapter = adapters.get(order.adapter_key)
-      if (!adapter) throw new Error(`unknown adapter ${order.adapter_key}`)
-      for await (const output of runImport(adapter, source(), order, () => waitWhilePaused(pause))) {
+      const adapter = adapters.get(request.adapter_key)
+      if (!adapter) throw new Error(`unknown adapter ${request.adapter_key}`)
+      for await (const output of runImport(adapter, source(), request, () => waitWhilePaused(pause))) {
         under_way++
         if (output.kind === 'rows' || output.kind === 'tree') {
           // Transferred, not copied.
@@ -89,7 +89,7 @@ if (port) {
   port.on('message', (message: ThreadInput) => {
     if (message.kind === 'start') {
       send({ kind: 'started' })
-      void run(message.order, message.pause)
+      void run(message.request, message.pause)
     } else if (message.kind === 'resume') {
       resume()
     } else if (message.kind === 'written') {

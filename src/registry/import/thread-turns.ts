@@ -38,16 +38,16 @@ export class ThreadTurns {
 
   /** Releases the slot and waits for the next turn. */
   async yield(): Promise<void> {
-    this.#giveBack()
+    this.#releaseSlot()
     await this.acquire()
   }
 
   release(): void {
     this.#isReleased = true
-    this.#giveBack()
+    this.#releaseSlot()
   }
 
-  #giveBack(): void {
+  #releaseSlot(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const slot = this.#slot
