@@ -37,9 +37,9 @@ export function analyseDefinition(compiled: CompiledDefinition, lists: BoundList
     ...definition.factors.flatMap((factor, index) => {
       const pointer = `/factors/${index}`
       if (factor.form === 'table') return table(`${pointer}/table`, true)
-      return reportUnanalysable(pointer, () => analyseFactor(factor, index, layout, lists, examples))
+      return reportUnanalysable(pointer, () => analyseFactor(index, layout, lists, examples))
     }),
-    ...reportUnanalysable('/aggregation', () => analyseSum(definition, layout, lists, bound, examples)),
+    ...reportUnanalysable('/aggregation', () => analyseSum(layout, lists, bound, examples)),
     ...analyseTriggers(definition, layout, lists),
   ]
 }

@@ -119,7 +119,9 @@ describe('search for changes', () => {
     'towards %s: gives the same changes as a direct call',
     async (band) => {
       analyst = createAnalysisRunner({ script })
-      const here = findMinimalChanges(bindOrThrow(matrix), engine1.compile(matrix), lists, given, { band })
+      const here = findMinimalChanges({ bound: bindOrThrow(matrix), compiled: engine1.compile(matrix), lists }, given, {
+        band,
+      })
       expect(JSON.stringify(await analyst.search(order(matrix), given, band, 'a'))).toBe(JSON.stringify(here))
     },
   )
@@ -127,7 +129,7 @@ describe('search for changes', () => {
   test('keeps an absent input absent', async () => {
     analyst = createAnalysisRunner({ script })
     const { since: _, ...fewer } = given
-    const here = findMinimalChanges(bindOrThrow(matrix), engine1.compile(matrix), lists, fewer)
+    const here = findMinimalChanges({ bound: bindOrThrow(matrix), compiled: engine1.compile(matrix), lists }, fewer)
     expect(await analyst.search(order(matrix), fewer, undefined, 'a')).toEqual(here)
   })
 })

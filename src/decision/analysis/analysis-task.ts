@@ -75,7 +75,7 @@ function search({ of, inputs, band, limit_ms }: SearchTask): MinimalChanges {
   const [compiled, lists] = [compileRequest(of), deserializeLists(of)]
   const bound = compiled.bind(lists)
   if (!('decide' in bound)) throw new Error('What was bound before is searched only')
-  return findMinimalChanges(bound, compiled, lists, inputs, { band, isOver })
+  return findMinimalChanges({ bound, compiled, lists }, inputs, { band, isOver })
 }
 
 function runAttribution({ names, old, young, inputs, limit_ms }: AttributionTask): Attribution<DecisionAttempt> {

@@ -39,7 +39,7 @@ export function attribute<T>({ names, decide, isOver = () => false }: Attributio
   const isWhole = alone.some(({ whole }) => whole) || text(before) === text(after)
   const needed = isWhole
     ? new Set<string>()
-    : findMinimalSet(text(after), names, effective, (switched) => text(decide(switched)), isOver)
+    : findMinimalSet(names, effective, (switched) => text(decide(switched)) === text(after), isOver)
   const inert = single.map(({ name }) => name).filter((name) => !effective.has(name))
   const joint = inert.filter((name) => needed?.has(name))
   const without_effect = needed ? inert.filter((name) => !needed.has(name)) : []
@@ -53,10 +53,9 @@ export function attribute<T>({ names, decide, isOver = () => false }: Attributio
  * time was over.
  */
 function findMinimalSet(
-  after: string,
   names: readonly string[],
   effective: ReadonlySet<string>,
-  outcome: (switched: ReadonlySet<string>) => string,
+  hasNewOutcome: (switched: ReadonlySet<string>) => boolean,
   isOver: () => boolean,
 ): Set<string> | null {
   const needed = new Set(names)
@@ -64,7 +63,7 @@ function findMinimalSet(
   for (const name of [...inert, ...effective]) {
     if (isOver()) return null
     needed.delete(name)
-    if (outcome(needed) !== after) needed.add(name)
+    if (!hasNewOutcome(needed)) needed.add(name)
   }
   return needed
 }

@@ -14,15 +14,10 @@ import type { Dimension } from './value-classes.ts'
 export const MAX_DECISIONS = 100_000
 
 /** Throws NotAnalysable. */
-export function analyseFactor(
-  factor: Factor,
-  index: number,
-  layout: Layout,
-  lists: BoundLists,
-  examples: ExampleFinder,
-): Finding[] {
+export function analyseFactor(index: number, layout: Layout, lists: BoundLists, examples: ExampleFinder): Finding[] {
   const { definition } = layout
-  if (definition.family !== 'matrix' || isAlwaysScored(factor, definition.inputs, lists)) return []
+  const factor = definition.family === 'matrix' ? definition.factors[index] : undefined
+  if (definition.family !== 'matrix' || !factor || isAlwaysScored(factor, definition.inputs, lists)) return []
   const questions = new InputUsage(layout, lists)
   questions.factor(factor, index)
   const dimensions = buildDimensions(questions, layout, MAX_DECISIONS)

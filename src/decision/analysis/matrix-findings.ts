@@ -15,13 +15,13 @@ type Matrix = Extract<Definition, { family: 'matrix' }>
 
 /** Throws NotAnalysable. */
 export function analyseSum(
-  definition: Matrix,
   layout: Layout,
   lists: BoundLists,
   bound: BoundDefinition,
   examples: ExampleFinder,
 ): Finding[] {
-  if (definition.aggregation !== 'sum') return []
+  const { definition } = layout
+  if (definition.family !== 'matrix' || definition.aggregation !== 'sum') return []
   const highest = definition.factors.map((factor) => getPossibleScores(factor, definition.inputs, lists).highest)
   if (highest.reduce((sum, score) => sum + score, 0) <= MAX_SCORE_BPS) return []
   const dimensions = buildDimensions(collectInputUsage(layout, lists), layout, MAX_DECISIONS)

@@ -126,7 +126,10 @@ test('finds all smallest changes and only real ones', () => {
     fc.property(trials, ({ definition, lists, start }) => {
       const decider = bindOrThrow(definition, lists)
       const now = bandOf(decider.decide(start))
-      const { changes, searched } = findMinimalChanges(decider, engine1.compile(definition), lists, start)
+      const { changes, searched } = findMinimalChanges(
+        { bound: decider, compiled: engine1.compile(definition), lists },
+        start,
+      )
       expect(searched.truncated).toBe(false)
       for (const { changed, result } of changes) {
         const inputs = { ...start, ...Object.fromEntries(changed.map(({ name, to }) => [name, to])) }

@@ -30,7 +30,7 @@ test('finds break points at the ends of equal ranges', () => {
 })
 
 test('finds changes of one input that lead to the stated band', () => {
-  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs)
+  const found = findMinimalChanges({ bound: bindOrThrow(matrix), compiled, lists }, inputs)
   expect(bandOf({})).toBe('low')
   expect(found.changes.map(({ changed, result }) => [changed[0]?.name, changed[0]?.to, result])).toEqual([
     ['country', 'IR', 'prohibited'],
@@ -45,7 +45,7 @@ test('finds changes of one input that lead to the stated band', () => {
 })
 
 test('tries pairs when no single input is enough', () => {
-  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs, { band: 'medium' })
+  const found = findMinimalChanges({ bound: bindOrThrow(matrix), compiled, lists }, inputs, { band: 'medium' })
   expect(found.searched.together).toBe(2)
   expect(found.changes.length).toBeGreaterThan(0)
   for (const { changed, result } of found.changes) {
@@ -75,7 +75,10 @@ test('returns the nearest value on either side', () => {
   const tried = (amount: number) => {
     const definition = rule('[100..200]')
     const given = { amount, tags: ['cash'] }
-    return findMinimalChanges(bindOrThrow(definition), engine1.compile(definition), new Map(), given).changes
+    return findMinimalChanges(
+      { bound: bindOrThrow(definition), compiled: engine1.compile(definition), lists: new Map() },
+      given,
+    ).changes
   }
   expect(tried(50)).toEqual([{ changed: [{ name: 'amount', from: 50, to: 100 }], result: 'hit' }])
   expect(tried(999)).toEqual([{ changed: [{ name: 'amount', from: 999, to: 200 }], result: 'hit' }])
@@ -86,7 +89,10 @@ test('returns the nearest value on either side', () => {
 test('tries to remove or add one item before it replaces a list', () => {
   const definition = rule('-')
   const given = { amount: 1, tags: ['safe', 'cash'] }
-  const found = findMinimalChanges(bindOrThrow(definition), engine1.compile(definition), new Map(), given)
+  const found = findMinimalChanges(
+    { bound: bindOrThrow(definition), compiled: engine1.compile(definition), lists: new Map() },
+    given,
+  )
   expect(found.changes).toEqual([
     { changed: [{ name: 'tags', from: ['safe', 'cash'], to: ['safe'] }], result: 'no hit' },
   ])
@@ -95,17 +101,25 @@ test('tries to remove or add one item before it replaces a list', () => {
 test('reports what was searched when nothing is found, and does not search undecidable inputs', () => {
   const definition = rule('> 5000')
   const compiledRule = engine1.compile(definition)
-  const none = findMinimalChanges(bindOrThrow(definition), compiledRule, new Map(), { amount: 1, tags: [] })
+  const none = findMinimalChanges(
+    { bound: bindOrThrow(definition), compiled: compiledRule, lists: new Map() },
+    { amount: 1, tags: [] },
+  )
   expect(none.changes).toEqual([])
   expect(none.searched).toMatchObject({ inputs: ['amount', 'tags'], together: 2, truncated: false })
-  const refused = findMinimalChanges(bindOrThrow(definition), compiledRule, new Map(), { amount: 'x', tags: [] })
+  const refused = findMinimalChanges(
+    { bound: bindOrThrow(definition), compiled: compiledRule, lists: new Map() },
+    { amount: 'x', tags: [] },
+  )
   expect(refused).toMatchObject({ changes: [], searched: { together: 0, decisions: 0 } })
 })
 
 test('returns partial results when the time is over', () => {
-  const whole = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs)
+  const whole = findMinimalChanges({ bound: bindOrThrow(matrix), compiled, lists }, inputs)
   let left = 2
-  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs, { isOver: () => left-- <= 0 })
+  const found = findMinimalChanges({ bound: bindOrThrow(matrix), compiled, lists }, inputs, {
+    isOver: () => left-- <= 0,
+  })
   expect(found.changes).toEqual(whole.changes.slice(0, 1))
   expect(found.searched).toEqual({ ...whole.searched, decisions: 2, truncated: true })
 })

@@ -57,11 +57,15 @@ export const NOT_SEARCHED: MinimalChanges = {
   searched: { inputs: [], not_searched: [], candidates: 0, decisions: 0, together: 0, truncated: true },
 }
 
+export interface SearchedDefinition {
+  readonly bound: BoundDefinition
+  readonly compiled: CompiledDefinition
+  readonly lists: BoundLists
+}
+
 /** Inputs that cannot be decided have no changes. */
 export function findMinimalChanges(
-  bound: BoundDefinition,
-  compiled: CompiledDefinition,
-  lists: BoundLists,
+  { bound, compiled, lists }: SearchedDefinition,
   inputs: Inputs,
   options: SearchOptions = {},
 ): MinimalChanges {

@@ -30,7 +30,11 @@ export function analyseTable(given: TableAnalysisInput): Finding[] {
   const then = parsed.table.rows.map((row) => resolveValues(row.then, lists))
   const order = sortByPrecedence(parsed.table, then, lists)
   const ordered = { ...parsed, rows: order.map((row) => parsed.rows[row] as (typeof parsed.rows)[number]) }
-  const space = buildTableSpace(ordered, layout, lists, examples.complete, Math.min(MAX_BOXES, budget.boxes_left))
+  const space = buildTableSpace(
+    ordered,
+    { layout, lists, complete: examples.complete },
+    Math.min(MAX_BOXES, budget.boxes_left),
+  )
   budget.boxes_left -= countBoxes(space.dimensions)
   const finder = new FaultFinder(
     parsed.table,
@@ -72,8 +76,8 @@ function toFindings(given: TableAnalysisInput, dimensions: readonly Dimension[],
     return { at: describeInputs(some), ...given.examples.showing(some, of_table) }
   }
   const findings: Finding[] = []
-  const add = (code: string, at: string, message: string, example?: Inputs, severity: Finding['severity'] = 'error') =>
-    findings.push({ code, pointer: at, message, severity, ...(example && { example }) })
+  const add = (code: string, at: string, message: string, example?: Inputs) =>
+    findings.push({ code, pointer: at, message, severity: 'error', ...(example && { example }) })
 
   if (faults.gap && !table.otherwise && given.scores) {
     const { at, example } = shown(faults.gap.box, 'no_row_fires')
@@ -83,7 +87,7 @@ function toFindings(given: TableAnalysisInput, dimensions: readonly Dimension[],
   }
   if (!faults.gap && table.otherwise) {
     const message = 'Rows cover everything, so what is given otherwise is never given.'
-    add('otherwise_never', `${pointer}/otherwise`, message, undefined, 'warning')
+    findings.push({ code: 'otherwise_never', pointer: `${pointer}/otherwise`, message, severity: 'warning' })
   }
   for (const { rows, box } of faults.overlaps) {
     const unique = table.hit_policy === 'unique'

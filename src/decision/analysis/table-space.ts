@@ -43,14 +43,15 @@ function assertSpaceSize(dimensions: readonly Dimension[], max_boxes: number): v
   throw new NotAnalysable(`these columns have ${boxes} combinations, and at most ${limit} are gone through: ${columns}`)
 }
 
-/** `complete` fills in the inputs that the table does not read. */
-export function buildTableSpace(
-  parsed: ParsedTable,
-  layout: Layout,
-  lists: BoundLists,
-  complete: (some: Inputs) => Inputs,
-  max_boxes: number,
-): TableSpace {
+interface DefinitionContext {
+  readonly layout: Layout
+  readonly lists: BoundLists
+  /** Fills in the inputs that the table does not read. */
+  readonly complete: (some: Inputs) => Inputs
+}
+
+export function buildTableSpace(parsed: ParsedTable, context: DefinitionContext, max_boxes: number): TableSpace {
+  const { layout, lists } = context
   const questions = new InputUsage(layout, lists)
   const answered = questions.table(parsed)
   const dimensions = buildDimensions(questions, layout, max_boxes)
@@ -73,7 +74,7 @@ export function buildTableSpace(
       const passed = asked.flatMap((test, index) => (passesTest(test, score, subject.column, lists) ? [index] : []))
       return toRowBits(passed, groups, row_count)
     }
-    return [buildScoreColumn(key, dimensions, passing, layout, lists, complete)]
+    return [buildScoreColumn(key, dimensions, passing, context)]
   })
   return { dimensions, rows, scores, row_count }
 }
@@ -113,9 +114,7 @@ function buildScoreColumn(
   key: string,
   dimensions: readonly Dimension[],
   passing: RowsPassing,
-  layout: Layout,
-  lists: BoundLists,
-  complete: (some: Inputs) => Inputs,
+  { layout, lists, complete }: DefinitionContext,
 ): ScoreColumn {
   const { definition } = layout
   if (definition.family !== 'matrix') throw new Error('only a matrix has factors')

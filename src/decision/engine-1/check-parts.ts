@@ -105,7 +105,13 @@ function checkBounds(input: Input, pointer: string, findings: FindingCollector):
   }
 }
 
-export function checkTest(text: string, column: Column, of: string, pointer: string, findings: FindingCollector): void {
+/** `of`: the input or score that is tested. */
+export function checkTest(
+  text: string,
+  { of, column }: { readonly of: string; readonly column: Column },
+  pointer: string,
+  findings: FindingCollector,
+): void {
   const parsed = parseTest(text, column)
   if (isTestFault(parsed)) findings.error(parsed.code, pointer, parsed.message)
   else if ((of === SCORE || FACTOR.test(of)) && findListKeys(parsed).length > 0) {
@@ -113,11 +119,15 @@ export function checkTest(text: string, column: Column, of: string, pointer: str
   }
 }
 
+export interface SentenceContext {
+  readonly names: DeclaredNames
+  readonly words: readonly Placeholder[]
+}
+
 export function checkSentence(
   text: string | undefined,
   pointer: string,
-  words: readonly Placeholder[],
-  names: DeclaredNames,
+  { words, names }: SentenceContext,
   findings: FindingCollector,
 ): void {
   for (const name of text === undefined ? [] : listPlaceholders(text)) {

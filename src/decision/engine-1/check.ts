@@ -100,7 +100,7 @@ function checkMatrix(definition: Record<string, unknown>, names: DeclaredNames, 
 function checkFactor(factor: Factor, pointer: string, names: DeclaredNames, findings: FindingCollector): void {
   const words: Placeholder[] = ['input', 'value', 'score_bps']
   if (factor.form === 'lookup' || factor.form === 'presence') words.push('list_key')
-  const sentence = (text: string | undefined, at: string) => checkSentence(text, at, words, names, findings)
+  const sentence = (text: string | undefined, at: string) => checkSentence(text, at, { words, names }, findings)
   sentence(factor.reason, `${pointer}/reason`)
   if ('on_missing' in factor && factor.on_missing !== 'fail') {
     checkScore(factor.on_missing.default, `${pointer}/on_missing/default`, findings)
@@ -212,18 +212,20 @@ function checkTriggers(triggers: unknown, names: DeclaredNames, findings: Findin
       findings.error('name_repeated', `${pointer}/key`, `The trigger "${trigger.key}" is declared twice.`)
     }
     keys.add(trigger.key)
-    checkSentence(trigger.reason, `${pointer}/reason`, ['input', 'value', 'score_bps'], names, findings)
+    const words: readonly Placeholder[] = ['input', 'value', 'score_bps']
+    checkSentence(trigger.reason, `${pointer}/reason`, { words, names }, findings)
     trigger.when.forEach(({ of, test }, n) => {
       const at = `${pointer}/when/${n}`
       const column = names.column(of, `${at}/of`, findings, true)
-      if (column) checkTest(test, column, of, `${at}/test`, findings)
+      if (column) checkTest(test, { of, column }, `${at}/test`, findings)
     })
   })
 }
 
 function checkRule(definition: Record<string, unknown>, names: DeclaredNames, findings: FindingCollector): void {
   const words: readonly Placeholder[] = ['input', 'value']
-  if (typeof definition['reason'] === 'string') checkSentence(definition['reason'], '/reason', words, names, findings)
+  if (typeof definition['reason'] === 'string')
+    checkSentence(definition['reason'], '/reason', { words, names }, findings)
   if (!Object.hasOwn(definition, 'table') || !TableShape(definition['table'], '/table', findings)) return
   checkTable(definition['table'] as never, '/table', { names, words, scores: false }, findings)
 }

@@ -127,8 +127,8 @@ test('gives the same outcome, findings, break points and smallest changes', () =
         expect(findBreakPoints(compiled.moved, all, name)).toEqual(findBreakPoints(compiled.written, lists, name))
       }
       const given = maker.given()
-      const changes = findMinimalChanges(result, compiled.written, lists, given)
-      expect(findMinimalChanges(decider, compiled.moved, all, given)).toEqual(changes)
+      const changes = findMinimalChanges({ bound: result, compiled: compiled.written, lists }, given)
+      expect(findMinimalChanges({ bound: decider, compiled: compiled.moved, lists: all }, given)).toEqual(changes)
       seen.changes += changes.changes.length
     }),
     { numRuns: 120, seed: 1848 },

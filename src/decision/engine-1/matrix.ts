@@ -29,7 +29,7 @@ export function bindMatrix(
   const readInputs = bindInputs(layout, binder)
   const factors = definition.factors.map((factor, index) => bindFactor(factor, index, layout, binder))
   const bands = bindBands(definition.bands, binder)
-  const triggers = definition.triggers.map((trigger, index) => bindTrigger(trigger, index, bands, layout, binder))
+  const triggers = definition.triggers.map((trigger, index) => bindTrigger(trigger, index, bands, { layout, binder }))
   checkWeights(definition, binder)
   if (binder.findings.list.length > 0) return binder.findings.list
   const aggregate = aggregators[definition.aggregation]
@@ -142,8 +142,7 @@ function bindTrigger(
   trigger: MatrixDefinition['triggers'][number],
   index: number,
   bands: readonly BoundBand[],
-  layout: UnboundLayout,
-  binder: Binder,
+  { layout, binder }: { readonly layout: UnboundLayout; readonly binder: Binder },
 ): BoundTrigger {
   const { key, title, floor_band = null, required_actions = [], reason_code } = trigger
   const pointer = `/triggers/${index}`

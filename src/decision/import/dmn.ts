@@ -105,7 +105,7 @@ function importDecision({ element, place }: Located, types: DmnTypes, findings: 
       const message = 'It reads the result of another decision, which becomes an input of this rule.'
       findings.warn('reads_decision', place, message)
     }
-    return toImportedRule(toForeignTable(name, table, element, place, types), findings)
+    return toImportedRule(toForeignTable(table, { name, element, place }, types), findings)
   } catch (error) {
     if (!(error instanceof UnsupportedConstruct)) throw error
     findings.refuse(error.code, error.place, `${excerpt(name)} was left out: ${error.message}`)
@@ -152,10 +152,8 @@ const COLLECTS = new Map<string, CollectOperator>([
 ])
 
 function toForeignTable(
-  name: string,
   table: XmlElement,
-  decision: XmlElement,
-  place: string,
+  { name, element, place }: Located & { readonly name: string },
   types: DmnTypes,
 ): ForeignTable {
   const policy = getAttribute(table, 'hitPolicy') ?? 'UNIQUE'
@@ -176,7 +174,7 @@ function toForeignTable(
     readRow(rule, `${place}/decisionTable/rule[${i + 1}]`, table),
   )
   const priorities = ['PRIORITY', 'OUTPUT ORDER'].includes(policy)
-    ? readPriorities(outputs, decision, place, types)
+    ? readPriorities(outputs, element, place, types)
     : undefined
   return {
     name,

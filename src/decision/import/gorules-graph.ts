@@ -148,7 +148,11 @@ export function linkRules(rules: readonly Linkable[], graph: Graph, findings: Im
         reads.push({ input: name, rule: found?.rule.place ?? null, node: graph.getNodeName(giver), output })
       }
       if (givers.size > 0)
-        findings.warn('reads_node', rule.place, describeReads(rule, output, [...givers], is_input, graph))
+        findings.warn(
+          'reads_node',
+          rule.place,
+          describeReads(rule, output, describeGivers([...givers], is_input, graph)),
+        )
       else if (!is_input && graph.hasIncomingEdge(node))
         findings.warn(
           'reads_nothing',
@@ -173,8 +177,10 @@ export function linkRules(rules: readonly Linkable[], graph: Graph, findings: Im
   })
 }
 
-function describeReads(rule: ImportedRule, output: string, givers: string[], is_input: boolean, graph: Graph): string {
+function describeGivers(givers: readonly string[], is_input: boolean, graph: Graph): string {
   const names = givers.map((giver) => graph.getNodeName(giver)).join(' or ')
-  const also = is_input ? ', or the input of the graph' : ''
-  return `${excerpt(rule.name)} reads ${output}, which ${names}${also} gives; it is an input of this rule.`
+  return is_input ? `${names}, or the input of the graph` : names
 }
+
+const describeReads = (rule: ImportedRule, output: string, givers: string): string =>
+  `${excerpt(rule.name)} reads ${output}, which ${givers} gives; it is an input of this rule.`

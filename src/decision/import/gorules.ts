@@ -146,7 +146,7 @@ function importNode(node: Json, place: string, graph: Graph, findings: ImportFin
     case 'decisionTableNode':
       return attempt(name, at, () => toForeignTable(name, content, at))
     case 'switchNode':
-      return attempt(name, at, () => switchTable(name, id, content, at, graph))
+      return attempt(name, at, () => toSwitchTable({ name, content, place: at }, id, graph))
     default: {
       if (readText(content, 'executionMode') === 'loop') {
         return attempt(name, at, () => {
@@ -167,7 +167,11 @@ function importNode(node: Json, place: string, graph: Graph, findings: ImportFin
         const key = readText(expression, 'key')
         const title = `${name}: ${key}`
         return attempt(title, `${at}/expressions/${n}`, () =>
-          expressionTable(title, key, readText(expression, 'value'), content, `${at}/expressions/${n}`),
+          toExpressionTable(
+            { name: title, content, place: `${at}/expressions/${n}` },
+            key,
+            readText(expression, 'value'),
+          ),
         )
       })
     }
@@ -273,7 +277,13 @@ function cellConditions(text: string, input: Json, place: string, column_place: 
   return parseCellCondition(text, place, field)
 }
 
-function expressionTable(name: string, key: string, value: string, content: Json, place: string): ForeignTable {
+interface LocatedNode {
+  readonly name: string
+  readonly content: Json
+  readonly place: string
+}
+
+function toExpressionTable({ name, content, place }: LocatedNode, key: string, value: string): ForeignTable {
   if (!PATH.test(key))
     throw new UnsupportedConstruct('construct_refused', place, `${excerpt(key) || 'it'} is not a plain name.`)
   const { rows, otherwise } = parseDecisionList(value, place)
@@ -298,7 +308,7 @@ function expressionTable(name: string, key: string, value: string, content: Json
 }
 
 /** The rule of a switch: its statements are rows, and the output is the nodes that a statement leads to. */
-function switchTable(name: string, id: string, content: Json, place: string, graph: Graph): ForeignTable {
+function toSwitchTable({ name, content, place }: LocatedNode, id: string, graph: Graph): ForeignTable {
   const hit_policy = HIT_POLICIES.get(readText(content, 'hitPolicy') || 'first')
   if (!hit_policy)
     throw new UnsupportedConstruct('construct_refused', `${place}/hitPolicy`, 'its hit policy is unknown.')

@@ -42,25 +42,27 @@ export const codeTableMedia = [
   'application/gzip',
 ]
 
-type Begin = (header: readonly string[]) => void
-type UseRows = (rows: AsyncGenerator<TableRow[]>) => AsyncGenerator<Batch, void, undefined>
+interface RowHandlers {
+  /** Called once, with the header. */
+  readonly begin: (header: readonly string[]) => void
+  readonly use: (rows: AsyncGenerator<TableRow[]>) => AsyncGenerator<Batch, void, undefined>
+}
 
 /** Passes the rows of delimited text or of a workbook to `use`, and closes the source afterwards. */
 export async function* readCodeTable(
   source: Source,
   options: CodeTableOptions,
   out: BatchBuilder,
-  begin: Begin,
-  use: UseRows,
+  handlers: RowHandlers,
 ): AsyncGenerator<Batch, void, undefined> {
   const { head, bytes, close } = await peek(source, DETECTION_BYTES)
   try {
     const seen = detectFormat(head.subarray(0, DETECTION_BYTES))
     if (seen?.family === 'workbook') {
-      yield* readXlsx(bytes, options, (sheet) => use(readSheetTable(sheet, options, out, begin)))
+      yield* readXlsx(bytes, options, (sheet) => handlers.use(readSheetTable(sheet, options, out, handlers.begin)))
     } else {
       if (seen?.family === 'other' && seen.certain) refuseOther(seen)
-      yield* readText(bytes, options, out, begin, use)
+      yield* readText(bytes, options, out, handlers)
     }
   } finally {
     await close()
@@ -72,7 +74,7 @@ function refuseOther({ name, advice }: { readonly name: string; readonly advice?
   refuseSource('another_format', `The file looks like ${name}; a table in text or an .xlsx workbook is read.${more}`)
 }
 
-async function* readText(source: Source, options: CodeTableOptions, out: BatchBuilder, begin: Begin, use: UseRows) {
+async function* readText(source: Source, options: CodeTableOptions, out: BatchBuilder, { begin, use }: RowHandlers) {
   const unpacked = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), DETECTION_BYTES)
   try {
     const delimiter = options.delimiter ?? detectDelimiter(unpacked.head.toString('latin1'), options.skip_rows ?? 0)

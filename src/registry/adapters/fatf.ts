@@ -41,7 +41,8 @@ async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefi
       const at = { row: ++row, path: `/data/${name}/${index}` }
       if (isObject(record)) {
         const field = (member: string) => (typeof record[member] === 'string' ? record[member].trim() : undefined)
-        addListing(out, at, name, field('iso2'), {
+        addListing(out, at, name, {
+          country: field('iso2'),
           name: field('name'),
           measure: field('measure'),
           since: field('since'),
@@ -78,15 +79,21 @@ async function* readRows(source: Source): AsyncGenerator<Batch, void, undefined>
   for await (const rows of readTable(readDetected(source, {}, out), { header: true }, out, begin)) {
     for (const { fields, at } of rows) {
       const field = (name: string) => columns?.get(fields, name)
-      const more = { name: field('name'), measure: field('measure'), since: field('listed_on') }
-      addListing(out, at, field('list'), field('country'), more)
+      const record = {
+        country: field('country'),
+        name: field('name'),
+        measure: field('measure'),
+        since: field('listed_on'),
+      }
+      addListing(out, at, field('list'), record)
       if (out.isFull) yield out.take()
     }
   }
   yield* out.takeRest()
 }
 
-interface More {
+interface ListedCountry {
+  readonly country: string | undefined
   readonly name: string | undefined
   readonly measure: string | undefined
   readonly since: string | undefined
@@ -96,8 +103,7 @@ function addListing(
   out: BatchBuilder,
   at: SourceLocation,
   list: string | undefined,
-  country: string | undefined,
-  more: More,
+  { country, ...more }: ListedCountry,
 ): void {
   const known = Object.hasOwn(lists, list ?? '') ? lists[list as keyof typeof lists] : undefined
   if (known === undefined) {

@@ -180,18 +180,15 @@ function toModification(field: Field): Form['modifications'][number] | undefined
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
   const out = new BatchBuilder()
   const forms = new Forms(out)
-  yield* readCodeTable(
-    source,
-    options,
-    out,
-    (header) => forms.begin(header),
-    async function* (tables) {
+  yield* readCodeTable(source, options, out, {
+    begin: (header) => forms.begin(header),
+    use: async function* (tables) {
       for await (const rows of tables) {
         for (const row of rows) forms.add(row)
         if (out.isFull) yield out.take()
       }
     },
-  )
+  })
   if (forms.repeated_rows > 0) {
     out.warn('rows_repeated', `${forms.repeated_rows} rows are on the list more than once; they were joined.`)
   }

@@ -135,7 +135,7 @@ function buildElements<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   for (const field of plan.fields) {
     const given = field.given(record)
     const value = field.read(given)
-    if (value instanceof Unreadable) rejects.push(createReject(value, field, given, at, plan.to.pointer))
+    if (value instanceof Unreadable) rejects.push(createReject(value, field, given, { ...at, array: plan.to.pointer }))
     else if (value === undefined) missing.push(field)
     else {
       has_value = true
@@ -145,7 +145,8 @@ function buildElements<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   }
   if (!has_value) return { elements: [], rejects }
   for (const field of missing) {
-    if (field.required) rejects.push(createReject(undefined, field, field.given(record), at, plan.to.pointer))
+    if (field.required)
+      rejects.push(createReject(undefined, field, field.given(record), { ...at, array: plan.to.pointer }))
     else if (field.fallback !== undefined) for (const part of parts) put(part, field, cloneValue(field.fallback))
   }
   return { elements: parts, rejects }
@@ -157,7 +158,13 @@ function withPart<R>(element: Entry, field: Field<R>, value: unknown): Entry {
   return copy
 }
 
-function createReject<R>(value: unknown, field: Field<R>, given: unknown, at: SourceLocation, array = ''): Reject {
+/** `at` has the pointer of the array when the field belongs to an element. */
+function createReject<R>(
+  value: unknown,
+  field: Field<R>,
+  given: unknown,
+  { array = '', ...at }: SourceLocation & { readonly array?: string },
+): Reject {
   const where = { ...at, column: field.name }
   const found = typeof given === 'string' ? given : JSON.stringify(given ?? null)
   const pointer = array === '' ? field.to.pointer : `${array}/*${field.to.pointer}`

@@ -31,13 +31,16 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
     columns = new Columns(header, [])
     reportUnreadColumns(header, Object.values(found).flat(), out)
   }
-  yield* readCodeTable(source, options, out, begin, async function* (tables) {
-    for await (const rows of tables) {
-      for (const row of rows) {
-        readCategory(row, columns as Columns, out)
-        if (out.isFull) yield out.take()
+  yield* readCodeTable(source, options, out, {
+    begin,
+    use: async function* (tables) {
+      for await (const rows of tables) {
+        for (const row of rows) {
+          readCategory(row, columns as Columns, out)
+          if (out.isFull) yield out.take()
+        }
       }
-    }
+    },
   })
   yield* out.takeRest()
 }

@@ -52,13 +52,14 @@ class Codes {
     this.list = new IndustryList(out)
   }
 
-  add(code: string, title: unknown, more: object, at: SourceLocation, edition = this.edition): void {
+  add(code: string, title: unknown, at: SourceLocation, more: object = {}): void {
     const name = typeof title === 'string' ? collapseSpaces(title) : ''
     if (!CODE.test(code)) {
       this.out.reject(reject('value_unreadable', 'The code is not two to six digits, nor a range.', at, code, '/code'))
     } else if (name === '') this.out.reject(reject('value_missing', 'The code has no title.', at, code, '/title'))
     else {
       const shared = { scheme: 'naics', code, title: name, level: getLevel(code) } as const
+      const { edition } = this
       this.list.add({ ...shared, ...(edition && { edition }), ...more }, at)
     }
   }
@@ -92,13 +93,16 @@ async function* readRows(source: Source, options: Options, codes: Codes, out: Ba
     edition ??= CODE_COLUMN.exec(header[code_at] as string)?.[1]
     reportUnreadColumns(header, [SEQUENCE_COLUMN, header[code_at] as string, header[title_at] as string], out)
   }
-  yield* readCodeTable(source, options, out, begin, async function* (tables) {
-    for await (const rows of tables) {
-      for (const { fields, at } of rows) {
-        codes.add(collapseSpaces(fields[code_at]), fields[title_at], {}, at, edition)
+  yield* readCodeTable(source, options, out, {
+    begin,
+    use: async function* (tables) {
+      for await (const rows of tables) {
+        for (const { fields, at } of rows) {
+          codes.add(collapseSpaces(fields[code_at]), fields[title_at], at, { ...(edition && { edition }) })
+        }
+        if (out.isFull) yield out.take()
       }
-      if (out.isFull) yield out.take()
-    }
+    },
   })
 }
 
@@ -119,7 +123,7 @@ async function readJson(source: Source, options: Options, codes: Codes, out: Bat
       else {
         for (const member of Object.keys(value)) if (!jsonMembers.includes(member)) unread.add(member)
         const more = readDefinition(value)
-        if (typeof more === 'object') codes.add(name, value['title'], more, at)
+        if (typeof more === 'object') codes.add(name, value['title'], at, more)
         else out.reject(reject('value_unreadable', `"${more}" is not in the form that is known.`, at, name, `/${more}`))
       }
     }

@@ -69,9 +69,9 @@ export class RootBuilder {
 
   /** All pairs in ascending blocks. This sorts them again, since few versions of a list need them. */
   *blocks(): Generator<TreeBlock> {
-    const bits = getBucketBits(this.count)
+    const per_block = 2 ** (getBucketBits(this.count) - baseBlockBits(this.count))
     for (const { pairs, buckets, first } of this.#sortedPartitions()) {
-      yield* iterateBlocks(pairs, buckets, bits, first, baseBlockBits(this.count))
+      yield* iterateBlocks(pairs, buckets, first, per_block)
     }
   }
 

@@ -223,9 +223,9 @@ function insertionSort(pairs: PairStore, order: Uint32Array, beginnings: Float64
 const listBucketPairs = (pairs: PairStore, { order, starts }: Buckets, bucket: number): Buffer[] =>
   Array.from(order.subarray(starts[bucket], starts[bucket + 1]), (index) => pairs.pair(index))
 
-/** The pairs of the buckets from `first` on, joined into blocks by the first `block_bits` bits; empty blocks are left out. */
-export function* iterateBlocks(pairs: PairStore, buckets: Buckets, bits: number, first: number, block_bits: number) {
-  const per_block = 2 ** (bits - block_bits)
+/** The pairs of the buckets from `first` on, joined into blocks; empty blocks are left out. */
+export function* iterateBlocks(pairs: PairStore, buckets: Buckets, first: number, buckets_per_block: number) {
+  const per_block = buckets_per_block
   for (let bucket = 0; bucket < buckets.starts.length - 1; bucket += per_block) {
     const [from, to] = [buckets.starts[bucket] as number, buckets.starts[bucket + per_block] as number]
     if (from === to) continue
@@ -260,7 +260,7 @@ function buildTree(pairs: PairStore): MerkleTree {
     root,
     count,
     levels,
-    blocks: (block_bits) => iterateBlocks(pairs, buckets, bits, 0, block_bits),
+    blocks: (block_bits) => iterateBlocks(pairs, buckets, 0, 2 ** (bits - block_bits)),
     prove(key) {
       const key_hash = keyHash(key)
       const bucketIndex = readFirstBits(Buffer.from(key_hash, 'hex'), bits)

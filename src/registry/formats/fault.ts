@@ -51,6 +51,7 @@ export function refuseSource(code: FaultCode, message: string, at?: SourceLocati
 /** Location of a fault on a line that belongs to no record: row 0. */
 export const onLine = (line: number): SourceLocation => ({ row: 0, line })
 
+/** Five parameters: every adapter calls it, mostly with the first three or four. */
 export function reject(
   code: RejectCode,
   message: string,

@@ -92,7 +92,7 @@ function compareValues(old: Schemas, next: Schemas, pointer: string, walk: Compa
   compareAllowed(oldFacets, newFacets, pointer, walk)
   compareBounds(oldFacets, newFacets, pointer, walk)
   compareOther(oldFacets, newFacets, pointer, walk)
-  compareMembers(old, next, oldFacets, newFacets, pointer, walk)
+  compareMembers({ schemas: old, facets: oldFacets }, { schemas: next, facets: newFacets }, pointer, walk)
   const items = (facets: Schemas) => facets.flatMap(({ items: schema }) => (isObject(schema) ? [schema] : []))
   if (items(newFacets).length > 0) compareValues(items(oldFacets), items(newFacets), `${pointer}/*`, walk)
 }
@@ -195,14 +195,14 @@ function compareOther(old: Schemas, next: Schemas, pointer: string, walk: Compar
 
 const sharedSchemas = ({ root }: SchemaTree): unknown => (isObject(root) ? root['$defs'] : undefined)
 
-function compareMembers(
-  old: Schemas,
-  next: Schemas,
-  oldFacets: Schemas,
-  newFacets: Schemas,
-  pointer: string,
-  walk: ComparisonContext,
-) {
+interface ComparedSchemas {
+  readonly schemas: Schemas
+  readonly facets: Schemas
+}
+
+function compareMembers(old: ComparedSchemas, next: ComparedSchemas, pointer: string, walk: ComparisonContext) {
+  const { facets: oldFacets } = old
+  const { facets: newFacets } = next
   const namesOf = (facets: Schemas) =>
     new Set(facets.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])))
   const isClosed = (facets: Schemas) => facets.some((facet) => facet['additionalProperties'] === false)
@@ -213,8 +213,8 @@ function compareMembers(
   }
   for (const name of new Set([...oldNames, ...newNames, ...listRequired(newFacets)])) {
     const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    const was = walk.before.getMember(old, name)
-    const is = walk.after.getMember(next, name)
+    const was = walk.before.getMember(old.schemas, name)
+    const is = walk.after.getMember(next.schemas, name)
     if (is.required && !was.required) {
       const isNew = !oldNames.has(name)
       const detail = isNew
