@@ -1,4 +1,4 @@
-/** What an adapter has read and not yet handed on. It keeps batches small; it decides nothing. */
+/** Collects what an adapter reads into small batches. */
 import type { Batch, Entry, ReadEntry, Reject, SourceFile, SourceLocation, Warning } from '../adapter.ts'
 
 export const MAX_BATCH_ENTRIES = 500
@@ -8,7 +8,7 @@ export class BatchBuilder {
   private rejects: Reject[] = []
   private warnings: Warning[] = []
   private files: SourceFile[] = []
-  /** Of all batches. */
+  /** Count of all batches. */
   reject_count = 0
 
   add(entry: Entry, at: SourceLocation): void {
@@ -24,16 +24,16 @@ export class BatchBuilder {
     this.warnings.push(at === undefined ? { code, message } : { code, message, at })
   }
 
-  /** Rows the source should not have or should have had; a guard closes. */
-  doubt(code: string, message: string, count: number, at?: SourceLocation): void {
+  /** Adds a warning that marks the source as most likely incomplete. */
+  warnIncomplete(code: string, message: string, count: number, at?: SourceLocation): void {
     this.warnings.push({ code, message, count, closes_guard: true, ...(at && { at }) })
   }
 
-  file(file: SourceFile): void {
+  addFile(file: SourceFile): void {
     this.files.push(file)
   }
 
-  get full(): boolean {
+  get isFull(): boolean {
     return this.entries.length >= MAX_BATCH_ENTRIES || this.rejects.length >= MAX_BATCH_ENTRIES
   }
 
@@ -46,8 +46,8 @@ export class BatchBuilder {
     return batch
   }
 
-  /** The last batch, if there is anything in it. */
-  *rest(): Generator<Batch, void, undefined> {
+  /** The last batch, unless it is empty. */
+  *takeRest(): Generator<Batch, void, undefined> {
     const held = [this.entries, this.rejects, this.warnings, this.files]
     if (held.some(({ length }) => length > 0)) yield this.take()
   }

@@ -1,4 +1,4 @@
-/** What an import is told and what it gives, between the process that runs it and the thread that reads the source. */
+/** Input and output of an import: messages between the process that runs it and the thread that reads the source. */
 import type { ReadEntry, Reject, SourceFile, Warning } from '../adapter.ts'
 import type { MemberCounts } from '../types/array-members.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
@@ -6,24 +6,24 @@ import type { RemovalMarkerOptions } from './removal-marker.ts'
 
 export interface ImportRequest {
   readonly adapter_key: string
-  /** What the source was called where it came from. */
+  /** The original name of the file. */
   readonly file_name?: string | null
   readonly options: Record<string, unknown>
   readonly type: TypeDefinition
-  /** One bad row, no version; otherwise bad rows are left out and counted. */
+  /** Whether a bad row prevents the version; otherwise bad rows are left out and counted. */
   readonly strict: boolean
   /** Members removed before anything else is done with an entry. */
   readonly drop: readonly string[]
   /** Members replaced by a keyed hash of their text. */
   readonly hash: readonly string[]
   readonly hash_key: Uint8Array | null
-  /** Members whose fill is counted. */
+  /** Members whose values are counted. */
   readonly filled: readonly string[]
   /** The source holds changes only, so that rules over the whole list are not checked here. */
   readonly delta?: { readonly marker: RemovalMarkerOptions | null }
-  /** Only look: give the first entries instead of rows to store. */
+  /** A preview: return the first entries instead of rows to store. */
   readonly preview?: number
-  /** A preview reads no further than this, and says so. */
+  /** Where a preview stops reading. */
   readonly preview_limits?: ReadLimits
 }
 
@@ -49,12 +49,12 @@ export interface ImportTotals {
   readonly reject_totals: readonly RejectTotal[]
   readonly filled: Readonly<Record<string, number>>
   readonly warnings: readonly Warning[]
-  /** Warnings that say that the source is most likely incomplete. */
+  /** Warnings that the source is most likely incomplete. */
   readonly doubts: readonly Warning[]
   readonly files: readonly SourceFile[]
   /** Values of members that hold several, by pointer. */
   readonly members: MemberCounts
-  /** Every key came after the one before it, so that nobody needs to sort the rows again. */
+  /** The rows are in key order, so that they need no sort. */
   readonly is_ordered: boolean
   /** Null when the source was read to its end. */
   readonly cut: CutReason | null
@@ -68,9 +68,9 @@ export type ImportOutput =
   /** Rows in the binary format of COPY (copy-rows.ts). The memory is theirs alone. */
   | { readonly kind: 'rows'; readonly bytes: Uint8Array<ArrayBuffer>; readonly rows: number }
   | { readonly kind: 'rejects'; readonly items: readonly Reject[]; readonly rows: number }
-  /** The keys of a delta that is previewed, with the hashes of their entries; null: removed. */
+  /** The keys of a previewed delta with the hashes of their entries; null: removed. */
   | { readonly kind: 'keys'; readonly keys: readonly (readonly [string, string | null])[]; readonly rows: number }
   | { readonly kind: 'preview'; readonly entries: readonly ReadEntry[]; readonly rows: number }
   | { readonly kind: 'end'; readonly totals: ImportTotals }
-  /** After the end: the pairs of the tree as rows (block, pairs) in the binary format of COPY, for those who store a base. */
+  /** After the end: the pairs of the tree as rows (block, pairs) in the binary format of COPY, to store a base. */
   | { readonly kind: 'tree'; readonly bytes: Uint8Array<ArrayBuffer> }

@@ -1,6 +1,6 @@
-/** For tests: everything an adapter says about a source. */
-import type { Adapter, Batch, Entry, ReadEntry, Reject, Source, SourceFile, Warning } from '../adapter.ts'
-import { adapters } from './index.ts'
+/** For tests: reads a source with an adapter and returns everything it yields. */
+import type { Adapter, Batch, Entry, ReadEntry, Reject, Source, SourceFile, Warning } from '#registry/adapter.ts'
+import { adapters } from '#registry/adapters/index.ts'
 
 export interface AdapterReading {
   readonly entries: Entry[]
