@@ -6,10 +6,14 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { readProject } from '#app/project.ts'
 import { getPgBouncerVersion, tracksStatements } from '../support/pgbouncer.ts'
 
-const suites = ['test/isolation', 'src/kernel/job', 'src/modules/jobs', 'src/modules/system']
+const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const suites = values.only
+  ? [values.only]
+  : ['test/isolation', 'src/kernel/job', 'src/modules/jobs', 'src/modules/system']
 const { root } = readProject()
 
 interface Report {

@@ -116,6 +116,7 @@ async function startConcurrently(root: string, folder: string) {
     outcome.status === 'rejected' ? [String(outcome.reason).slice(0, 1500)] : [],
   )
   const admin = new pg.Client({ ...embedded.url('postgres') })
+  admin.on('error', () => {})
   try {
     const ask = async (url: string, token?: string) => {
       const reply = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })

@@ -42,6 +42,8 @@ export async function startDurableDatabase(): Promise<DurableDatabase> {
   const app = connect('app')
   const steward = connect('steward')
   const admin = new pg.Pool({ ...connection('postgres'), max: 3 })
+  // The server ends idle connections when it stops.
+  admin.on('error', () => {})
   const stop = async () => {
     await Promise.allSettled([app.end(), steward.end(), admin.end()])
     await embedded.stop()
