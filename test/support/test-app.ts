@@ -21,6 +21,7 @@ import { insertUser } from '#modules/access/index.ts'
 import { updateApprovalRules } from './approval-rules.ts'
 import { createCaller } from './caller.ts'
 import { projectRoot, type RoleName, TEMPLATE, TEST_MASTER_KEY } from './database.ts'
+import { countResource } from './resource-counts.ts'
 import { threadsDir } from './threads.ts'
 
 export interface TestAppOptions {
@@ -71,6 +72,7 @@ export async function cloneDatabase(): Promise<Record<RoleName, pg.ClientConfig>
       await client.end()
     }
   }
+  countResource('database')
   await admin(`create database ${database} template ${TEMPLATE} owner app_owner`)
   await admin(`grant connect on database ${database} to app, worker, steward, migrator`)
   const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
