@@ -32,7 +32,10 @@ const quickArguments = {
   'job-workers': '--kills 1 --stalls 0 --workers 2',
   'large-import': '--rows 20000',
   linearizability: '--processes 2 --steps 10',
+  matrices: '--only test/hostile/side-channels.test.ts',
   'mixed-load': '--seconds 2 --per_second 50',
+  mutants: '--only cursor',
+  'node-versions': '--only src/kernel/cursor.test.ts',
   'noisy-neighbour': '--rounds 1 --seconds 1',
   overload: '--rounds 1 --seconds 2',
   pgbouncer: '--only test/isolation/pool.test.ts',
@@ -44,6 +47,7 @@ const quickArguments = {
   'server-kills': '--kills 2 --writers 2',
   startup: '',
   'tenant-interleaving': '--requests 500',
+  upgrade: '',
 }
 
 const given = process.argv.slice(2)
