@@ -1,4 +1,4 @@
-/** Batches from each source, what becomes of bad rows, and what is told of the outcome. */
+/** Batches from each source, faulty rows, summary, file and estimate. */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -49,7 +49,7 @@ const newSubject = async (attributes: object, more: object = {}) => {
 const briefly = (items: Item[]) => items.map(({ seq, state, band, score_bps }) => [seq, state, band, score_bps])
 
 describe('items come from', () => {
-  test('the order itself, and are decided exactly as a single decision is', async () => {
+  test('the request, and are decided exactly like single decisions', async () => {
     const known = await newSubject({ country: 'IR', channel: 'branch' })
     const batch_id = await ran({
       items: [
@@ -72,7 +72,7 @@ describe('items come from', () => {
     expect(items[2]).toMatchObject({ subject_id: null, external_id: 'nobody-has-this', change: null })
     const body = { matrix_key: policy.matrix_key, inputs: { country: 'CH' } }
     const single = (await w.call('POST /evaluations', { token, body })).json
-    // The same decision, each under a salt of its own.
+    // The same decision with different salts.
     expect(items[0]?.document_hash).toMatch(/^[0-9a-f]{64}$/)
     expect(items[0]?.document_hash).not.toBe(single.document_hash)
     expect(items[0]).not.toHaveProperty('document_salt')
@@ -82,7 +82,7 @@ describe('items come from', () => {
     expect(explained).toMatchObject({ outcome: single.outcome, explanation: single.explanation })
   })
 
-  test('a CSV file, its cells read as the matrix declares them', async () => {
+  test('a CSV file, with cells converted to the declared types', async () => {
     const known = await newSubject({ country: 'IR' })
     const text = `external_id,country,pep\n${known.external_id},,true\nnew-1,DE,false\n,CH,\n`
     const upload_id = await uploadText(t, text)
@@ -98,14 +98,14 @@ describe('items come from', () => {
     const batch = await get(`/batch-evaluations/${batch_id}`)
     expect(batch.counts).toEqual({ total: 3, done: 3, failed: 0 })
     expect(batch.source.sha256).toBe(hash('sha256', text, 'hex'))
-    // The hash of a file of people is not kept longer than the file.
+    // The hash of a file with personal data is not kept longer than the file.
     await t.write((tx) =>
       tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id]),
     )
     expect((await get(`/batch-evaluations/${batch_id}`)).source).toMatchObject({ upload_id: null, sha256: null })
   })
 
-  test('items with the same inputs have hashes of their own, each explained by its own salt', async () => {
+  test('a request with equal inputs, and have different salts and hashes', async () => {
     const batch_id = await ran({ items: [{ inputs: { country: 'DE' } }, { inputs: { country: 'DE' } }] })
     const [one, two] = await itemsOf(batch_id)
     expect(one?.document_hash).not.toBe(two?.document_hash)
@@ -115,7 +115,7 @@ describe('items come from', () => {
     }
   })
 
-  test('a file with a mapping of its columns, everything else left aside', async () => {
+  test('a file with a column mapping, and other columns are ignored', async () => {
     const file = {
       delimiter: ';',
       mapping: { external_id: 'customer', inputs: [{ column: 'land', input: 'country' }] },
@@ -132,7 +132,7 @@ describe('items come from', () => {
     ])
   })
 
-  test('an NDJSON file, whose values keep their types', async () => {
+  test('an NDJSON file, and values keep their types', async () => {
     const text = '{"external_id":"n-1","country":"DE","pep":true}\n\n{"country":"CH","pep":"true"}\n'
     const upload_id = await uploadText(t, text, 'items.ndjson')
     const items = await itemsOf(await ran({ upload_id, file: { format: 'ndjson' } }))
@@ -143,7 +143,7 @@ describe('items come from', () => {
     expect(items[1]).toMatchObject({ line: 3, findings: [{ code: 'input_type', pointer: '/pep' }] })
   })
 
-  test('all active subjects that fit a filter, and no others', async () => {
+  test('all active subjects that match a filter', async () => {
     const segment = `segment-${uuidv7().slice(-8)}`
     const [one, two, gone] = [
       await newSubject({ country: 'IR' }, { segment }),
@@ -167,8 +167,8 @@ describe('items come from', () => {
   })
 })
 
-describe('a bad row', () => {
-  test('is a failed item with its line and every fault; the others are decided', async () => {
+describe('a faulty row', () => {
+  test('becomes a failed item with its line and all faults; the others are decided', async () => {
     const rows = ['a,DE', 'b,XX', 'c,DE,too,many', 'd', `${'e'.repeat(201)},DE`, 'g,CH']
     const upload_id = await uploadText(t, `external_id,country\n${rows.join('\n')}\n`)
     const batch_id = await ran({ upload_id })
@@ -187,7 +187,7 @@ describe('a bad row', () => {
     expect(await itemsOf(batch_id, '?failure_code=column_extra')).toHaveLength(1)
   })
 
-  test('that the database could not keep, or that is too large, fails alone', async () => {
+  test('that cannot be stored or is too large fails alone', async () => {
     const rows = [
       '{"country":"D\\u0000E"}',
       '{"country":"D\\ud800E"}',
@@ -206,7 +206,7 @@ describe('a bad row', () => {
     ])
   })
 
-  test('of a column the matrix does not declare fails, unless a mapping leaves it aside', async () => {
+  test('with an undeclared column fails, unless a mapping ignores it', async () => {
     const upload_id = await uploadText(t, 'country,planet\nDE,Mars\n')
     const [item] = await itemsOf(await ran({ upload_id }))
     expect(item).toMatchObject({ state: 'failed', findings: [{ code: 'input_unknown', pointer: '/planet' }] })
@@ -216,7 +216,7 @@ describe('a bad row', () => {
 })
 
 describe('nothing is decided on', () => {
-  test('an empty file, one without rows, or one that was cut off', async () => {
+  test('an empty file, one without rows, or a truncated one', async () => {
     for (const text of ['external_id,country\n', 'country\nDE\n"CH']) {
       const batch_id = await ran({ upload_id: await uploadText(t, text) })
       const batch = await get(`/batch-evaluations/${batch_id}`)
@@ -224,7 +224,7 @@ describe('nothing is decided on', () => {
     }
   })
 
-  test('an unclear order', async () => {
+  test('an ambiguous request', async () => {
     const upload_id = await t.upload()
     const items = [{ inputs: { country: 'DE' } }]
     const codes = await Promise.all(
@@ -240,7 +240,7 @@ describe('nothing is decided on', () => {
     ])
   })
 
-  test('what belongs to somebody else', async () => {
+  test('what belongs to another tenant', async () => {
     const other = await ExampleTenant.create(w)
     const { matrix_key } = await ensurePolicy(other)
     const subject_id = (await newSubject({ country: 'DE' })).subject_id
@@ -261,7 +261,7 @@ describe('nothing is decided on', () => {
 })
 
 describe('the summary', () => {
-  test('has the migration table a person would draw', async () => {
+  test('contains the transition table of bands', async () => {
     const of = { matrix_key: policy.matrix_key }
     const segment = `segment-${uuidv7().slice(-8)}`
     const plan: [string, string | null][] = [
@@ -310,7 +310,7 @@ describe('the summary', () => {
     expect(await count('?state=failed')).toBe(1)
   })
 
-  test('is not moved by what is rated while the batch runs, or after', async () => {
+  test('does not change when subjects are rated during or after the batch', async () => {
     const { subject_id } = await newSubject({ country: 'IR' })
     await insertRating(t, subject_id, 'low', { matrix_key: policy.matrix_key })
     const { batch_id, job } = await startBatch(t, { matrix_key: policy.matrix_key, items: [{ subject_id }] })
@@ -322,7 +322,7 @@ describe('the summary', () => {
   })
 })
 
-test('the file of a batch holds every item, and no formula', async () => {
+test('the file of a batch contains every item, with formulas escaped', async () => {
   const items = [
     { external_id: '=1+1', inputs: { country: 'DE' } },
     { external_id: 'plain', inputs: {} },
@@ -345,7 +345,7 @@ test('the file of a batch holds every item, and no formula', async () => {
   await t.make(`POST /batch-evaluations/${waiting}/cancel`)
 })
 
-test('an estimate counts, tries the first items, and stores nothing', async () => {
+test('an estimate counts items, decides the first ones, and stores nothing', async () => {
   const upload_id = await uploadText(t, 'country\nDE\nXX\nCH\n')
   const body = { matrix_key: policy.matrix_key, upload_id }
   const before = (await get('/batch-evaluations')).items.length

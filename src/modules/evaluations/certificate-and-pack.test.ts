@@ -1,4 +1,4 @@
-/** What leaves the house about a decision: certificate and examiner's pack, verified by the operator's tool, offline. */
+/** Certificate and examiner's pack of a decision, verified offline by the command-line tool. */
 import { hash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -52,7 +52,7 @@ const verify = (certificate: unknown, ...words: string[]) =>
   run('verify', 'certificate', typeof certificate === 'string' ? certificate : save(certificate), ...words)
 
 describe('a certificate', () => {
-  test('is genuine, shows the decision, and is the same when asked for again', async () => {
+  test('verifies, shows the decision, and is the same every time', async () => {
     const made = await decided({ subject_id: await newPerson(t) })
     const at = `GET /evaluations/${made.evaluation_id}/certificate`
     const certificate = await t.make(at)
@@ -70,7 +70,7 @@ describe('a certificate', () => {
     expect(report).toMatchObject({ genuine: true, faults: [], document: { outcome: { band: 'high' } } })
   })
 
-  test('asking for it is recorded', async () => {
+  test('is requested with an audit event', async () => {
     const { evaluation_id } = await decided()
     await t.make(`GET /evaluations/${evaluation_id}/certificate`)
     const { items } = await t.make(`GET /audit/objects/evaluations/${evaluation_id}`)
@@ -80,7 +80,7 @@ describe('a certificate', () => {
     ])
   })
 
-  test('that was altered anywhere is not genuine', async () => {
+  test('does not verify when any part was altered', async () => {
     const { evaluation_id } = await decided()
     const certificate = await t.make(`GET /evaluations/${evaluation_id}/certificate`)
     const { document } = certificate
@@ -105,7 +105,7 @@ describe('a certificate', () => {
     expect((await verify(certificate, '--key', forged.public_key)).out).toContain('signed by another key than yours')
   })
 
-  test('signed after a rotation verifies with the old key, which named its successor', async () => {
+  test('signed after a key rotation verifies with the old key, which signed its successor', async () => {
     const [old, young] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
     const keys = createAuditKeys(deriveIntegrityKeys(createKeyring([young, old])))
     const { evaluation_id } = await decided()
@@ -164,7 +164,7 @@ const packOf = async (tenant: ExampleTenant, evaluation_id: string) => {
 const json = (pack: Map<string, Buffer>, name: string) => JSON.parse((pack.get(name) as Buffer).toString())
 
 describe("the examiner's pack", () => {
-  test('holds what its manifest says, and everything in it verifies offline', async () => {
+  test('contains what its manifest lists, and all of it verifies offline', async () => {
     const made = await decided({ subject_id: await newPerson(t) })
     await chainAllEvents(w, t)
     const pack = await packOf(t, made.evaluation_id)
@@ -206,7 +206,7 @@ describe("the examiner's pack", () => {
     for (const said of [made.evaluation_id, made.document_hash]) expect(fs.readFileSync(audit, 'utf8')).toContain(said)
   })
 
-  test('is readable: the decision in words, as text and as a page without a script', async () => {
+  test('explains the decision as text and as a page without scripts', async () => {
     const made = await decided({ inputs: { country: 'IR', pep: true } })
     const pack = await packOf(t, made.evaluation_id)
     const [text, page] = ['explanation.txt', 'explanation.html'].map((name) => (pack.get(name) as Buffer).toString())
@@ -220,7 +220,7 @@ describe("the examiner's pack", () => {
     expect(json(pack, 'definition.json').factors).toHaveLength(2)
   })
 
-  test('shows the overlay that changed an entry, and what stood below it', async () => {
+  test('shows the overlay that changed an entry, and the shared entry', async () => {
     const body = {
       entries: [{ key: 'DE', op: 'merge', value: { rating: 'high', score_bps: 9000 } }],
       reason: 'house view',
@@ -255,7 +255,7 @@ describe("the examiner's pack", () => {
     }
   })
 
-  test('proves of an entry that the overlay leaves it as it is', async () => {
+  test('proves that the overlay does not change an entry', async () => {
     const { matrix_key } = await newPolicy(t, 'jurisdiction-risk')
     const made = await t.make('POST /evaluations', { body: { matrix_key, inputs: { country: 'FR' } } })
     const pack = await packOf(t, made.evaluation_id)
@@ -267,7 +267,7 @@ describe("the examiner's pack", () => {
     })
   })
 
-  test('names who asked for each version and who approved it', async () => {
+  test('names who requested and who approved each version', async () => {
     const approver = await t.w.token({ tenant_id: t.tenant_id, roles: ['compliance_officer'] })
     const rules = [{ action: 'activation', approvers: 1, role: 'compliance_officer' }]
     await t.setApprovalRules(rules)

@@ -1,4 +1,4 @@
-/** What a superuser did to a decision, to its receipt or to what it was decided on is found out, and named. */
+/** Alterations of a decision, its receipt or the content it used, made by a superuser, are detected and named. */
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from '#test/isolation/support.ts'
@@ -63,7 +63,7 @@ const whileAltered = async (table: string, where: string, change: string, look: 
   }
 }
 
-test('every column is tried', async () => {
+test('every column is covered', async () => {
   const { rows } = await superuser.query(
     `select column_name from information_schema.columns where table_schema = 'app' and table_name = 'evaluation'`,
   )
@@ -71,7 +71,7 @@ test('every column is tried', async () => {
   expect([...Object.keys(other), 'tenant_id', 'evaluation_id', 'hit'].sort()).toEqual(named.sort())
 })
 
-test.each(Object.entries(other))('to %s', async (column, value) => {
+test.each(Object.entries(other))('an altered %s is detected', async (column, value) => {
   const set = `${column} = ${value}`
   const seen = async () => ({
     verdict: (await replayOf(evaluation_id)).verdict,
@@ -92,7 +92,7 @@ test.each(Object.entries(other))('to %s', async (column, value) => {
   })
 })
 
-test('to document and hash alike, or to the document of a decision that said something else', async () => {
+test('a document altered together with its hash, or replaced by another one, is detected', async () => {
   const forged = `document = replace(document, '"high"', '"low"'),
     document_hash = encode(sha256(convert_to(replace(document, '"high"', '"low"'), 'UTF8')), 'hex')`
   await whileAltered('evaluation', `evaluation_id = '${evaluation_id}'`, forged, async () => {
@@ -103,7 +103,7 @@ test('to document and hash alike, or to the document of a decision that said som
   })
 })
 
-test('to the receipt', async () => {
+test('an altered receipt is detected', async () => {
   const { receipt } = await t.make(`GET /evaluations/${evaluation_id}`)
   const where = `receipt_id = '${receipt.receipt_id}'`
   for (const change of [`manifest = '[]'`, `manifest_hash = repeat('a', 64)`, `valid_at = now()`, `known_at = now()`]) {
@@ -114,7 +114,7 @@ test('to the receipt', async () => {
   }
 })
 
-test('to the content it was decided on: named, and never an error', async () => {
+test('altered content of a pinned version is reported, not an error', async () => {
   const policy = await newPolicy(t)
   const made = await evaluate(policy)
   const dataset = (key: string) => `dataset_id in (select dataset_id from app.dataset where list_key = '${key}')`

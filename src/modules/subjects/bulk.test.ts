@@ -1,4 +1,4 @@
-/** Files of subjects: every row counted once, every bad one named, whatever happens to file, worker or connection. */
+/** Bulk imports: every row is counted once and every faulty one reported, whatever happens to file, worker or connection. */
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -58,7 +58,7 @@ const stored = async (): Promise<Record<string, number>> =>
     ).map(({ external_id, revision }) => [external_id, revision]),
   )
 
-test('the hash of the file goes with the upload', async () => {
+test('the hash of the file is removed with the upload', async () => {
   const bytes = ndjson(many(1))
   const { job, bulk } = await takenIn(bytes)
   expect(bulk.source).toMatchObject({ file_name: 'subjects', sha256: hash('sha256', bytes, 'hex') })
@@ -67,7 +67,7 @@ test('the hash of the file goes with the upload', async () => {
 })
 
 describe('a file', () => {
-  test('of CSV becomes subjects, with attributes of the kinds that were stated', async () => {
+  test('in CSV creates subjects with attributes of the declared types', async () => {
     const text =
       'external_id,subject_type,name,segment,attributes.country\n' +
       'a,person,"Lovelace, Ada",retail,GB\nb,company,Analytical Engines,,\n'
@@ -87,7 +87,7 @@ describe('a file', () => {
     expect((await t.make('GET /subjects')).items[0].attributes).toEqual({ turnover: 12.5 })
   })
 
-  test('taken in again changes what differs and leaves the rest', async () => {
+  test('imported again changes only what differs', async () => {
     await takenIn(ndjson(many(5)))
     const again = await order(ndjson([...many(4), row(5, { name: 'New' }), row(6)]))
     await w.ended(t.tenant_id, again.job_id)
@@ -95,7 +95,7 @@ describe('a file', () => {
     expect(await stored()).toEqual({ 'id-1': 1, 'id-2': 1, 'id-3': 1, 'id-4': 1, 'id-5': 2, 'id-6': 1 })
   })
 
-  test('with bad rows: each is named with its place and reason, the others are taken', async () => {
+  test('with faulty rows reports each with line and reason, and imports the others', async () => {
     const { bulk, rejects } = await takenIn(
       [
         JSON.stringify(row(1)),
@@ -127,7 +127,7 @@ describe('a file', () => {
     expect(await stored()).toEqual({ 'id-1': 1, 'id-9': 1 })
   })
 
-  test('with an external id twice: the first row counts, near and far', async () => {
+  test('with a repeated external id imports the first row, also across steps', async () => {
     const rows = [row(1), row(1, { name: 'Again' }), ...many(2500).slice(1), row(2, { name: 'Far' }), row(1)]
     const { bulk, rejects } = await takenIn(ndjson(rows))
     expect(bulk.counts).toEqual({ ...zero, rows: 2503, created: 2500, rejected: 3, faults: 3 })
@@ -143,7 +143,7 @@ describe('a file', () => {
     expect(left).toEqual([])
   })
 
-  test('naming an offboarded subject: its row is rejected', async () => {
+  test('with an offboarded subject rejects its row', async () => {
     await takenIn(ndjson([row(1)]))
     const [{ subject_id }] = (await t.make('GET /subjects')).items
     await t.make(`POST /subjects/${subject_id}/offboard`, { body: { reason: 'x' } })
@@ -167,12 +167,12 @@ describe('a file', () => {
     expect(await stored()).toEqual({})
   })
 
-  test('without any row is taken in, and was nothing', async () => {
+  test('without rows succeeds with zero counts', async () => {
     const { bulk } = await takenIn('external_id,subject_type,name\n', 'csv')
     expect(bulk).toMatchObject({ state: 'succeeded', counts: zero })
   })
 
-  test('with options that do not fit, or without its upload, is refused at once', async () => {
+  test('with wrong options or a missing upload is refused at once', async () => {
     t = await ExampleTenant.create(w)
     const token = await t.token()
     const headers = { 'content-type': 'application/octet-stream' }
@@ -188,7 +188,7 @@ describe('a file', () => {
     expect((await w.call('POST /subjects/bulk', { token, body: missing })).status).toBe(404)
   })
 
-  test('leaves an event for each step, without any personal value', async () => {
+  test('writes one audit event per step, without personal data', async () => {
     const { job } = await takenIn(ndjson(many(1500)))
     const { items } = await t.make(`GET /audit/objects/jobs/${job.job_id}`)
     const details = items.map(({ detail }: { detail: object }) => detail)
@@ -201,7 +201,7 @@ describe('a file', () => {
   })
 })
 
-/** Row 1500 stands at a gate of the database: a test holds its key, or the gate falls. */
+/** Row 1500 waits for an advisory lock that a test holds, or fails, as the test chooses. */
 const GATE = 4711
 const gate = (act: string) =>
   superuser.query(`create or replace function app.test_gate() returns trigger language plpgsql as $$
@@ -212,7 +212,7 @@ const waiting = async () =>
   (await superuser.query(`select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE} and not granted`))
     .rowCount
 
-describe('interrupted', () => {
+describe('an interrupted import', () => {
   afterEach(removeGate)
   const whole = { ...zero, rows: 2500, created: 2500 }
   const everybody = Object.fromEntries(many(2500).map(({ external_id }) => [external_id, 1]))
@@ -220,7 +220,7 @@ describe('interrupted', () => {
   test.each([
     ['a step fails', `raise exception 'broken';`],
     ['the connection dies in a step', 'perform pg_terminate_backend(pg_backend_pid());'],
-  ])('when %s, nothing of it stays, and the next attempt goes on behind the last step', async (_name, act) => {
+  ])('rolls back the step when %s, and the next attempt resumes after the last step', async (_name, act) => {
     t = await ExampleTenant.create(w)
     await gate(act)
     const job = await order(ndjson(many(2500)))
@@ -238,7 +238,7 @@ describe('interrupted', () => {
     expect(await stored()).toEqual(everybody)
   })
 
-  test('by a worker that lost its lease in a step, which another one took over', async () => {
+  test('is finished by another worker when the first one loses its lease', async () => {
     t = await ExampleTenant.create(w)
     await gate(`perform pg_advisory_xact_lock(${GATE});`)
     await superuser.query(`select pg_advisory_lock(${GATE})`)
@@ -261,14 +261,14 @@ describe('interrupted', () => {
     expect(await stored()).toEqual(everybody)
   })
 
-  test('by a person: what was taken stays and is counted; started again it goes on', async () => {
+  test('keeps the imported rows when it is cancelled, and resumes when retried', async () => {
     t = await ExampleTenant.create(w)
     await gate(`perform pg_advisory_xact_lock(${GATE});`)
     await superuser.query(`select pg_advisory_lock(${GATE})`)
     const job = await order(ndjson(many(2500)))
     w.startRunner()
     await waitUntil('the worker stands at the gate', async () => (await waiting()) === 1)
-    // Waits for the step, which holds the job's row only at its end.
+    // Waits for the step, which locks the row of the job at its end.
     await t.make(`POST /jobs/${job.job_id}/cancel`)
     await superuser.query(`select pg_advisory_unlock(${GATE})`)
     expect(await w.ended(t.tenant_id, job.job_id)).toMatchObject({ state: 'cancelled' })
@@ -283,7 +283,7 @@ describe('interrupted', () => {
   })
 })
 
-test('rejected rows are kept as long as the retention policy says, also when the job is gone', async () => {
+test('rejected rows are kept for their retention period, also after the job is removed', async () => {
   const { job, rejects } = await takenIn(ndjson([row(1), row(1)]))
   expect(rejects).toMatchObject([{ code: 'duplicate_external_id' }])
   const tidied = async () => {
@@ -306,7 +306,7 @@ test('rejected rows are kept as long as the retention policy says, also when the
   expect((await bulkOf(job)).counts).toMatchObject({ rows: 2, created: 1, rejected: 1 })
 })
 
-test('two files at once with the same subjects make each of them once', async () => {
+test('two concurrent files with the same subjects create each subject once', async () => {
   t = await ExampleTenant.create(w)
   const jobs = [await order(ndjson(many(1500))), await order(ndjson(many(1500).toReversed()))]
   w.startRunner(2)

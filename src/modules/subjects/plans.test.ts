@@ -1,4 +1,4 @@
-/** Searching ten thousand subjects of one tenant among others: every question is answered from indexes and reads little. */
+/** Query plans of searching ten thousand subjects of one tenant among others: every search uses indexes and reads few rows. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -96,7 +96,7 @@ interface Node {
 }
 const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
-/** The plan of the one statement a query sends, as `app` runs it behind the walls. */
+/** The plan of the statement that a query sends, as role `app` under row-level security. */
 const planOf = (ask: (tx: Tx) => Promise<unknown>): Promise<Node[]> =>
   inside(tenant, async (tx) => {
     let plan: Node | undefined
@@ -113,7 +113,7 @@ const planOf = (ask: (tx: Tx) => Promise<unknown>): Promise<Node[]> =>
     return nodesOf(plan as Node)
   })
 
-/** Rows of tables that were looked at, used or not. */
+/** Rows read from tables, including those that were filtered out. */
 const readBy = (nodes: readonly Node[]): number =>
   nodes
     .filter((node) => node['Relation Name'] !== undefined)
@@ -155,7 +155,7 @@ describe('a page of subjects', () => {
     }
   })
 
-  test('can be seen to read too much', async () => {
+  test('the check fails on a plan that reads too much', async () => {
     const nodes = await planOf((tx) =>
       tx.query('select * from app.subject where tenant_id = $1 and lower(name) like $2', [tx.tenant_id, '%rarissima%']),
     )

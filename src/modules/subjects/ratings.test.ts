@@ -1,4 +1,4 @@
-/** Ratings and overrides: which one is in force by the database's clock, and how it came to be. */
+/** Ratings and overrides: which one is in force by the clock of the database, and their history. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
@@ -36,7 +36,7 @@ const inBand = async (band: string): Promise<string[]> =>
     ({ subject_id }: { subject_id: string }) => subject_id,
   )
 
-/** The past, which no client can write: as somebody whom no trigger stops. */
+/** Moves times into the past, as a superuser without triggers: no client can do so. */
 async function rewind(subject_id: string): Promise<void> {
   const owner = new pg.Client(w.clone.postgres)
   await owner.connect()
@@ -48,12 +48,12 @@ async function rewind(subject_id: string): Promise<void> {
 }
 
 describe('the rating in force', () => {
-  test('of a subject that was never rated is none', async () => {
+  test('is none for a subject that was never rated', async () => {
     const subject_id = await newSubject(t)
     expect(await riskOf(subject_id)).toEqual({ subject_id, band: null, source: 'none', override: null, rating: null })
   })
 
-  test('is the latest by validity; one for an earlier time is kept and changes nothing', async () => {
+  test('is the latest by validity; a rating for an earlier time is stored and changes nothing', async () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'low')
     await insertRating(t, subject_id, 'medium')
@@ -67,7 +67,7 @@ describe('the rating in force', () => {
     expect(items.map(({ band }: { band: string }) => band)).toEqual(['prohibited', 'medium', 'low'])
   })
 
-  test('comes for many subjects from one statement, one of them twice', async () => {
+  test('is set for many subjects by one statement, also for one named twice', async () => {
     const ids = [await newSubject(t), await newSubject(t), await newSubject(t)] as const
     const batch_id = uuidv7()
     const of = (subject_id: string, band: string, valid_at: string): NewRating => ({
@@ -97,7 +97,7 @@ describe('the rating in force', () => {
 })
 
 describe('an override', () => {
-  test('stands before the rating until it is ended, and a newer rating waits behind it', async () => {
+  test('has precedence over newer ratings until it is ended', async () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'low')
     const made = await override(subject_id)
@@ -125,7 +125,7 @@ describe('an override', () => {
     expect(kinds).toEqual(['override-ended', 'rated', 'overridden', 'rated', 'created'])
   })
 
-  test('ends by itself on the clock of the database', async () => {
+  test('expires by the clock of the database', async () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'low')
     await override(subject_id)
@@ -137,7 +137,7 @@ describe('an override', () => {
     expect((await end(subject_id)).status).toBe(404)
   })
 
-  test('takes the place of an earlier one, and of nothing', async () => {
+  test('replaces an earlier one, and needs no rating', async () => {
     const subject_id = await newSubject(t)
     await override(subject_id)
     await override(subject_id, { band: 'prohibited' })
@@ -151,19 +151,19 @@ describe('an override', () => {
     ['over before it begins', { expires_at: inDays(-1) }, '#/expires_at'],
     ['longer than 400 days', { expires_at: inDays(401) }, '#/expires_at'],
     ['in a band that there is not', { band: 'hihg' }, '#/band'],
-  ])('%s is refused with its place', async (_name, more, pointer) => {
+  ])('%s is refused with its pointer', async (_name, more, pointer) => {
     const reply = await override(await newSubject(t), more)
     expect([reply.status, reply.json.code, reply.json.errors[0].pointer]).toEqual([409, 'conflict', pointer])
   })
 
-  test('of just under 400 days, or in a band only the matrix knows, is taken', async () => {
+  test('of just under 400 days, or with a band of the matrix only, is accepted', async () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'house-band')
     expect((await override(subject_id, { band: 'house-band' })).status).toBe(201)
     expect((await override(subject_id, { expires_at: inDays(399.9) })).status).toBe(201)
   })
 
-  test('waits for a second person where the policy says so, and is void when the rating has moved', async () => {
+  test('needs approval where the policy requires it, and is void when the rating has changed', async () => {
     const rules = [{ action: 'risk-override', approvers: 1, role: 'compliance_officer' }]
     await t.setApprovalRules(rules)
     try {

@@ -1,4 +1,4 @@
-/** Recurring batches: what is due is ordered once, whoever looks and however late; what cannot be ordered says why. */
+/** Recurring batches: each due time starts one batch, however late and by however many workers, or records why not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { buildMatrix, newPolicy, publishMatrix } from '#test/support/example-policy.ts'
@@ -36,7 +36,7 @@ const post = async (more: object) => {
   return { status, code: json.code, errors: json.errors as { pointer: string; keyword: string }[] | undefined }
 }
 
-/** As if its time had come so long ago; gives that time. */
+/** Moves the due time into the past and returns it. */
 const makeDue = (schedule_id: string, ago = '1 minute'): Promise<string> =>
   t.write(async (tx) => {
     const row = await tx.find<{ next_run_at: string }>(
@@ -50,7 +50,7 @@ const makeDue = (schedule_id: string, ago = '1 minute'): Promise<string> =>
     return row?.next_run_at as string
   })
 
-/** Workers look until the schedule has so many runs and none of its batches is under way. */
+/** Runs workers until the schedule has that many runs and all its batches have ended. */
 async function worked(schedule_id: string, runs: number, workers = 1): Promise<Run[]> {
   const runners = Array.from({ length: workers }, () => w.runtime.createRunner(2, { poll_ms: 20 }))
   for (const runner of runners) runner.start()
@@ -65,14 +65,14 @@ async function worked(schedule_id: string, runs: number, workers = 1): Promise<R
   }
 }
 
-/** One due time, dealt with in a transaction of its own. */
+/** Handles one due time in its own transaction. */
 const dealWith = (schedule_id: string) =>
   w.kernel.transactions.write({ tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }, (tx) =>
     runIfDue(w.kernel, tx, schedule_id),
   )
 
 describe('a schedule', () => {
-  test('is made, shown with its next run, listed, changed and removed', async () => {
+  test('is created, read with its next run, listed, changed and deleted', async () => {
     const body = { ...(await buildSchedule(t)), cron: '30 6 * * MON', note: 'weekly' }
     const made = await t.make(`POST ${PATH}`, { body })
     expect(made).toMatchObject({
@@ -107,7 +107,7 @@ describe('a schedule', () => {
     ['an unknown zone', { time_zone: 'Europe/Atlantis' }, '#/time_zone', 'time_zone'],
     ['an unknown matrix', { matrix_key: 'nobody-has-this' }, '#/matrix_key', 'definition_missing'],
     ['a matrix and a rule', { rule_key: 'some-rule' }, '#', 'definition_unclear'],
-  ])('is refused with %s, and told where', async (_title, more, pointer, keyword) => {
+  ])('is refused with %s, with a pointer', async (_title, more, pointer, keyword) => {
     expect(await post(more)).toEqual({
       status: 409,
       code: 'schedule_invalid',
@@ -115,13 +115,13 @@ describe('a schedule', () => {
     })
   })
 
-  test('has a name of its own', async () => {
+  test('returns 409 when the name is taken', async () => {
     const name = `Twin ${uuidv7()}`
     expect((await post({ name })).status).toBe(201)
     expect(await post({ name })).toMatchObject({ status: 409, code: 'duplicate' })
   })
 
-  test('that is paused has no next run, and goes on with the first time ahead', async () => {
+  test('has no next run while paused, and continues with the first future time', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id, '3 days')
     const paused = await t.make(`PATCH ${PATH}/${schedule_id}`, { body: { paused: true } })
@@ -133,7 +133,7 @@ describe('a schedule', () => {
     expect(await runsOf(schedule_id)).toEqual([])
   })
 
-  test('of a tenant with as many as it may have is refused', async () => {
+  test('is refused beyond the limit of the tenant', async () => {
     const full = await ExampleTenant.create(w)
     const body = await buildSchedule(full)
     await full.write((tx) =>
@@ -150,7 +150,7 @@ describe('a schedule', () => {
 })
 
 describe('a due time', () => {
-  test('orders one ordinary batch, however many workers look', async () => {
+  test('starts one batch, however many workers run', async () => {
     const segment = `segment-${uuidv7()}`
     const body = { subject_type: 'person', name: 'Ada', segment, attributes: { country: 'IR' } }
     const { subject_id } = await t.make('POST /subjects', { body })
@@ -183,7 +183,7 @@ describe('a due time', () => {
     expect(woken).toEqual({ next_run_at: after.next_run_at })
   })
 
-  test('is dealt with once by all who deal with it at the same moment', async () => {
+  test('is handled once by concurrent workers', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id)
     const outcomes = await Promise.all([1, 2, 3, 4].map(() => dealWith(schedule_id)))
@@ -191,7 +191,7 @@ describe('a due time', () => {
     expect(await runsOf(schedule_id)).toHaveLength(1)
   })
 
-  test('that was missed again and again is made up for once', async () => {
+  test('gets one run when several were missed', async () => {
     const schedule_id = await newSchedule(t, { cron: '0 0 1 1 *' })
     const due = await makeDue(schedule_id, '1000 days')
     expect(await worked(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
@@ -201,7 +201,7 @@ describe('a due time', () => {
     expect(wait_days > 0 && wait_days <= 366).toBe(true)
   })
 
-  test('whose worker died before it had committed is dealt with by another, and leaves nothing behind twice', async () => {
+  test('is handled once by another worker when the first one dies before its commit', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id)
     const scope = { tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }
@@ -214,7 +214,7 @@ describe('a due time', () => {
     expect(await worked(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
   })
 
-  test('that a job failed to deal with is looked at again within a minute', async () => {
+  test('is tried again within a minute when its job failed', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id)
     const setZone = (zone: string) =>
@@ -225,7 +225,7 @@ describe('a due time', () => {
           zone,
         ]),
       )
-    // Of a newer release, say, than the worker's.
+    // As if a newer release than that of the worker had written it.
     await setZone('Europe/Atlantis')
     const job = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: 'scheduled-batch', payload: { schedule_id } }))
     expect(await t.runToEnd(job)).toMatchObject({ state: 'failed', problem: { code: 'schedule_invalid' } })
@@ -242,7 +242,7 @@ describe('a due time', () => {
     expect(await dealWith(schedule_id)).toMatchObject({ due_at: due, skipped: null })
   })
 
-  test('is decided on what is in force then', async () => {
+  test('uses the versions in force at that time', async () => {
     const policy = await newPolicy(t)
     const schedule_id = await newSchedule(t, { matrix_key: policy.matrix_key })
     const decidingVersion = async () => {
@@ -262,7 +262,7 @@ describe('a due time', () => {
     expect(await decidingVersion()).toBe(2)
   })
 
-  test('is served where the tenant has as many unfinished jobs as it may have', async () => {
+  test('is handled although the tenant has reached its limit of unfinished jobs', async () => {
     const busy = await ExampleTenant.create(w)
     const schedule_id = await newSchedule(busy)
     await busy.write(async (tx) => {
@@ -276,8 +276,8 @@ describe('a due time', () => {
   })
 })
 
-describe('a run is skipped, and says why,', () => {
-  test('while the batch before it has not ended', async () => {
+describe('a run is skipped with a reason', () => {
+  test('while the previous batch has not ended', async () => {
     const schedule_id = await newSchedule(t)
     await makeDue(schedule_id, '2 hours')
     const first = await dealWith(schedule_id)
@@ -296,7 +296,7 @@ describe('a run is skipped, and says why,', () => {
     expect(await dealWith(schedule_id)).toMatchObject({ skipped: null })
   })
 
-  test('where nothing is in force', async () => {
+  test('when no version is in force', async () => {
     const matrix_key = `draft-${uuidv7()}`
     await t.make('POST /risk-matrices', { body: { matrix_key, title: 'Not yet', definition: {} } })
     const schedule_id = await newSchedule(t, { matrix_key })
@@ -309,8 +309,8 @@ describe('a run is skipped, and says why,', () => {
   })
 })
 
-describe('somebody starts it now', () => {
-  test('beside its times, unless its batch is under way', async () => {
+describe('starting a schedule now', () => {
+  test('runs independent of its due times, unless its batch is running', async () => {
     const schedule_id = await newSchedule(t)
     const { next_run_at } = await get(schedule_id)
     const job = await t.make(`POST ${PATH}/${schedule_id}/run`)
@@ -326,8 +326,8 @@ describe('somebody starts it now', () => {
   })
 })
 
-describe('four eyes', () => {
-  test('hold back what is made, changed and removed; a run in between does not void a proposal', async () => {
+describe('approval', () => {
+  test('is needed to create, change and delete; a run in between does not make a proposal void', async () => {
     const four = await ExampleTenant.create(w)
     const body = await buildSchedule(four)
     const schedule_id = await newSchedule(four)
