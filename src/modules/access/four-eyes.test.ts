@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => w.close())
 beforeEach(async () => {
   tenant_id = await w.makeTenant({ four_eyes: true })
-  ada = await invited(await speaker(`key:${uuidv7()}`))
-  bob = await invited(ada)
+  ada = await inviteUser(await speaker(`key:${uuidv7()}`))
+  bob = await inviteUser(ada)
 })
 
 const speaker = async (principal: Caller['principal'], roles: Role[] = ['tenant_admin']): Promise<Caller> => ({
@@ -36,23 +36,23 @@ const call = (by: Caller, at: string, body?: unknown, headers: Record<string, st
   w.call(at, { token: by.token, headers, ...(body !== undefined && { body }) })
 const invite = (by: Caller, roles: readonly string[] = ['tenant_admin']) =>
   call(by, 'POST /users', { name: 'Ada', email: `ada-${count++}@example.com`, roles })
-const invited = async (by: Caller) => speaker(`user:${(await invite(by)).json.user_id}`)
+const inviteUser = async (by: Caller) => speaker(`user:${(await invite(by)).json.user_id}`)
 const newKey = (by: Caller, roles: Role[] = ['tenant_admin'], headers = {}) =>
   call(by, 'POST /api-keys', { name: 'robot', roles }, headers)
 const approve = (by: Caller, cr_id: string) => call(by, `POST /change-requests/${cr_id}/approve`, {})
 const rotate = (by: Caller, key_id: string) => call(by, `POST /api-keys/${key_id}/rotate`, { overlap_minutes: 0 })
 const exchange = (api_key: string) => w.call('POST /auth/token', { body: { api_key } })
-const idsOf = async (at: string, member: string, by = ada) =>
+const listIds = async (at: string, member: string, by = ada) =>
   (await call(by, at)).json.items.map((item: Record<string, unknown>) => item[member])
-const idOf = ({ principal }: Caller) => principal.slice(principal.indexOf(':') + 1)
+const getId = ({ principal }: Caller) => principal.slice(principal.indexOf(':') + 1)
 
 /** Whether another transaction waits for a lock of this one. */
-const isAwaited = async (tx: Tx): Promise<boolean> =>
+const isLockAwaited = async (tx: Tx): Promise<boolean> =>
   (await tx.query('select 1 from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))'))
     .length > 0
 
 /** A key that was requested, approved and given a secret. */
-async function approvedKey(by: Caller, approver: Caller): Promise<Caller & { secret: string }> {
+async function createApprovedKey(by: Caller, approver: Caller): Promise<Caller & { secret: string }> {
   const { cr_id } = (await newKey(by)).json
   expect((await approve(approver, cr_id)).status).toBe(200)
   const { secret } = (await rotate(by, cr_id)).json
@@ -65,7 +65,7 @@ describe('a user', () => {
     expect(asked.status).toBe(202)
     expect(asked.json).toMatchObject({ action: 'roles', operation: 'createUser', head: null, state: 'open' })
     const { cr_id } = asked.json
-    expect(await idsOf('GET /users', 'user_id')).toEqual([idOf(ada), idOf(bob)])
+    expect(await listIds('GET /users', 'user_id')).toEqual([getId(ada), getId(bob)])
     expect((await approve(ada, cr_id)).json.code).toBe('approval_own_request')
     expect((await approve(bob, cr_id)).json.state).toBe('approved')
     expect((await call(ada, `GET /users/${cr_id}`)).json).toMatchObject({
@@ -111,7 +111,7 @@ describe('an API key', () => {
     expect(asked.status).toBe(202)
     expect(asked.text).not.toContain('pk_')
     const { cr_id } = asked.json
-    expect(await idsOf('GET /api-keys', 'key_id')).toEqual([])
+    expect(await listIds('GET /api-keys', 'key_id')).toEqual([])
     const approved = await approve(bob, cr_id)
     expect(approved.json.state).toBe('approved')
     expect(approved.text).not.toContain('pk_')
@@ -127,22 +127,22 @@ describe('an API key', () => {
     const [first, again] = [await ask(), await ask()]
     expect(again.headers['idempotency-replayed']).toBe('true')
     expect([again.status, again.text]).toEqual([202, first.text])
-    expect(await idsOf('GET /change-requests?state=open', 'cr_id')).toEqual([first.json.cr_id])
+    expect(await listIds('GET /change-requests?state=open', 'cr_id')).toEqual([first.json.cr_id])
   })
 
   test('rotates its own secret, but not that of another key', async () => {
-    const robot = await approvedKey(ada, bob)
-    expect((await rotate(bob, idOf(robot))).json.code).toBe('transition_not_allowed')
-    const { secret } = (await rotate(robot, idOf(robot))).json
+    const robot = await createApprovedKey(ada, bob)
+    expect((await rotate(bob, getId(robot))).json.code).toBe('transition_not_allowed')
+    const { secret } = (await rotate(robot, getId(robot))).json
     expect((await exchange(secret)).status).toBe(200)
   })
 
   test('cannot propose what its requester then approves, even through several keys', async () => {
-    const robot = await approvedKey(ada, bob)
+    const robot = await createApprovedKey(ada, bob)
     const { cr_id } = (await invite(robot)).json
     const own = (await approve(ada, cr_id)).json
     expect([own.code, own.detail]).toEqual(['approval_own_request', 'A key that you asked for proposed this change.'])
-    const second = await approvedKey(robot, bob)
+    const second = await createApprovedKey(robot, bob)
     const further = (await invite(second)).json.cr_id
     expect((await approve(ada, further)).json.code).toBe('approval_own_request')
     for (const request of [cr_id, further]) expect((await approve(bob, request)).json.state).toBe('approved')
@@ -158,7 +158,7 @@ describe('a new tenant', () => {
     const founder = await speaker(`key:${uuidv7()}`)
     expect((await newKey(founder, ['service'])).status).toBe(201)
     expect((await invite(founder, ['compliance_officer'])).status).toBe(201)
-    const first = await invited(founder)
+    const first = await inviteUser(founder)
     expect((await invite(founder)).status).toBe(202)
     // Nobody else could approve yet, so the next administrator is created at once; the one after that is not.
     const { key } = (await newKey(first, ['service'])).json
@@ -169,7 +169,7 @@ describe('a new tenant', () => {
   })
 
   test('creates only one of two concurrent administrators without approval', async () => {
-    const first = await invited(await speaker(`key:${uuidv7()}`))
+    const first = await inviteUser(await speaker(`key:${uuidv7()}`))
     const scope = { tenant_id, actor: first.principal }
     const { pending } = await w.runtime.database.write(scope, async (tx) => {
       const person = { issuer: 'test', subject: 'second', email: null, name: 'Second', team: null, locale: null }
@@ -180,7 +180,7 @@ describe('a new tenant', () => {
       const pending = invite(first).finally(() => {
         isAnswered = true
       })
-      await vi.waitUntil(async () => isAnswered || (await isAwaited(tx)), { timeout: 20_000 })
+      await vi.waitUntil(async () => isAnswered || (await isLockAwaited(tx)), { timeout: 20_000 })
       return { pending }
     })
     expect((await pending).status).toBe(202)
@@ -200,26 +200,26 @@ describe('a new tenant', () => {
   })
 
   test('still needs approval after everybody else is deactivated', async () => {
-    const one = await invited(await speaker(`key:${uuidv7()}`))
-    const two = await invited(one)
-    expect((await call(one, `POST /users/${idOf(two)}/deactivate`)).status).toBe(200)
-    const refused = [await invite(one), await newKey(one), await call(one, `POST /users/${idOf(two)}/reactivate`)]
+    const one = await inviteUser(await speaker(`key:${uuidv7()}`))
+    const two = await inviteUser(one)
+    expect((await call(one, `POST /users/${getId(two)}/deactivate`)).status).toBe(200)
+    const refused = [await invite(one), await newKey(one), await call(one, `POST /users/${getId(two)}/reactivate`)]
     for (const { status, json } of refused) expect([status, json.code]).toEqual([409, 'approvers_missing'])
     expect(refused[0]?.json).toMatchObject({
       detail: expect.stringMatching(/1 other person with the role tenant_admin, and there are none.*npx probity user/),
       missing: [{ action: 'roles', role: 'tenant_admin', needed: 1, available: 0 }],
     })
-    expect(await idsOf('GET /change-requests?state=open', 'cr_id', one)).toEqual([])
+    expect(await listIds('GET /change-requests?state=open', 'cr_id', one)).toEqual([])
   })
 
   test('still needs approval after roles are removed, also through keys', async () => {
-    const one = await invited(await speaker(`key:${uuidv7()}`))
-    const two = await invited(one)
-    const robot = await approvedKey(one, two)
-    const asked = await call(one, `PUT /users/${idOf(two)}/roles`, { roles: ['viewer'] })
+    const one = await inviteUser(await speaker(`key:${uuidv7()}`))
+    const two = await inviteUser(one)
+    const robot = await createApprovedKey(one, two)
+    const asked = await call(one, `PUT /users/${getId(two)}/roles`, { roles: ['viewer'] })
     expect((await approve(two, asked.json.cr_id)).json.state).toBe('approved')
     for (const by of [one, robot]) expect((await invite(by)).json.code).toBe('approvers_missing')
-    expect((await rotate(two, idOf(robot))).status).toBe(403)
+    expect((await rotate(two, getId(robot))).status).toBe(403)
     const policy = await call(one, 'PUT /tenant/approval-policy', { rules: [] })
     expect([policy.status, policy.json.code]).toEqual([409, 'approvers_missing'])
   })

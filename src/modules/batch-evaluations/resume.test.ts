@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const get = async (path: string) => (await w.call(`GET ${path}`, { token })).json
 const post = (path: string) => w.call(`POST ${path}`, { token })
-const orderOf = async () => {
+const buildRequest = async () => {
   const lines = Array.from({ length: ROWS }, (_, n) => `row-${n},${n % 5 === 0 ? 'IR' : 'DE'}`)
   const upload_id = await uploadText(t, `external_id,country\n${lines.join('\n')}\n`)
   return { matrix_key: policy.matrix_key, upload_id }
@@ -54,9 +54,9 @@ const startRunner = () => {
   return runner
 }
 /** A started batch whose first step is committed and whose second one waits for the lock. */
-async function halfWay() {
+async function startAndHold() {
   await superuser.query(`select pg_advisory_lock(${GATE})`)
-  const started = await startBatch(t, await orderOf())
+  const started = await startBatch(t, await buildRequest())
   startRunner()
   await waitUntil('the second step is at the gate', async () => {
     const { rows } = await superuser.query(`select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE}
@@ -65,8 +65,8 @@ async function halfWay() {
   })
   return started
 }
-const openGate = () => superuser.query(`select pg_advisory_unlock(${GATE})`)
-const numbersOf = async (batch_id: string): Promise<number[]> => {
+const releaseLock = () => superuser.query(`select pg_advisory_unlock(${GATE})`)
+const listNumbers = async (batch_id: string): Promise<number[]> => {
   const text = 'select seq from app.batch_item where batch_id = $1 order by seq'
   return (await t.write((tx) => tx.query<{ seq: number }>(text, [batch_id]))).map(({ seq }) => seq)
 }
@@ -79,12 +79,12 @@ const ended = (job_id: string) =>
 
 describe('a batch of several steps', () => {
   test('keeps its items when cancelled, and resumes after them with the same receipt', async () => {
-    const { batch_id, job } = await halfWay()
+    const { batch_id, job } = await startAndHold()
     expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: ROWS, done: 1000, failed: 0 })
     expect((await post(`/batch-evaluations/${batch_id}/cancel`)).status).toBe(200)
-    await openGate()
+    await releaseLock()
     expect(await ended(job.job_id)).toBe('cancelled')
-    expect(await numbersOf(batch_id)).toEqual(upTo(2000))
+    expect(await listNumbers(batch_id)).toEqual(upTo(2000))
     expect((await post(`/batch-evaluations/${batch_id}/retry-failed`)).json.code).toBe('transition_not_allowed')
 
     await publishList(t, policy.country_list, [
@@ -95,7 +95,7 @@ describe('a batch of several steps', () => {
     const { receipt_id } = await get(`/batch-evaluations/${batch_id}`)
     const resumed = await post(`/batch-evaluations/${batch_id}/resume`)
     expect([resumed.status, await ended(resumed.json.job_id)]).toEqual([202, 'succeeded'])
-    expect(await numbersOf(batch_id)).toEqual(upTo(ROWS))
+    expect(await listNumbers(batch_id)).toEqual(upTo(ROWS))
     const batch = await get(`/batch-evaluations/${batch_id}`)
     expect(batch).toMatchObject({ state: 'succeeded', receipt_id, counts: { total: ROWS, done: ROWS, failed: 0 } })
     const { bands } = await get(`/batch-evaluations/${batch_id}/summary`)
@@ -109,11 +109,11 @@ describe('a batch of several steps', () => {
     await post(`/jobs/${job.job_id}/retry`)
     expect(await ended(job.job_id)).toBe('failed')
     expect((await get(`/jobs/${job.job_id}`)).problem.code).toBe('conflict')
-    expect(await numbersOf(batch_id)).toHaveLength(ROWS)
+    expect(await listNumbers(batch_id)).toHaveLength(ROWS)
   })
 
   test('is finished by another worker without duplicates when the first one loses its lease', async () => {
-    const { batch_id, job } = await halfWay()
+    const { batch_id, job } = await startAndHold()
     // As the lease reaper does for a dead worker.
     await t.write((tx) =>
       tx.run(
@@ -122,9 +122,9 @@ describe('a batch of several steps', () => {
       ),
     )
     startRunner()
-    await openGate()
+    await releaseLock()
     expect(await ended(job.job_id)).toBe('succeeded')
-    expect(await numbersOf(batch_id)).toEqual(upTo(ROWS))
+    expect(await listNumbers(batch_id)).toEqual(upTo(ROWS))
     expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: ROWS, done: ROWS, failed: 0 })
     const events = (await get(`/audit/objects/jobs/${job.job_id}`)).items as { detail: Record<string, number> }[]
     const steps = events.map(({ detail }) => detail).filter(({ last_seq }) => last_seq !== undefined)
@@ -139,13 +139,16 @@ describe('a batch of several steps', () => {
 test('returns 409 when an active or succeeded batch is resumed, or an ended one cancelled', async () => {
   const items = [{ inputs: { country: 'DE' } }]
   const { batch_id, job } = await startBatch(t, { matrix_key: policy.matrix_key, items })
-  const codeOf = async (action: string) => (await post(`/batch-evaluations/${batch_id}/${action}`)).json.code
-  expect([await codeOf('resume'), await codeOf('retry-failed')]).toEqual([
+  const getCode = async (action: string) => (await post(`/batch-evaluations/${batch_id}/${action}`)).json.code
+  expect([await getCode('resume'), await getCode('retry-failed')]).toEqual([
     'transition_not_allowed',
     'transition_not_allowed',
   ])
   await t.runToEnd(job)
-  expect([await codeOf('resume'), await codeOf('cancel')]).toEqual(['transition_not_allowed', 'transition_not_allowed'])
+  expect([await getCode('resume'), await getCode('cancel')]).toEqual([
+    'transition_not_allowed',
+    'transition_not_allowed',
+  ])
 })
 
 test('retries failed items with the same receipt and current attributes', async () => {
@@ -181,10 +184,10 @@ test('retries failed items with the same receipt and current attributes', async 
 })
 
 test('compares two batches and attributes each difference', async () => {
-  const one = { matrix_key: policy.matrix_key, items: ['a CH', 'b DE', 'c DE', 'd IR'].map(itemOf) }
+  const one = { matrix_key: policy.matrix_key, items: ['a CH', 'b DE', 'c DE', 'd IR'].map(getItem) }
   const first = await runBatch(t, one)
   await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 8000 }))
-  const second = await runBatch(t, { ...one, items: ['a CH', 'b IR', 'c DE', 'e DE'].map(itemOf) })
+  const second = await runBatch(t, { ...one, items: ['a CH', 'b IR', 'c DE', 'e DE'].map(getItem) })
   const compared = await get(`/batch-evaluations/${first}/compare/${second}`)
   expect(compared).toMatchObject({ common: 3, only_first: 1, only_second: 1, same: 1, different: 2 })
   expect(compared.migration).toEqual([
@@ -199,7 +202,7 @@ test('compares two batches and attributes each difference', async () => {
   ])
   await publishList(t, policy.country_list, countries)
 })
-const itemOf = (text: string) => {
+const getItem = (text: string) => {
   const [external_id, country] = text.split(' ')
   return { external_id, inputs: { country } }
 }

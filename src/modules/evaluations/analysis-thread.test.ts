@@ -48,7 +48,7 @@ const workerWithTwoEngines = `
 const evaluate = (policy: Policy) =>
   t.make('POST /evaluations', { body: { matrix_key: policy.matrix_key, inputs: { country: 'CH' } } })
 /** A decision of which one list has a newer version. */
-const overtaken = async () => {
+const createOutdatedDecision = async () => {
   const policy = await newPolicy(t)
   const { evaluation_id } = await evaluate(policy)
   await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
@@ -62,7 +62,7 @@ const who = async () => ({ token: await t.token() })
 
 describe.each(questions)('%s', (name, ask) => {
   test('holds no connection while the thread computes', async () => {
-    const { evaluation_id, policy } = await overtaken()
+    const { evaluation_id, policy } = await createOutdatedDecision()
     const begun = analysis.begun()
     analysis.order('wait')
     const reply = ask(evaluation_id)
@@ -75,7 +75,7 @@ describe.each(questions)('%s', (name, ask) => {
   })
 
   test('returns the problem when no thread is available', async () => {
-    const { evaluation_id } = await overtaken()
+    const { evaluation_id } = await createOutdatedDecision()
     analysis.order('die')
     const { status, json } = await ask(evaluation_id)
     analysis.order('go')
@@ -84,7 +84,7 @@ describe.each(questions)('%s', (name, ask) => {
   })
 
   test('reports when a limit was reached', async () => {
-    const { evaluation_id, policy } = await overtaken()
+    const { evaluation_id, policy } = await createOutdatedDecision()
     analysis.order('full')
     const { status, json } = await ask(evaluation_id)
     analysis.order('go')

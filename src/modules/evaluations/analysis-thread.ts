@@ -32,16 +32,16 @@ function getAnalyst(kernel: Kernel): AnalysisRunner {
   return analyst
 }
 
-export const searchInThread = (kernel: Kernel, order: SearchArguments): Promise<MinimalChanges> =>
+export const searchInThread = (kernel: Kernel, search: SearchArguments): Promise<MinimalChanges> =>
   getAnalyst(kernel)
-    .search(...order)
+    .search(...search)
     .catch(failNotComputed)
 
 export const attributeInThread = (
   kernel: Kernel,
-  order: AttributionRequest,
+  attribution: AttributionRequest,
   caller: string,
-): Promise<AttributionResult> => getAnalyst(kernel).attribute(order, caller).catch(failNotComputed)
+): Promise<AttributionResult> => getAnalyst(kernel).attribute(attribution, caller).catch(failNotComputed)
 
 const failNotComputed = (error: unknown): never =>
   failThreadUnavailable(error, 'This could not be computed at this moment; repeat the request.')

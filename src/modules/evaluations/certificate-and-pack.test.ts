@@ -156,7 +156,7 @@ function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
   })
 }
 
-const packOf = async (tenant: ExampleTenant, evaluation_id: string) => {
+const getPack = async (tenant: ExampleTenant, evaluation_id: string) => {
   const reply = await w.call(`GET /evaluations/${evaluation_id}/pack`, { token: await tenant.token() })
   expect([reply.status, reply.headers['content-type']]).toEqual([200, 'application/zip'])
   return unzip(reply.bytes)
@@ -167,7 +167,7 @@ describe("the examiner's pack", () => {
   test('contains what its manifest lists, and all of it verifies offline', async () => {
     const made = await decided({ subject_id: await newPerson(t) })
     await chainAllEvents(w, t)
-    const pack = await packOf(t, made.evaluation_id)
+    const pack = await getPack(t, made.evaluation_id)
     const { files: stated, document_hash } = json(pack, 'manifest.json')
     expect([...pack.keys()].filter((name) => name !== 'manifest.json')).toEqual(stated.map(({ name }: never) => name))
     for (const { name, size_bytes, sha256 } of stated) {
@@ -208,7 +208,7 @@ describe("the examiner's pack", () => {
 
   test('explains the decision as text and as a page without scripts', async () => {
     const made = await decided({ inputs: { country: 'IR', pep: true } })
-    const pack = await packOf(t, made.evaluation_id)
+    const pack = await getPack(t, made.evaluation_id)
     const [text, page] = ['explanation.txt', 'explanation.html'].map((name) => (pack.get(name) as Buffer).toString())
     for (const shown of [text, page]) {
       expect(shown).toContain(`Risk matrix ${policy.matrix_key}, version 1: high (5500 of 10000)`)
@@ -229,7 +229,7 @@ describe("the examiner's pack", () => {
     const { matrix_key } = await newPolicy(t, 'jurisdiction-risk')
     const made = await t.make('POST /evaluations', { body: { matrix_key, inputs: { country: 'DE' } } })
     expect(made.score_bps).toBe(5500)
-    const pack = await packOf(t, made.evaluation_id)
+    const pack = await getPack(t, made.evaluation_id)
     const overlay = json(pack, 'lists/jurisdiction-risk/overlay.json')
     expect(overlay.changes).toMatchObject([{ key: 'DE', op: 'merge', value: { score_bps: 9000 } }])
     const proof = json(pack, 'lists/jurisdiction-risk/proof-1.json')
@@ -258,7 +258,7 @@ describe("the examiner's pack", () => {
   test('proves that the overlay does not change an entry', async () => {
     const { matrix_key } = await newPolicy(t, 'jurisdiction-risk')
     const made = await t.make('POST /evaluations', { body: { matrix_key, inputs: { country: 'FR' } } })
-    const pack = await packOf(t, made.evaluation_id)
+    const pack = await getPack(t, made.evaluation_id)
     const said = json(pack, 'lists/jurisdiction-risk/overlay-proof-1.json')
     expect(said).toMatchObject({ key: 'FR', present: false, change: null })
     expect(await run('verify', 'proof', save(said))).toEqual({
@@ -276,7 +276,7 @@ describe("the examiner's pack", () => {
     const asked = await t.make(`POST ${at}/activations`, { body: { version, reason: 'yearly review' } })
     await w.call(`POST /change-requests/${asked.cr_id}/approve`, { token: approver, body: {} })
     await t.setApprovalRules([])
-    const pack = await packOf(t, (await decided()).evaluation_id)
+    const pack = await getPack(t, (await decided()).evaluation_id)
     const about = json(pack, 'approvals.json').find((one: never) => one['key'] === policy.country_list)
     expect(about).toMatchObject({ version, activations: [{ reason: 'yearly review', cr_id: asked.cr_id }] })
     expect(about.activations[0].change_request).toMatchObject({ created_by: t.caller, state: 'approved' })

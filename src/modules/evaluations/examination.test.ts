@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const evaluate = (policy: Policy, more: object = {}) =>
   t.make('POST /evaluations', { body: { matrix_key: policy.matrix_key, inputs: { country: 'CH' }, ...more } })
-const replayOf = (evaluation_id: string) => t.make(`POST /evaluations/${evaluation_id}/replay`)
+const replay = (evaluation_id: string) => t.make(`POST /evaluations/${evaluation_id}/replay`)
 const changeMatrix = async (policy: Policy, definition: object) => {
   await t.make(`POST /risk-matrices/${policy.matrix_key}/versions`, { body: { definition } })
   return publishMatrix(t, policy.matrix_key)
@@ -100,7 +100,7 @@ describe('replay', () => {
     expect(made.score_bps).toBe(5500)
     await superuser.query(`update app.dataset set overlay_policy = 'none' where list_key = 'jurisdiction-risk'`)
     try {
-      expect((await replayOf(made.evaluation_id)).verdict).toBe('identical')
+      expect((await replay(made.evaluation_id)).verdict).toBe('identical')
     } finally {
       await superuser.query(
         `update app.dataset set overlay_policy = 'tighten_only' where list_key = 'jurisdiction-risk'`,
@@ -126,9 +126,9 @@ describe('replay', () => {
     await t.make(`POST /rules/${rule_key}/activations`, { body: { version, reason: 'reviewed' } })
     const made = await t.make('POST /evaluations', { body: { rule_key, inputs: { amount: 20000 } } })
     expect(made.outcome).toMatchObject({ family: 'rule', hit: true, band: null, score_bps: null })
-    expect(await replayOf(made.evaluation_id)).toMatchObject({ verdict: 'identical' })
+    expect(await replay(made.evaluation_id)).toMatchObject({ verdict: 'identical' })
     const miss = await t.make('POST /evaluations', { body: { rule_key, inputs: { amount: 5 } } })
-    expect([miss.hit, (await replayOf(miss.evaluation_id)).verdict]).toEqual([false, 'identical'])
+    expect([miss.hit, (await replay(miss.evaluation_id)).verdict]).toEqual([false, 'identical'])
   })
 
   test('is identical for every decision made during activations', async () => {
@@ -139,7 +139,7 @@ describe('replay', () => {
     })()
     const deciding = Array.from({ length: 16 }, async () => {
       const made = await evaluate(policy)
-      return { ...(await replayOf(made.evaluation_id)), score_bps: made.score_bps }
+      return { ...(await replay(made.evaluation_id)), score_bps: made.score_bps }
     })
     const answers = await Promise.all(deciding)
     await switching
@@ -158,10 +158,10 @@ describe('replay', () => {
         storeDecision(w.kernel, tx, order, await decide(w.kernel, tx, order, 2)),
       )
       expect(young.document_hash).not.toBe(old.document_hash)
-      expect(await replayOf(old.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 1 })
-      expect(await replayOf(young.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 2 })
+      expect(await replay(old.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 1 })
+      expect(await replay(young.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 2 })
       all.delete(2)
-      expect(await replayOf(young.evaluation_id)).toMatchObject({
+      expect(await replay(young.evaluation_id)).toMatchObject({
         verdict: 'different',
         faults: ['This release has no engine 2.'],
       })
@@ -175,7 +175,7 @@ describe('replay', () => {
     const all = engines as Map<number, Engine>
     all.set(1, engineWithExtraReason)
     try {
-      const { verdict, faults, differences, recomputed_hash } = await replayOf(made.evaluation_id)
+      const { verdict, faults, differences, recomputed_hash } = await replay(made.evaluation_id)
       expect([verdict, faults]).toEqual(['different', []])
       const before = made.outcome.reason_codes
       expect(differences).toEqual([{ pointer: '/outcome/reason_codes', before, after: [...before, 'LOUD'] }])

@@ -48,7 +48,7 @@ const proposeActivation = async (list_key: string, version: number, rule: object
 const approve = async (cr_id: string, of = t) =>
   w.call(`POST /change-requests/${cr_id}/approve`, { token: await of.token(), body: {} })
 const measure = (cr_id: string, of = t) => runImpact(of, `POST /change-requests/${cr_id}/impact`)
-const impactOf = (cr_id: string, of = t) => of.make(`GET /change-requests/${cr_id}/impact`)
+const getImpact = (cr_id: string, of = t) => of.make(`GET /change-requests/${cr_id}/impact`)
 
 describe('a change request', () => {
   test('shows the run of what its approval would activate', async () => {
@@ -58,7 +58,7 @@ describe('a change request', () => {
     expect(before).toMatchObject({ require_impact: false, impact_run_id: null })
     expect((await w.call(`GET /change-requests/${cr_id}/impact`, { token: await t.token() })).status).toBe(404)
     const run_id = await measure(cr_id)
-    expect(await impactOf(cr_id)).toMatchObject({
+    expect(await getImpact(cr_id)).toMatchObject({
       run_id,
       cr_id,
       version,
@@ -81,7 +81,7 @@ describe('a change request', () => {
     const at = `PUT /reference-data/datasets/${SHARED_LIST}/overlay`
     const cr_id = await propose(at, { entries, reason: 'house view' }, { action: 'overlay' }, of)
     await measure(cr_id, of)
-    const run = await impactOf(cr_id, of)
+    const run = await getImpact(cr_id, of)
     expect(run).toMatchObject({ family: 'list', key: SHARED_LIST, stale: false })
     expect(run.overlay_hash).toBe(run.content_hash)
     expect(run.result).toMatchObject({ decisions: 3, flips: 2, segments: [{ segment: null, decisions: 3, flips: 2 }] })
@@ -100,7 +100,7 @@ describe('a change request', () => {
       of,
     )
     await measure(removal, of)
-    expect((await impactOf(removal, of)).result).toMatchObject({
+    expect((await getImpact(removal, of)).result).toMatchObject({
       decisions: 3,
       flips: 2,
       transitions: [
@@ -126,7 +126,7 @@ describe('a change request', () => {
     const cr_id = await propose(`POST ${path}/activations`, { version, reason: 'reviewed' }, { action: 'activation' })
     await measure(cr_id)
     // The country alone counts now (CH 1000, DE 2000, IR 9000): every score but that of DE changes, and no band.
-    expect((await impactOf(cr_id)).result).toMatchObject({ decisions: 3, flips: 0, score_moves: 2, factors: [] })
+    expect((await getImpact(cr_id)).result).toMatchObject({ decisions: 3, flips: 0, score_moves: 2, factors: [] })
   })
 
   test('for a scheduled activation or a rollback is measured as of its effective time', async () => {
@@ -137,12 +137,12 @@ describe('a change request', () => {
     const later = { version, reason: 'from then on', effective_from: '2090-01-01T00:00:00Z' }
     const scheduled = await propose(`POST ${path}/activations`, later, { action: 'activation' })
     await measure(scheduled)
-    expect(await impactOf(scheduled)).toMatchObject({ version, result: { decisions: 2, flips: 1 } })
+    expect(await getImpact(scheduled)).toMatchObject({ version, result: { decisions: 2, flips: 1 } })
     await publishList(t, own.country_list, tighter)
-    expect(await impactOf(scheduled)).toMatchObject({ stale: true })
+    expect(await getImpact(scheduled)).toMatchObject({ stale: true })
     const back = await propose(`POST ${path}/rollback`, { reason: 'too strict' }, { action: 'rollback' })
     await measure(back)
-    const { version: earlier, result } = await impactOf(back)
+    const { version: earlier, result } = await getImpact(back)
     expect([earlier, result.decisions, result.flips]).toEqual([1, 2, 1])
     expect(result.transitions).toContainEqual(expect.objectContaining({ from: 'high', to: 'low', decisions: 1 }))
   })
@@ -181,7 +181,7 @@ describe('where the policy requires it', () => {
     expect(why(await approve(cr_id))).toEqual([409, 'gates_closed', ['impact unfinished']])
     await t.runToEnd(job)
     // No decision ever used it: an empty sample is a valid result.
-    expect((await impactOf(cr_id)).result).toMatchObject({ decisions: 0 })
+    expect((await getImpact(cr_id)).result).toMatchObject({ decisions: 0 })
     expect((await approve(cr_id)).json).toMatchObject({ state: 'approved' })
   })
 
@@ -193,7 +193,7 @@ describe('where the policy requires it', () => {
       { ...bands[0], to_bps: 3999 },
       { ...bands[1], from_bps: 4000 },
     ] as object[])
-    expect(await impactOf(cr_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
+    expect(await getImpact(cr_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
     expect(why(await approve(cr_id))).toEqual([409, 'gates_closed', ['impact stale']])
     await measure(cr_id)
     expect((await approve(cr_id)).status).toBe(200)

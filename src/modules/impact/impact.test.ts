@@ -51,16 +51,16 @@ const without = ({ segment: _, ...body }: Record<string, unknown>) => body
 
 const publish = async (list_key: string, data: readonly object[], of = t): Promise<number> =>
   (await of.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data } })).version
-const impactOf = (list_key: string, version: number | string, body: object = {}, of = t): Promise<string> =>
+const runListImpact = (list_key: string, version: number | string, body: object = {}, of = t): Promise<string> =>
   runImpact(of, `POST /reference-data/datasets/${list_key}/versions/${version}/impact`, body)
-const look = (run_id: string, of = t) => of.make(`GET /reference-data/impact-runs/${run_id}`)
+const getRun = (run_id: string, of = t) => of.make(`GET /reference-data/impact-runs/${run_id}`)
 /** DE changes from 2000 to 5000: its subjects change from 2000 to 3500, and to the higher band. */
 const tighter = countries.map((entry) => (entry.code === 'DE' ? { ...entry, score_bps: 5000 } : entry))
 
 describe('a changed country of a list', () => {
   test('changes exactly the latest decisions that read it, by band, factor and segment', async () => {
     const version = await publish(policy.country_list, tighter)
-    const run = await look(await impactOf(policy.country_list, version))
+    const run = await getRun(await runListImpact(policy.country_list, version))
     const { content_hash } = await t.make(`GET /reference-data/datasets/${policy.country_list}/versions/${version}`)
     expect(run).toMatchObject({
       state: 'succeeded',
@@ -114,7 +114,7 @@ describe('a changed country of a list', () => {
 
   test('that is removed makes its decisions fail, with the reason', async () => {
     const version = await publish(policy.country_list, countries.slice(0, 2))
-    const { result } = await look(await impactOf(policy.country_list, version))
+    const { result } = await getRun(await runListImpact(policy.country_list, version))
     expect(result).toMatchObject({ decisions: 30, flips: 0, refusals_added: 10 })
     expect(result.transitions).toContainEqual({
       family: 'matrix',
@@ -132,13 +132,13 @@ describe('a changed country of a list', () => {
   test('is measured on a sample with a maximum size and a repeatable seed', async () => {
     const order = { max_subjects: 12, seed: 7 }
     const [one, two] = [
-      await look(await impactOf(policy.country_list, 2, order)),
-      await look(await impactOf(policy.country_list, 2, order)),
+      await getRun(await runListImpact(policy.country_list, 2, order)),
+      await getRun(await runListImpact(policy.country_list, 2, order)),
     ]
     expect(one.result.population).toEqual({ subjects: 30, taken: 12, seed: 7, complete: false })
     expect(one.result.decisions).toBe(12)
     expect(two.result).toEqual(one.result)
-    const other = await look(await impactOf(policy.country_list, 2, { ...order, seed: 8 }))
+    const other = await getRun(await runListImpact(policy.country_list, 2, { ...order, seed: 8 }))
     expect(other.result.decisions).toBe(12)
     expect(other.result.samples).not.toEqual(one.result.samples)
   })
@@ -151,7 +151,7 @@ test('compares both sides with the band of an override', async () => {
     const expires_at = new Date(Date.now() + 3_600_000).toISOString()
     return t.make(`POST /subjects/${subject_id}/risk-override`, { body: { band, reason: 'known', expires_at } })
   }
-  const outcomes = async () => (await look(await impactOf(policy.country_list, 2))).result.known_outcomes
+  const outcomes = async () => (await getRun(await runListImpact(policy.country_list, 2))).result.known_outcomes
   const nobody = { decisions: 0, agreed_before: 0, agreed_after: 0, table: [] }
   expect(await outcomes()).toEqual(nobody)
   await override(of('DE'), 'high')
@@ -179,7 +179,7 @@ test('compares both sides with the band of an override', async () => {
 })
 
 test('shows a result of an older format without overrides', async () => {
-  const { run_id } = await look(await impactOf(policy.country_list, 2))
+  const { run_id } = await getRun(await runListImpact(policy.country_list, 2))
   const superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
   await superuser.query('set session_replication_role = replica')
@@ -191,7 +191,7 @@ test('shows a result of an older format without overrides', async () => {
 
 describe('a run', () => {
   test('resumes after a failed step and counts no subject twice', async () => {
-    const whole = await look(await impactOf(policy.country_list, 2))
+    const whole = await getRun(await runListImpact(policy.country_list, 2))
     const superuser = new pg.Client(w.clone.postgres)
     await superuser.connect()
     await superuser.query(`create function app.fail_once() returns trigger language plpgsql as $$
@@ -203,7 +203,7 @@ describe('a run', () => {
     try {
       const job = await t.make(`POST /reference-data/datasets/${policy.country_list}/versions/2/impact`, { body: {} })
       expect(await t.runToEnd(job)).toMatchObject({ state: 'succeeded', attempts: 2 })
-      const run = await look(job.resource.split('/').at(-1))
+      const run = await getRun(job.resource.split('/').at(-1))
       expect(run.result).toEqual(whole.result)
       expect(run.result).toMatchObject({ decisions: 30, flips: 10 })
     } finally {
@@ -216,13 +216,13 @@ describe('a run', () => {
     const job = await t.make(`POST /reference-data/datasets/${policy.country_list}/versions/2/impact`, { body: {} })
     const run_id = job.resource.split('/').at(-1)
     await t.make(`POST /jobs/${job.job_id}/cancel`)
-    expect(await look(run_id)).toMatchObject({ state: 'cancelled', result: null })
+    expect(await getRun(run_id)).toMatchObject({ state: 'cancelled', result: null })
     await t.runToEnd(await t.make(`POST /jobs/${job.job_id}/retry`))
-    expect(await look(run_id)).toMatchObject({ state: 'succeeded', result: { decisions: 30 } })
+    expect(await getRun(run_id)).toMatchObject({ state: 'succeeded', result: { decisions: 30 } })
   })
 
   test('cannot be altered in the database', async () => {
-    const run_id = await impactOf(policy.country_list, 2)
+    const run_id = await runListImpact(policy.country_list, 2)
     const attempt = (set: string) =>
       t.write((tx) =>
         tx.run(`update app.impact_run set ${set} where tenant_id = $1 and run_id = $2`, [tx.tenant_id, run_id]),
@@ -234,7 +234,7 @@ describe('a run', () => {
   })
 
   test('is listed newest first, for its own tenant only', async () => {
-    const run_id = await impactOf(policy.country_list, 2)
+    const run_id = await runListImpact(policy.country_list, 2)
     const { items } = await t.make('GET /reference-data/impact-runs?limit=1')
     expect(items).toMatchObject([{ run_id, family: 'list', key: policy.country_list, state: 'succeeded' }])
     const other = await ExampleTenant.create(w)
@@ -246,7 +246,7 @@ describe('a run', () => {
   test('on a list that no decision used has an empty sample', async () => {
     const empty = await newPolicy(t)
     const version = await publish(empty.country_list, tighter)
-    const { result, state } = await look(await impactOf(empty.country_list, version))
+    const { result, state } = await getRun(await runListImpact(empty.country_list, version))
     expect([state, result.decisions, result.flips, result.samples]).toEqual(['succeeded', 0, 0, []])
     expect(result.definitions).toMatchObject([{ key: empty.matrix_key }])
     expect(result.population).toEqual({ subjects: 0, taken: 0, seed: null, complete: true })
@@ -262,7 +262,7 @@ describe('a run', () => {
       update app.evaluation set document = replace(document, '"DE"', '"CH"') where evaluation_id = '${made[4]?.evaluation_id}'`)
     await superuser.end()
     const version = await publish(mine.country_list, tighter)
-    const { result } = await look(await impactOf(mine.country_list, version))
+    const { result } = await getRun(await runListImpact(mine.country_list, version))
     expect(result).toMatchObject({ decisions: 28, unusable: 1, flips: 8, population: { subjects: 29 } })
   })
 })
@@ -274,13 +274,16 @@ describe('the latest decision', () => {
     const items = [{ subject_id: first, inputs: { country: 'DE' } }]
     const batch_id = await runBatch(t, { matrix_key: mine.matrix_key, items })
     const version = await publish(mine.country_list, tighter)
-    const { result } = await look(await impactOf(mine.country_list, version))
+    const { result } = await getRun(await runListImpact(mine.country_list, version))
     expect(result).toMatchObject({ decisions: 2, flips: 1, population: { subjects: 2 } })
     expect(result.samples).toMatchObject([{ subject_id: first, evaluation_id: null, batch_id, seq: 1 }])
     // A later single decision replaces the item.
     await t.make('POST /evaluations', { body: { matrix_key: mine.matrix_key, subject_id: first } })
     await t.make('POST /evaluations', { body: { matrix_key: mine.matrix_key, subject_id: second } })
-    expect((await look(await impactOf(mine.country_list, version))).result).toMatchObject({ decisions: 2, flips: 0 })
+    expect((await getRun(await runListImpact(mine.country_list, version))).result).toMatchObject({
+      decisions: 2,
+      flips: 0,
+    })
   })
 
   /** A subject of CH. */
@@ -296,14 +299,14 @@ describe('a run becomes stale', () => {
   test('when anything that was in force with it changes', async () => {
     const mine = await newPolicy(t)
     const version = await publish(mine.country_list, tighter)
-    const run_id = await impactOf(mine.country_list, version)
-    expect(await look(run_id)).toMatchObject({ stale: false })
+    const run_id = await runListImpact(mine.country_list, version)
+    expect(await getRun(run_id)).toMatchObject({ stale: false })
     await publishList(t, mine.band_list, [
       { ...bands[0], to_bps: 3999 },
       { ...bands[1], from_bps: 4000 },
     ] as object[])
-    expect(await look(run_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
-    const { result } = await look(await impactOf(mine.country_list, version))
+    expect(await getRun(run_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
+    const { result } = await getRun(await runListImpact(mine.country_list, version))
     expect(result.decisions).toBe(0)
   })
 })

@@ -57,7 +57,7 @@ async function startHeldJob() {
   return { job_id, goOn }
 }
 
-async function* eventsOf(reply: Response): AsyncGenerator<string> {
+async function* readEvents(reply: Response): AsyncGenerator<string> {
   let text = ''
   for await (const part of (reply.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
     text += part
@@ -176,7 +176,7 @@ describe('reading a job', () => {
     expect(reply.status).toBe(200)
     expect(reply.headers.get('content-type')).toContain('text/event-stream')
     const seen: { state: string; progress: { done: number } }[] = []
-    for await (const event of eventsOf(reply)) {
+    for await (const event of readEvents(reply)) {
       const [name, id, data] = event.split('\n') as [string, string, string]
       const job = JSON.parse(data.replace(/^data: /, ''))
       expect(name).toBe('event: job')
@@ -244,8 +244,8 @@ describe('who may see a job', () => {
         w.call(at.replace('ID', missing), { token: analyst }),
       ])
       expect(refused.status, at).toBe(404)
-      const faceless = ({ instance: _i, request_id: _r, ...rest }: Record<string, unknown>) => rest
-      expect(faceless(refused.json), at).toEqual(faceless(absent.json))
+      const withoutRequestIds = ({ instance: _i, request_id: _r, ...rest }: Record<string, unknown>) => rest
+      expect(withoutRequestIds(refused.json), at).toEqual(withoutRequestIds(absent.json))
     }
     const listed = await w.call('GET /jobs', { token: analyst })
     expect(listed.json.items.map((job: { job_id: string }) => job.job_id)).toEqual([open_id])

@@ -27,11 +27,11 @@ const override = (subject_id: string, more: object = {}) =>
   })
 const end = (subject_id: string, query = '') =>
   w.call(`DELETE /subjects/${subject_id}/risk-override${query}`, { token })
-const riskOf = (subject_id: string) => t.make(`GET /subjects/${subject_id}/risk`)
-const bandOf = async (subject_id: string) =>
+const getRisk = (subject_id: string) => t.make(`GET /subjects/${subject_id}/risk`)
+const getBand = async (subject_id: string) =>
   (await t.make('GET /subjects?limit=200')).items.find((item: { subject_id: string }) => item.subject_id === subject_id)
     ?.band
-const inBand = async (band: string): Promise<string[]> =>
+const listByBand = async (band: string): Promise<string[]> =>
   (await t.make(`GET /subjects?limit=200&band=${band}`)).items.map(
     ({ subject_id }: { subject_id: string }) => subject_id,
   )
@@ -50,7 +50,7 @@ async function rewind(subject_id: string): Promise<void> {
 describe('the rating in force', () => {
   test('is none for a subject that was never rated', async () => {
     const subject_id = await newSubject(t)
-    expect(await riskOf(subject_id)).toEqual({ subject_id, band: null, source: 'none', override: null, rating: null })
+    expect(await getRisk(subject_id)).toEqual({ subject_id, band: null, source: 'none', override: null, rating: null })
   })
 
   test('is the latest by validity; a rating for an earlier time is stored and changes nothing', async () => {
@@ -58,7 +58,7 @@ describe('the rating in force', () => {
     await insertRating(t, subject_id, 'low')
     await insertRating(t, subject_id, 'medium')
     await insertRating(t, subject_id, 'prohibited', { valid_at: '2020-01-01T00:00:00Z' })
-    expect(await riskOf(subject_id)).toMatchObject({
+    expect(await getRisk(subject_id)).toMatchObject({
       band: 'medium',
       source: 'rating',
       rating: { band: 'medium', cause: 'evaluation', matrix_key: 'customer-risk', score_bps: 5000 },
@@ -89,7 +89,7 @@ describe('the rating in force', () => {
       ]),
     )
     expect(count).toBe(3)
-    expect(await Promise.all(ids.map(bandOf))).toEqual(['medium', 'high', null])
+    expect(await Promise.all(ids.map(getBand))).toEqual(['medium', 'high', null])
     const all = await t.write((tx) => listSubjectsAfter(tx, { band: 'high' }, ids[0], 10))
     expect(all.map(({ subject_id }) => subject_id)).toContain(ids[1])
     expect(all.map(({ subject_id }) => subject_id)).not.toContain(ids[0])
@@ -104,16 +104,22 @@ describe('an override', () => {
     expect(made.status).toBe(201)
     expect(made.json).toMatchObject({ cause: 'override', band: 'high', reason: 'adverse media', actor: t.caller })
     await insertRating(t, subject_id, 'medium')
-    expect(await riskOf(subject_id)).toMatchObject({
+    expect(await getRisk(subject_id)).toMatchObject({
       band: 'high',
       source: 'override',
       override: made.json,
       rating: { band: 'medium' },
     })
-    expect([await inBand('high'), await inBand('medium')].map((ids) => ids.includes(subject_id))).toEqual([true, false])
+    expect([await listByBand('high'), await listByBand('medium')].map((ids) => ids.includes(subject_id))).toEqual([
+      true,
+      false,
+    ])
     expect((await end(subject_id, '?reason=cleared')).status).toBe(204)
-    expect(await riskOf(subject_id)).toMatchObject({ band: 'medium', source: 'rating', override: null })
-    expect([await inBand('high'), await inBand('medium')].map((ids) => ids.includes(subject_id))).toEqual([false, true])
+    expect(await getRisk(subject_id)).toMatchObject({ band: 'medium', source: 'rating', override: null })
+    expect([await listByBand('high'), await listByBand('medium')].map((ids) => ids.includes(subject_id))).toEqual([
+      false,
+      true,
+    ])
     const { items } = await t.make(`GET /subjects/${subject_id}/risk-history`)
     expect(items).toMatchObject([
       { cause: 'override-ended', band: 'medium', reason: 'cleared' },
@@ -129,11 +135,14 @@ describe('an override', () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'low')
     await override(subject_id)
-    expect(await bandOf(subject_id)).toBe('high')
+    expect(await getBand(subject_id)).toBe('high')
     await rewind(subject_id)
-    expect(await riskOf(subject_id)).toMatchObject({ band: 'low', source: 'rating', override: null })
-    expect(await bandOf(subject_id)).toBe('low')
-    expect([await inBand('high'), await inBand('low')].map((ids) => ids.includes(subject_id))).toEqual([false, true])
+    expect(await getRisk(subject_id)).toMatchObject({ band: 'low', source: 'rating', override: null })
+    expect(await getBand(subject_id)).toBe('low')
+    expect([await listByBand('high'), await listByBand('low')].map((ids) => ids.includes(subject_id))).toEqual([
+      false,
+      true,
+    ])
     expect((await end(subject_id)).status).toBe(404)
   })
 
@@ -141,9 +150,9 @@ describe('an override', () => {
     const subject_id = await newSubject(t)
     await override(subject_id)
     await override(subject_id, { band: 'prohibited' })
-    expect(await riskOf(subject_id)).toMatchObject({ band: 'prohibited', rating: null })
+    expect(await getRisk(subject_id)).toMatchObject({ band: 'prohibited', rating: null })
     expect((await end(subject_id)).status).toBe(204)
-    expect(await riskOf(subject_id)).toMatchObject({ band: null, source: 'none' })
+    expect(await getRisk(subject_id)).toMatchObject({ band: null, source: 'none' })
     expect((await end(subject_id)).json).toMatchObject({ code: 'not_found', detail: 'There is no override in force.' })
   })
 
@@ -173,16 +182,16 @@ describe('an override', () => {
       const approve = (cr_id: string) => w.call(`POST /change-requests/${cr_id}/approve`, { token: approver, body: {} })
       const proposed = await override(subject_id)
       expect(proposed.status).toBe(202)
-      expect((await riskOf(subject_id)).band).toBe('low')
+      expect((await getRisk(subject_id)).band).toBe('low')
       await insertRating(t, subject_id, 'medium')
       expect((await approve(proposed.json.cr_id)).json.code).toBe('approval_void')
       const again = await override(subject_id)
       expect((await approve(again.json.cr_id)).status).toBe(200)
-      expect(await riskOf(subject_id)).toMatchObject({ band: 'high', override: { actor: t.author } })
+      expect(await getRisk(subject_id)).toMatchObject({ band: 'high', override: { actor: t.author } })
       const ending = await end(subject_id)
       expect(ending.status).toBe(202)
       expect((await approve(ending.json.cr_id)).status).toBe(200)
-      expect((await riskOf(subject_id)).band).toBe('medium')
+      expect((await getRisk(subject_id)).band).toBe('medium')
     } finally {
       await t.setApprovalRules([])
     }

@@ -36,7 +36,7 @@ const inTenant = <T>(body: (tx: Tx) => Promise<T>) =>
 const read = <T>(body: (tx: Tx) => Promise<T>) =>
   w.kernel.transactions.read({ tenant_id: tenant, actor: 'operator:test' }, body)
 
-async function bytesOf(upload_id: string): Promise<Buffer> {
+async function readBytes(upload_id: string): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of readUpload(read, upload_id)) pieces.push(piece)
   return Buffer.concat(pieces)
@@ -78,7 +78,7 @@ describe('storing', () => {
       used_at: null,
     })
     expect(await left()).toEqual({ uploads: ['stored'], chunks: [MIB, MIB, 17] })
-    expect((await bytesOf(reply.json.upload_id)).equals(bytes)).toBe(true)
+    expect((await readBytes(reply.json.upload_id)).equals(bytes)).toBe(true)
     const life_h = (Date.parse(reply.json.expires_at) - Date.parse(reply.json.created_at)) / 3_600_000
     expect(Math.round(life_h)).toBe(24)
     expect((await w.call(`GET /uploads/${reply.json.upload_id}`, { token })).json).toEqual(reply.json)
@@ -92,7 +92,7 @@ describe('storing', () => {
       size_bytes: 0,
       sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     })
-    expect(await bytesOf(reply.json.upload_id)).toHaveLength(0)
+    expect(await readBytes(reply.json.upload_id)).toHaveLength(0)
   })
 
   test('returns identical bytes for any size and chunking', async () => {
@@ -111,7 +111,7 @@ describe('storing', () => {
         const upload = await storeUpload(store, Readable.from(parts), { file_name: null, max_bytes: MAX_BYTES })
         expect(upload.size_bytes).toBe(size_bytes)
         expect(upload.sha256).toBe(sha256(bytes))
-        expect((await bytesOf(upload.upload_id)).equals(bytes)).toBe(true)
+        expect((await readBytes(upload.upload_id)).equals(bytes)).toBe(true)
       }),
       { numRuns: 25 },
     )
@@ -157,7 +157,7 @@ describe('an incomplete upload', () => {
   })
 
   /** Sends by hand what no well-behaved client would. */
-  function beginByHand(framing: string): net.Socket {
+  function startRawUpload(framing: string): net.Socket {
     const { hostname, port } = new URL(origin)
     const socket = net.connect(Number(port), hostname)
     socket.on('error', () => {})
@@ -181,7 +181,7 @@ describe('an incomplete upload', () => {
       breakOff: (socket: net.Socket) => socket.write('\r\nnot a size\r\n'),
     },
   ])('leaves no rows when $how', async ({ framing, before, breakOff }) => {
-    const socket = beginByHand(framing)
+    const socket = startRawUpload(framing)
     socket.write(before)
     socket.write(sample(2 * MIB + 5))
     await waitUntil('two pieces are stored', async () => (await left()).chunks.length === 2)
@@ -203,7 +203,7 @@ describe('an incomplete upload', () => {
     })
     expect((await w.call(`GET /uploads/${upload_id}`, { token })).json).toMatchObject({ state: 'receiving' })
     await expect(inTenant((tx) => claimUpload(tx, upload_id))).rejects.toMatchObject({ code: 'upload_incomplete' })
-    await expect(bytesOf(upload_id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(readBytes(upload_id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('is kept when only the confirmation of its commit was lost', async () => {
@@ -273,16 +273,16 @@ describe('using', () => {
     token = await w.token({ tenant_id: tenant })
     expect((await w.call(`GET /uploads/${upload_id}`, { token })).status).toBe(404)
     await expect(inTenant((tx) => claimUpload(tx, upload_id))).rejects.toMatchObject({ code: 'not_found' })
-    await expect(bytesOf(upload_id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(readBytes(upload_id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('fails when bytes were changed or lost in the database', async () => {
     const spoil = (sql: string, upload_id: string) => inTenant((tx) => tx.run(sql, [tenant, upload_id]))
     const changed = (await send(sample(MIB + 10))).json.upload_id
     await spoil(`update app.upload_chunk set bytes = 'x' where tenant_id = $1 and upload_id = $2 and seq = 1`, changed)
-    await expect(bytesOf(changed)).rejects.toThrow('have changed')
+    await expect(readBytes(changed)).rejects.toThrow('have changed')
     const lost = (await send(sample(MIB + 10))).json.upload_id
     await spoil('delete from app.upload_chunk where tenant_id = $1 and upload_id = $2 and seq = 1', lost)
-    await expect(bytesOf(lost)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(readBytes(lost)).rejects.toMatchObject({ code: 'not_found' })
   })
 })

@@ -157,7 +157,7 @@ describe('retention of records', () => {
     w.runtime.database.one({ tenant_id, actor: 'operator:test' }, async (tx) => {
       return (await tx.query(`select 1 from app.${table} where tenant_id = $1`, [tenant_id])).length
     })
-  const keepHouse = async () => {
+  const runHousekeeping = async () => {
     const { job_id } = await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
       w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }),
     )
@@ -212,10 +212,10 @@ describe('retention of records', () => {
       `update app.job set finished_at = now() - interval '50 days' where tenant_id = $1 and finished_at is not null`,
     )
     await age(89)
-    expect(await keepHouse()).toMatchObject({ 'import-rejects': 0 })
+    expect(await runHousekeeping()).toMatchObject({ 'import-rejects': 0 })
     expect(await kept()).toEqual([1, 1])
     await age(91)
-    expect(await keepHouse()).toMatchObject({ 'import-rejects': 2 })
+    expect(await runHousekeeping()).toMatchObject({ 'import-rejects': 2 })
     expect(await kept()).toEqual([0, 0])
     const events = await w.runtime.database.one({ tenant_id, actor: 'operator:test' }, (tx) =>
       tx.query<{ detail: string }>(`select detail from app.audit_event where operation = 'job:housekeeping'`),
@@ -223,7 +223,7 @@ describe('retention of records', () => {
     const text = JSON.stringify(events)
     expect(text).toContain('import-rejects')
     await put([])
-    expect(await keepHouse()).toMatchObject({ 'import-rejects': 0, jobs: 0 })
+    expect(await runHousekeeping()).toMatchObject({ 'import-rejects': 0, jobs: 0 })
   })
 
   test('removes everything that expired in bounded batches', async () => {

@@ -26,8 +26,8 @@ beforeAll(async () => {
 afterAll(() => w.close())
 
 const get = (schedule_id: string) => t.make(`GET ${PATH}/${schedule_id}`)
-const runsOf = async (schedule_id: string): Promise<Run[]> => (await t.make(`GET ${PATH}/${schedule_id}/runs`)).items
-const stateOf = async (batch_id: string) => (await t.make(`GET /batch-evaluations/${batch_id}`)).state as string
+const listRuns = async (schedule_id: string): Promise<Run[]> => (await t.make(`GET ${PATH}/${schedule_id}/runs`)).items
+const getState = async (batch_id: string) => (await t.make(`GET /batch-evaluations/${batch_id}`)).state as string
 const post = async (more: object) => {
   const { status, json } = await w.call(`POST ${PATH}`, {
     token: await t.token(),
@@ -51,13 +51,13 @@ const makeDue = (schedule_id: string, ago = '1 minute'): Promise<string> =>
   })
 
 /** Runs workers until the schedule has that many runs and all its batches have ended. */
-async function worked(schedule_id: string, runs: number, workers = 1): Promise<Run[]> {
+async function runWorkers(schedule_id: string, runs: number, workers = 1): Promise<Run[]> {
   const runners = Array.from({ length: workers }, () => w.runtime.createRunner(2, { poll_ms: 20 }))
   for (const runner of runners) runner.start()
   try {
     return await waitUntil(`there are ${runs} runs`, async () => {
-      const found = await runsOf(schedule_id)
-      const states = await Promise.all(found.flatMap(({ batch_id }) => (batch_id === null ? [] : [stateOf(batch_id)])))
+      const found = await listRuns(schedule_id)
+      const states = await Promise.all(found.flatMap(({ batch_id }) => (batch_id === null ? [] : [getState(batch_id)])))
       return found.length >= runs && !states.some((state) => state === 'queued' || state === 'running') && found
     })
   } finally {
@@ -66,7 +66,7 @@ async function worked(schedule_id: string, runs: number, workers = 1): Promise<R
 }
 
 /** Handles one due time in its own transaction. */
-const dealWith = (schedule_id: string) =>
+const handleDueTime = (schedule_id: string) =>
   w.kernel.transactions.write({ tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }, (tx) =>
     runIfDue(w.kernel, tx, schedule_id),
   )
@@ -126,11 +126,11 @@ describe('a schedule', () => {
     const due = await makeDue(schedule_id, '3 days')
     const paused = await t.make(`PATCH ${PATH}/${schedule_id}`, { body: { paused: true } })
     expect(paused).toMatchObject({ paused: true, next_run_at: null })
-    expect(await dealWith(schedule_id)).toBeNull()
+    expect(await handleDueTime(schedule_id)).toBeNull()
     const again = await t.make(`PATCH ${PATH}/${schedule_id}`, { body: { paused: false } })
     expect(Date.parse(again.next_run_at)).toBeGreaterThan(Date.parse(due) + 3 * 86_400_000)
-    expect(await dealWith(schedule_id)).toBeNull()
-    expect(await runsOf(schedule_id)).toEqual([])
+    expect(await handleDueTime(schedule_id)).toBeNull()
+    expect(await listRuns(schedule_id)).toEqual([])
   })
 
   test('is refused beyond the limit of the tenant', async () => {
@@ -157,7 +157,7 @@ describe('a due time', () => {
     const ids = await Promise.all([1, 2, 3].map(() => newSchedule(t, { filter: { segment }, note: segment })))
     const due = await Promise.all(ids.map((id) => makeDue(id)))
     for (const [n, id] of ids.entries()) {
-      const runs = await worked(id, 1, 3)
+      const runs = await runWorkers(id, 1, 3)
       expect(runs).toEqual([expect.objectContaining({ due_at: due[n], outcome: 'started', skipped: null })])
     }
     const batches = (await t.make('GET /batch-evaluations?limit=200')).items as { note: string; batch_id: string }[]
@@ -186,16 +186,16 @@ describe('a due time', () => {
   test('is handled once by concurrent workers', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id)
-    const outcomes = await Promise.all([1, 2, 3, 4].map(() => dealWith(schedule_id)))
+    const outcomes = await Promise.all([1, 2, 3, 4].map(() => handleDueTime(schedule_id)))
     expect(outcomes.filter((outcome) => outcome !== null)).toEqual([expect.objectContaining({ due_at: due })])
-    expect(await runsOf(schedule_id)).toHaveLength(1)
+    expect(await listRuns(schedule_id)).toHaveLength(1)
   })
 
   test('gets one run when several were missed', async () => {
     const schedule_id = await newSchedule(t, { cron: '0 0 1 1 *' })
     const due = await makeDue(schedule_id, '1000 days')
-    expect(await worked(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
-    expect(await dealWith(schedule_id)).toBeNull()
+    expect(await runWorkers(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
+    expect(await handleDueTime(schedule_id)).toBeNull()
     const { next_run_at, last_run } = await get(schedule_id)
     const wait_days = (Date.parse(next_run_at) - Date.parse(last_run.recorded_at)) / 86_400_000
     expect(wait_days > 0 && wait_days <= 366).toBe(true)
@@ -211,7 +211,7 @@ describe('a due time', () => {
     })
     await expect(died).rejects.toThrow('killed')
     expect(await get(schedule_id)).toMatchObject({ next_run_at: due, last_run: null, last_batch_id: null })
-    expect(await worked(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
+    expect(await runWorkers(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
   })
 
   test('is tried again within a minute when its job failed', async () => {
@@ -229,7 +229,7 @@ describe('a due time', () => {
     await setZone('Europe/Atlantis')
     const job = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: 'scheduled-batch', payload: { schedule_id } }))
     expect(await t.runToEnd(job)).toMatchObject({ state: 'failed', problem: { code: 'schedule_invalid' } })
-    expect(await runsOf(schedule_id)).toEqual([])
+    expect(await listRuns(schedule_id)).toEqual([])
     const { ahead_s } = (await t.write((tx) =>
       tx.find<{ ahead_s: number }>(
         `select extract(epoch from next_run_at - now())::float8 as ahead_s from app.job_schedule
@@ -239,7 +239,7 @@ describe('a due time', () => {
     )) as { ahead_s: number }
     expect(ahead_s).toBeLessThanOrEqual(60)
     await setZone('UTC')
-    expect(await dealWith(schedule_id)).toMatchObject({ due_at: due, skipped: null })
+    expect(await handleDueTime(schedule_id)).toMatchObject({ due_at: due, skipped: null })
   })
 
   test('uses the versions in force at that time', async () => {
@@ -247,7 +247,7 @@ describe('a due time', () => {
     const schedule_id = await newSchedule(t, { matrix_key: policy.matrix_key })
     const decidingVersion = async () => {
       await makeDue(schedule_id)
-      await dealWith(schedule_id)
+      await handleDueTime(schedule_id)
       const { last_batch_id } = await get(schedule_id)
       await t.make(`POST /batch-evaluations/${last_batch_id}/cancel`)
       return (await t.make(`GET /batch-evaluations/${last_batch_id}`)).definition_version
@@ -280,10 +280,10 @@ describe('a run is skipped with a reason', () => {
   test('while the previous batch has not ended', async () => {
     const schedule_id = await newSchedule(t)
     await makeDue(schedule_id, '2 hours')
-    const first = await dealWith(schedule_id)
+    const first = await handleDueTime(schedule_id)
     await makeDue(schedule_id, '1 hour')
-    await dealWith(schedule_id)
-    const [skipped, started] = (await runsOf(schedule_id)) as [Run, Run]
+    await handleDueTime(schedule_id)
+    const [skipped, started] = (await listRuns(schedule_id)) as [Run, Run]
     expect(started).toMatchObject({ outcome: 'started', batch_id: first?.['batch_id'] })
     expect(skipped).toMatchObject({ outcome: 'skipped', batch_id: null, skipped: 'previous_running' })
     expect(skipped.detail).toContain('queued')
@@ -293,7 +293,7 @@ describe('a run is skipped with a reason', () => {
     })
     await t.make(`POST /batch-evaluations/${started.batch_id}/cancel`)
     await makeDue(schedule_id)
-    expect(await dealWith(schedule_id)).toMatchObject({ skipped: null })
+    expect(await handleDueTime(schedule_id)).toMatchObject({ skipped: null })
   })
 
   test('when no version is in force', async () => {
@@ -301,8 +301,8 @@ describe('a run is skipped with a reason', () => {
     await t.make('POST /risk-matrices', { body: { matrix_key, title: 'Not yet', definition: {} } })
     const schedule_id = await newSchedule(t, { matrix_key })
     await makeDue(schedule_id)
-    await dealWith(schedule_id)
-    const [run] = await runsOf(schedule_id)
+    await handleDueTime(schedule_id)
+    const [run] = await listRuns(schedule_id)
     expect(run).toMatchObject({ outcome: 'skipped', batch_id: null, skipped: 'nothing_in_force' })
     const { next_run_at, last_run } = await get(schedule_id)
     expect(Date.parse(next_run_at)).toBeGreaterThan(Date.parse(last_run.recorded_at))
@@ -317,12 +317,12 @@ describe('starting a schedule now', () => {
     const again = await w.call(`POST ${PATH}/${schedule_id}/run`, { token: await t.token() })
     expect([again.status, again.json.code]).toEqual([409, 'transition_not_allowed'])
     await t.runToEnd(job)
-    const [run] = await runsOf(schedule_id)
+    const [run] = await listRuns(schedule_id)
     expect(run).toMatchObject({ due_at: null, outcome: 'started', recorded_by: t.caller })
     expect(job.resource).toBe(`/api/batch-evaluations/${run?.batch_id}`)
     expect(await get(schedule_id)).toMatchObject({ next_run_at, last_batch_id: run?.batch_id })
     await t.runToEnd(await t.make(`POST ${PATH}/${schedule_id}/run`))
-    expect(await runsOf(schedule_id)).toHaveLength(2)
+    expect(await listRuns(schedule_id)).toHaveLength(2)
   })
 })
 
