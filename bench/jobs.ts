@@ -3,7 +3,7 @@
  * is killed. Both are the product's own runner with its own timing.
  */
 import { Type } from 'typebox'
-import { defineJob } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { type BenchRuntimeOptions, createBenchRuntime } from './bench-runtime.ts'
 import { readStartOptions, reportReady, sendEvent } from './child.ts'

@@ -46,7 +46,7 @@ export async function measureTime(body: () => Promise<unknown>): Promise<number>
 }
 
 /** The script of the worker thread lies beside this bundle. */
-const threadScripts = { scriptPath: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) }
+const threadScripts = { threads: { scriptPath: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) } }
 export const readBytes = (file: string) => fs.createReadStream(file, { highWaterMark: 256 * 1024 })
 
 export const createList = (tx: Tx, { type }: Bench) =>

@@ -1,14 +1,7 @@
 /** Where the bearer token of a request comes from: a constant, a function, or an API key that is exchanged and renewed. */
 import { problemFromResponse } from './problem.ts'
-import type { Transport } from './transport.ts'
+import type { TokenSource, Transport } from './transport.ts'
 import type { components } from './types.ts'
-
-export interface TokenSource {
-  /** An empty string: send none. */
-  get(): Promise<string>
-  /** The server refused this token. True when another can be had. */
-  invalidate(refused: string): boolean
-}
 
 export type Token = string | (() => string | Promise<string>) | TokenSource
 

@@ -3,7 +3,13 @@
  * change whose effect is unknown unless the server can recognise the repetition.
  */
 import { parseRetryAfter, unreachableProblem } from './problem.ts'
-import type { TokenSource } from './tokens.ts'
+
+export interface TokenSource {
+  /** An empty string: send none. */
+  get(): Promise<string>
+  /** The server refused this token. True when another can be had. */
+  invalidate(refused: string): boolean
+}
 
 export interface TransportOptions {
   readonly fetch: typeof globalThis.fetch

@@ -2,7 +2,14 @@
  * How much of an upload was sent. A browser tells it of an XMLHttpRequest only, so there one does what `fetch` otherwise does;
  * elsewhere bytes are counted as they are taken.
  */
-import type { UploadContent } from './uploads.ts'
+/** A Blob or File is read from disk as it is sent. Streams work in Node, where they are sent once and never repeated. */
+export type UploadContent =
+  | Blob
+  | ArrayBuffer
+  | Uint8Array
+  | string
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
 
 export interface UploadProgress {
   readonly sent_bytes: number

@@ -2,18 +2,15 @@
 import { problemFromResponse, unreadableProblem } from './problem.ts'
 import type { Transport } from './transport.ts'
 import type { components } from './types.ts'
-import { canTrackProgress, createXhrFetch, trackProgress, type UploadProgress } from './upload-progress.ts'
+import {
+  canTrackProgress,
+  createXhrFetch,
+  trackProgress,
+  type UploadContent,
+  type UploadProgress,
+} from './upload-progress.ts'
 
 type Upload = components['schemas']['Upload']
-
-/** A Blob or File is read from disk as it is sent. Streams work in Node, where they are sent once and never repeated. */
-export type UploadContent =
-  | Blob
-  | ArrayBuffer
-  | Uint8Array
-  | string
-  | ReadableStream<Uint8Array>
-  | AsyncIterable<Uint8Array>
 
 export interface UploadOptions {
   /** Kept as provenance; the name of a File unless told. */

@@ -1,8 +1,11 @@
 /** What waits is told to whoever scrapes a process that works: the queue, and the part of the audit record not chained yet. */
+import fs from 'node:fs'
+import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Metrics, serveMetrics } from '#kernel/metrics.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import { chainAllEvents } from './support/audit-chain.ts'
+import { projectRoot } from './support/database.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
@@ -120,4 +123,12 @@ test('a database that is gone leaves the other metrics alone', async () => {
   const text = await other.runtime.metrics.registry.metrics()
   expect(text).toContain('probity_database_waiting 0')
   expect(text).not.toMatch(/^probity_queue_jobs\{/m)
+})
+
+test('docs/operations.md names every cache that the metrics name', async () => {
+  const { text } = await ask('/metrics')
+  const names = [...text.matchAll(/^probity_cache_hits_total\{cache="(\w+)"\}/gm)].map(([, name]) => name as string)
+  expect(names.length).toBeGreaterThan(5)
+  const document = fs.readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8')
+  expect(names.filter((name) => !document.includes(`\`${name}\``))).toEqual([])
 })

@@ -5,9 +5,10 @@ import { describe, expect, test } from 'vitest'
 import type { Entry } from '#registry/adapter.ts'
 import { entryTypes } from '#registry/adapters/index.ts'
 import { findPolicyFault } from '#registry/overlay.ts'
+import { checkDefinition } from '#registry/types/check-type-definition.ts'
 import { compileType, type PreparedEntry } from '#registry/types/compile-type.ts'
 import { createListCheck } from '#registry/types/list-rules.ts'
-import { checkDefinition, type TypeDefinition } from '#registry/types/type-definition.ts'
+import type { TypeDefinition } from '#registry/types/type-definition.ts'
 
 interface Version {
   readonly label: string

@@ -1,5 +1,5 @@
 /** Public interface of the sample-widgets router. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertSampleWidget } from './queries.ts'
 import { sampleWidgetRoutes } from './routes.ts'

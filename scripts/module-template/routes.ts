@@ -1,8 +1,9 @@
 /** Sample widgets: what a client does with them. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
   findSampleWidget,
@@ -34,6 +35,7 @@ export const sampleWidgetRoutes = [
     summary: 'List sample widgets, oldest first',
     roles: readers,
     tx: 'one',
+    uses: ['cursors'],
     query: SampleWidgetQuery,
     reply: [200, SampleWidgetPage],
   }).handle((input) =>

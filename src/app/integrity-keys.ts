@@ -1,7 +1,7 @@
 /** The integrity keys of an installation: made at the first start, encrypted again or renewed by the operator. */
 import { type AuditKeys, createAuditKeys } from '#kernel/audit/chain.ts'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
-import type { Scope, Tx } from '#kernel/database/tx.ts'
+import type { Scope, Transactions, Tx } from '#kernel/database/tx.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import {
   createFileKeyWrapper,
@@ -18,7 +18,6 @@ import {
   listIntegrityKeys,
   updateWrapping,
 } from '#kernel/integrity/queries.ts'
-import type { Transactions } from '#kernel/kernel.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import {
   listSealedSigningKeys,

@@ -1,5 +1,5 @@
 /** The table of contents: one line per module, in tier order. Modules may use those above them, never those below. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { access } from '#modules/access/index.ts'
 import { audit } from '#modules/audit/index.ts'
 import { auth } from '#modules/auth/index.ts'

@@ -3,8 +3,8 @@
  * tells the same of the queue; none of it names a tenant.
  */
 import type { AuditChainWriter } from '#kernel/audit/chain-writer.ts'
+import type { Transactions } from '#kernel/database/tx.ts'
 import { findQueueDepth } from '#kernel/job/queries.ts'
-import type { Transactions } from '#kernel/kernel.ts'
 import type { GaugeDefinition, GaugeReading } from '#kernel/metrics.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 

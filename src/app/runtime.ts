@@ -1,5 +1,4 @@
 /** Puts the kernel together from configuration and connections. The only place that knows every part. */
-import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { createAlarmReporter } from '#kernel/alarm.ts'
 import { createAuditKeys } from '#kernel/audit/chain.ts'
@@ -7,8 +6,10 @@ import { AuditChainWriter, SCAN_EVERY_MS } from '#kernel/audit/chain-writer.ts'
 import { AUDIENCE, BUILT_IN_ISSUER, createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import { findTenantStatus } from '#kernel/auth/queries.ts'
 import { roles } from '#kernel/auth/roles.ts'
-import { TenantStatusCache } from '#kernel/auth/tenant-status-cache.ts'
-import { createTokenVerifier, type TrustedIssuer } from '#kernel/auth/token-verifier.ts'
+import { TenantStatusCache, tenantStatuses } from '#kernel/auth/tenant-status-cache.ts'
+import { createTokenVerifier, type TrustedIssuer, verifiedTokens } from '#kernel/auth/token-verifier.ts'
+import { addCacheMetrics } from '#kernel/cache/cache-metrics.ts'
+import { CacheSlots } from '#kernel/cache/caches.ts'
 import { createCursorCodec } from '#kernel/cursor.ts'
 import { declareConstraints } from '#kernel/database/failures.ts'
 import type { ConnectionConfig } from '#kernel/database/servers.ts'
@@ -20,16 +21,19 @@ import { type IntegrityKeys, loadIntegrityKeys } from '#kernel/integrity/keys.ts
 import type { JobKind } from '#kernel/job/kind.ts'
 import { JobQueue } from '#kernel/job/queue.ts'
 import { JobRunner } from '#kernel/job/runner.ts'
-import type { BuildInfo, Kernel } from '#kernel/kernel.ts'
+import { type BuildInfo, type Kernel, pickCapabilities } from '#kernel/kernel.ts'
 import { Limits } from '#kernel/limits.ts'
 import type { Log } from '#kernel/log.ts'
 import { Metrics } from '#kernel/metrics.ts'
+import type { Module } from '#kernel/module.ts'
 import { buildOpenapiDocument } from '#kernel/openapi.ts'
 import type { ProcessKind } from '#kernel/process/queries.ts'
 import { ProcessRegistry } from '#kernel/process/registry.ts'
 import { runChecks } from '#kernel/readiness.ts'
-import type { Module, Route } from '#kernel/route.ts'
+import { ChangeReviews } from '#kernel/request/change-reviews.ts'
+import type { Route } from '#kernel/route.ts'
 import { defaultThreads, ThreadAdmission } from '#kernel/thread-admission.ts'
+import { WorkerThreads } from '#kernel/worker-threads.ts'
 import { createUserProvisioning, KeyUsageCounter } from '#modules/access/index.ts'
 import { tuneGarbageCollector } from './garbage-collection.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
@@ -123,9 +127,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return []
     }
   })
-  const threads = new ThreadAdmission({ threads: options.heavy_threads ?? defaultThreads() })
-  metrics.addGauge('probity_heavy_threads_running', 'Worker threads that run heavy work.', () => threads.running)
-  metrics.addGauge('probity_heavy_threads_waiting', 'Heavy work that waits for a thread.', () => threads.waiting)
+  const admission = new ThreadAdmission({ threads: options.heavy_threads ?? defaultThreads() })
+  const threads = new WorkerThreads(admission, options.scripts_dir ?? import.meta.dirname)
+  const caches = new CacheSlots()
+  addCacheMetrics(metrics, caches)
+  metrics.addGauge('probity_heavy_threads_running', 'Worker threads that run heavy work.', () => admission.running)
+  metrics.addGauge('probity_heavy_threads_waiting', 'Heavy work that waits for a thread.', () => admission.waiting)
   const issuer = createBuiltInIssuer(database, keyring)
   const trusted = buildTrustedIssuers(options.issuers, () => issuer.publicKeys())
   const routes = modules.flatMap((module) => module.routes)
@@ -138,11 +145,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     isDraining: () => server?.isDraining ?? false,
   })
   let document: Record<string, unknown> | undefined
-  const closeHandlers: (() => Promise<unknown>)[] = []
 
   const kernel: Kernel = {
     build: options.build,
     transactions: database,
+    caches,
     cursors: createCursorCodec(integrity.current('cursor')),
     integrity,
     auditKeys: createAuditKeys(integrity),
@@ -153,12 +160,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       max_rows: options.preview_max_rows ?? PREVIEW_MAX_ROWS,
       time_limit_ms: options.preview_time_limit_ms ?? PREVIEW_TIME_LIMIT_MS,
     },
-    tenantStatusCache: new TenantStatusCache((tenant_id, epoch) =>
+    tenantStatusCache: new TenantStatusCache(caches.get(tenantStatuses), (tenant_id, epoch) =>
       database.one({ tenant_id, actor: 'operator:standing' }, (tx) => findTenantStatus(tx, epoch)),
     ),
     issuer,
     modules,
     routes,
+    reviews: new ChangeReviews(modules, (uses) => pickCapabilities(kernel, uses)),
     log,
     raiseAlarm: createAlarmReporter(log, metrics),
     upload_max_bytes: options.upload_max_bytes,
@@ -173,11 +181,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     ],
     openapi: () => (document ??= buildOpenapiDocument(modules, options.build.version, options.public_url)),
     readiness: () => runChecks(checks),
-    scriptPath: (name) => path.join(options.scripts_dir ?? import.meta.dirname, `${name}.mjs`),
-    onClose: (act) => closeHandlers.push(act),
     executeOperation: (operation, input) => {
       const route = routesById.get(operation) as Route
-      return route.handle({ ...input, kernel })
+      return route.handle({ ...input, kernel: pickCapabilities(kernel, route.uses) })
     },
   }
 
@@ -202,7 +208,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         onRequestFinished: (facts) => usage.observe(facts),
         ...(options.assets && { assets: options.assets }),
         authentication: {
-          verifier: createTokenVerifier({ issuers: trusted, knownRoles: new Set<string>(roles) }),
+          verifier: createTokenVerifier({
+            issuers: trusted,
+            knownRoles: new Set<string>(roles),
+            cache: caches.get(verifiedTokens),
+          }),
           tenantStatusCache: kernel.tenantStatusCache,
           limits: kernel.limits,
           onFirstLogin: createUserProvisioning(database),
@@ -227,7 +237,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     close: async () => {
       clearInterval(flushTimer)
-      await Promise.all(closeHandlers.map((act) => act()))
+      await threads.close()
       await usage.flush(database).catch(() => {})
       await Promise.all([database.end(), queue?.end()])
     },

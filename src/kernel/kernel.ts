@@ -1,18 +1,24 @@
-/** What handlers and jobs may use of the kernel. Assembled once in src/app and passed down; nothing here is global. */
+/**
+ * The kernel: everything that handlers and jobs can use beside their transaction. It is assembled once, in src/app, and nobody
+ * else receives all of it: a route, job or review names in `uses` what it needs, and gets an object with these members only.
+ */
 import type { RaiseAlarm } from './alarm.ts'
 import type { AuditKeys } from './audit/chain.ts'
 import type { AuditNotes } from './audit/record.ts'
 import type { BuiltInIssuer } from './auth/built-in-issuer.ts'
 import type { TenantStatusCache } from './auth/tenant-status-cache.ts'
+import type { Caches } from './cache/caches.ts'
 import type { CursorCodec } from './cursor.ts'
-import type { Scope, Tx } from './database/tx.ts'
+import type { Transactions, Tx } from './database/tx.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobQueue } from './job/queue.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
+import type { Module } from './module.ts'
 import type { Readiness } from './readiness.ts'
-import type { Actor, Module, RequestMetadata, Route } from './route.ts'
-import type { ThreadAdmission } from './thread-admission.ts'
+import type { ChangeReviews } from './request/change-reviews.ts'
+import type { Actor, RequestMetadata, Route } from './route.ts'
+import type { WorkerThreads } from './worker-threads.ts'
 
 export interface BuildInfo {
   readonly version: string
@@ -29,40 +35,24 @@ export interface SignInConfig {
   readonly scopes: readonly string[]
 }
 
-/** The three ways a transaction is opened where the declaration did not already open it. */
-export interface Transactions {
-  one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
-  read<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
-  write<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
-}
-
 export interface Kernel {
-  readonly build: BuildInfo
+  // What domain modules use.
   readonly transactions: Transactions
-  readonly cursors: CursorCodec
-  readonly integrity: IntegrityKeys
-  readonly auditKeys: AuditKeys
+  readonly caches: Caches
+  readonly threads: WorkerThreads
   readonly jobs: JobQueue
-  readonly limits: Limits
-  /** Every worker thread of the process runs under a slot of this. */
-  readonly threads: ThreadAdmission
+  readonly cursors: CursorCodec
+  readonly auditKeys: AuditKeys
+  readonly integrity: IntegrityKeys
   readonly preview_limits: { readonly max_rows: number; readonly time_limit_ms: number }
-  readonly tenantStatusCache: TenantStatusCache
-  readonly issuer: BuiltInIssuer
-  readonly modules: readonly Module[]
-  readonly routes: readonly Route[]
   readonly log: Log
   readonly raiseAlarm: RaiseAlarm
-  readonly upload_max_bytes: number
-  readonly public_url: string | null
-  readonly issuers: readonly { readonly issuer: string; readonly built_in: boolean; readonly sign_in?: SignInConfig }[]
-  openapi(): Record<string, unknown>
-  readiness(): Promise<Readiness>
-  /** Where the built script of that name is, for worker threads: they cannot run from the sources. */
-  scriptPath(name: string): string
-  /** Called when the process is done with this kernel. */
-  onClose(act: () => Promise<unknown>): void
-  /** Runs a stored, governed request through the same handler, in the approver's transaction. */
+
+  // Operations as data: permissions, change requests and their execution.
+  readonly routes: readonly Route[]
+  readonly modules: readonly Module[]
+  readonly reviews: ChangeReviews
+  /** Runs the handler of a stored, governed request in the approver's transaction. */
   executeOperation(
     operation: string,
     input: {
@@ -75,4 +65,27 @@ export interface Kernel {
       audit: AuditNotes
     },
   ): Promise<unknown>
+
+  // Authentication and limits.
+  readonly limits: Limits
+  readonly tenantStatusCache: TenantStatusCache
+  readonly issuer: BuiltInIssuer
+  readonly issuers: readonly { readonly issuer: string; readonly built_in: boolean; readonly sign_in?: SignInConfig }[]
+
+  // The deployment.
+  readonly build: BuildInfo
+  readonly upload_max_bytes: number
+  readonly public_url: string | null
+  openapi(): Record<string, unknown>
+  readiness(): Promise<Readiness>
+}
+
+export type Capability = keyof Kernel
+
+/** What a function needs of the kernel: `kernel: Capabilities<'caches' | 'jobs'>`. */
+export type Capabilities<C extends Capability> = Pick<Kernel, C>
+
+/** Exactly the members that a declaration names, so that what it did not declare is absent at run time too. */
+export function pickCapabilities(kernel: Kernel, uses: readonly string[]): object {
+  return Object.fromEntries(uses.map((name) => [name, kernel[name as Capability]]))
 }

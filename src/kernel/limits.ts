@@ -3,11 +3,10 @@
  * of unfinished heavy work. Values are the tenant's own rows, with generous defaults. Buckets live in the process, and each
  * process that serves requests has an equal share of the limit, so that they hold in sum.
  */
+import type { Bucket } from './auth/queries.ts'
 import type { TenantStatus } from './auth/tenant-status-cache.ts'
 import { failWithoutStack } from './problem.ts'
 import { InFlightCounter, type Limit, rateLimitHeaders, type TakeResult, TokenBuckets } from './token-bucket.ts'
-
-export type Bucket = 'principal' | 'tenant' | 'in_flight' | 'heavy'
 
 export const defaultLimits: Readonly<Record<Bucket | 'anonymous', Limit>> = {
   principal: { per_second: 200, burst: 400 },

@@ -115,6 +115,19 @@ export class Metrics {
       },
     })
   }
+  /** Counters that are kept elsewhere and read at a scrape. */
+  addCounters(counter: GaugeDefinition, read: () => readonly Omit<GaugeReading, 'name'>[]): void {
+    new prom.Counter({
+      name: counter.name,
+      help: counter.help,
+      labelNames: [...(counter.labels ?? [])],
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        for (const { labels = {}, value } of read()) this.inc(labels, value)
+      },
+    })
+  }
   /** Gauges that one question answers, asked once for each scrape. What the answer leaves out is absent, not zero. */
   addGauges(gauges: readonly GaugeDefinition[], read: () => Promise<readonly GaugeReading[]>): void {
     let pending: Promise<readonly GaugeReading[]> | undefined

@@ -5,9 +5,10 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { hasFreeFormParts } from './http/validation.ts'
+import type { Module } from './module.ts'
 import { type ProblemCode, problems } from './problem.ts'
 import { ChangeRequestView } from './request/approval.ts'
-import { isStreamReply, type Module, type Route } from './route.ts'
+import { isStreamReply, type Route } from './route.ts'
 import type { TSchema } from './schema.ts'
 
 type Json = Record<string, unknown>

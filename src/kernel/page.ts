@@ -1,13 +1,13 @@
 /** Keyset pages: one row more than asked tells whether there is a next page; its cursor is bound to tenant, route and filters. */
 
-import type { Kernel } from './kernel.ts'
+import type { Capabilities } from './kernel.ts'
 import type { Actor } from './route.ts'
 
 export type PagePosition = readonly (string | number)[] | null
 
 interface PageInput {
   readonly actor: Actor
-  readonly kernel: Kernel
+  readonly kernel: Capabilities<'cursors'>
   readonly query: { readonly limit?: number; readonly cursor?: string }
 }
 

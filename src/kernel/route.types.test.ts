@@ -3,7 +3,11 @@
  * stops doing so. At run time a declaration only makes a value, so the same lines are harmless.
  */
 import { describe, expect, test } from 'vitest'
-import { publicRoute, streamReply, tenantRoute } from './route.ts'
+import { publicRoute, tenantRoute } from './declare-route.ts'
+import { defineJob } from './job/define-job.ts'
+import type { Capabilities } from './kernel.ts'
+import { declareReview } from './request/declare-review.ts'
+import { streamReply } from './route.ts'
 import { closed, integer, listOf, nullable, oneOf, pageQuery, Type, text } from './schema.ts'
 
 const Reply = closed({ n: integer(0, 9), state: oneOf(['open', 'shut']) })
@@ -11,6 +15,8 @@ const Params = closed({ id: text(36) })
 const Body = closed({ name: text(10), note: Type.Optional(nullable(text(10))), tags: listOf(text(5), 3) })
 const spec = { id: 'getA', summary: 'A', roles: ['viewer'], tx: 'read', params: Params, reply: [200, Reply] } as const
 const good = { n: 1, state: 'open' } as const
+const job = { kind: 'a', summary: 'A', payload: closed({}), resumes: 'restart' } as const
+const needsRoutes = async (kernel: Capabilities<'routes'>) => ({ n: kernel.routes.length, state: 'open' as const })
 
 describe('a declaration', () => {
   test('that is whole compiles, and keeps what it was given', () => {
@@ -107,11 +113,32 @@ describe('a handler', () => {
     tenantRoute('GET /a', spec).handle(async ({ body }) => ({ n: body.length, state: 'open' }))
     // @ts-expect-error handlers never see the framework
     route.handle(async ({ reply }) => reply)
-    // @ts-expect-error nor a connection
-    route.handle(async ({ kernel }) => kernel.pool)
     expect(
       route.handle(async ({ body, query }) => ({ n: body.tags.length + (query.limit ?? 0), state: 'open' })),
     ).toBeDefined()
+  })
+
+  test('can use only what its declaration names', () => {
+    // @ts-expect-error without `uses` there is no kernel
+    route.handle(async ({ kernel }) => kernel)
+    const jobs = tenantRoute('POST /a', { ...spec, uses: ['jobs'] })
+    // @ts-expect-error cursors are not declared
+    jobs.handle(async ({ kernel }) => kernel.cursors)
+    // @ts-expect-error nor are the routes, also not for a function that needs them
+    jobs.handle(async ({ kernel }) => needsRoutes(kernel))
+    // @ts-expect-error there is no such capability
+    tenantRoute('POST /a', { ...spec, uses: ['pool'] })
+    const open = publicRoute('GET /h', { id: 'getH', summary: 'H', uses: ['build'], reply: [200, Reply] })
+    // @ts-expect-error public routes declare what they use as well
+    open.handle(async ({ kernel }) => needsRoutes(kernel))
+    // @ts-expect-error and so do the functions of a route that are no handler
+    tenantRoute('GET /a', { ...spec, uses: ['jobs'], redact: (reply, { kernel }) => kernel.cursors && reply })
+    // @ts-expect-error and jobs
+    defineJob({ ...job, uses: ['caches'], run: async ({ kernel }) => ({ n: kernel.routes.length }) })
+    // @ts-expect-error and reviews
+    declareReview({ uses: ['caches'], begin: async (kernel) => async () => kernel.routes })
+    const allowed = jobs.handle(async ({ kernel }) => ({ n: kernel.jobs.kinds.size, state: 'open' }))
+    expect(allowed.uses).toEqual(['jobs'])
   })
 
   test('has the transaction its mode gives it', () => {

@@ -1,7 +1,7 @@
 /** jobs.wait against real jobs run by a real worker. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '#client/index.ts'
-import { defineJob } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
 import { fail } from '#kernel/problem.ts'
 import { closed, oneOf } from '#kernel/schema.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'

@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Module } from '#kernel/module.ts'
 import { buildOpenapiDocument } from '#kernel/openapi.ts'
-import type { Module } from '#kernel/route.ts'
 
 interface Generator {
   default(document: unknown, options: { silent: boolean }): Promise<never[]>

@@ -6,10 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import { defineJob, type JobContext } from '#kernel/job/kind.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
+import type { JobContext } from '#kernel/job/kind.ts'
 import { JobView } from '#kernel/job/schema.ts'
+import type { Module } from '#kernel/module.ts'
 import { fail } from '#kernel/problem.ts'
-import { type Module, tenantRoute } from '#kernel/route.ts'
 import { closed, integer, Type } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 
@@ -108,6 +110,7 @@ export const demoModule: Module = {
       summary: 'Count in the background',
       roles: everyone,
       tx: 'write',
+      uses: ['jobs'],
       body: closed({ upto: integer(0, 1000), refuse: Type.Optional(Type.Boolean()) }),
       reply: [202, JobView],
       starts: 'demo-count',

@@ -2,7 +2,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { roles } from '#kernel/auth/roles.ts'
-import type { Module, Route } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
+import type { Route } from '#kernel/route.ts'
 
 const initials: Record<string, string> = {
   viewer: 'V',

@@ -3,8 +3,10 @@
  * says. It shows what the kernel does around a handler; nothing of it is part of the product.
  */
 import type { Tx } from '#kernel/database/tx.ts'
+import { publicRoute, tenantRoute } from '#kernel/declare-route.ts'
+import type { Module } from '#kernel/module.ts'
 import { fail } from '#kernel/problem.ts'
-import { type Module, publicRoute, streamReply, tenantRoute } from '#kernel/route.ts'
+import { streamReply } from '#kernel/route.ts'
 import { closed, Id, text } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { claimUpload } from '#modules/system/index.ts'

@@ -1,5 +1,5 @@
 /** The doctor's look at tenants whose approval policy asks for more people than they have: what it governs is refused there. */
-import type { Transactions } from '#kernel/kernel.ts'
+import type { Transactions } from '#kernel/database/tx.ts'
 import { describeMissingApprovers } from '#kernel/request/approvers.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { isApprovalSetUp } from '#modules/access/index.ts'

@@ -221,7 +221,7 @@ async function importShared(lists: SharedLists, request: ListImportRequest, term
   const rejects = new RejectReport(request.rejects_file)
   let reported_ms = Date.now()
   const definition = toTypeDefinition(type)
-  const outputs = readSource({ scriptPath: builtScript }, source.read(), {
+  const outputs = readSource({ threads: { scriptPath: builtScript } }, source.read(), {
     adapter_key: request.adapter.key,
     file_name: path.basename(request.file),
     options: withDefaultColumns(request.adapter.key, request.options, definition, request.delta?.removed.marker),

@@ -3,8 +3,7 @@
  * time, an advisory lock lets one of them chain a tenant, and only events of transactions that can no longer be overtaken are
  * chained. Nothing is remembered between scans, so a failover, a restore or a restart leaves nothing out.
  */
-import type { Scope, Tx } from '../database/tx.ts'
-import type { Transactions } from '../kernel.ts'
+import type { Scope, Transactions, Tx } from '../database/tx.ts'
 import type { Log } from '../log.ts'
 import { getUuidTime_ms, SYSTEM_TENANT } from '../uuid.ts'
 import { type AuditKeys, type ChainEnd, GENESIS_HASH, hashEvent, hashLink } from './chain.ts'

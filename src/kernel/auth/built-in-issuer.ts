@@ -1,7 +1,7 @@
 /** The built-in issuer: mints short tokens for API keys and people, publishes its public keys. Its private key is sealed at rest. */
 import type { JWK } from 'jose'
+import type { Transactions } from '../database/tx.ts'
 import type { Keyring } from '../encryption.ts'
-import type { Transactions } from '../kernel.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { listSigningKeys, type SigningKeyRow } from './queries.ts'
 import { createTokenMinter, type SigningKey, type TokenMinter } from './token-minter.ts'

@@ -4,9 +4,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { compactVerify, type JWK } from 'jose'
 import { afterEach, describe, expect, test } from 'vitest'
+import { CountingCache } from '../cache/caches.ts'
 import { createKeySet, type KeySetOptions, type KeySource } from './key-sets.ts'
 import { createTokenMinter, generateSigningKey } from './token-minter.ts'
-import { createTokenVerifier } from './token-verifier.ts'
+import { createTokenVerifier, verifiedTokens } from './token-verifier.ts'
 
 type Handler = (response: ServerResponse) => void
 const stops: (() => void)[] = []
@@ -212,6 +213,7 @@ describe('discovery', () => {
     issuer.json('/keys', { keys: [first.public_jwk] })
     const tenant_id = '0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b'
     const verifier = createTokenVerifier({
+      cache: new CountingCache(verifiedTokens),
       knownRoles: new Set(['viewer']),
       issuers: [
         {

@@ -1,6 +1,8 @@
 /** What every process must know of a tenant to admit a request, read inside that tenant's own wall; and the issuer's keys. */
 import type { Tx } from '../database/tx.ts'
-import type { Bucket } from '../limits.ts'
+
+/** What a tenant can have a limit of its own for. */
+export type Bucket = 'principal' | 'tenant' | 'in_flight' | 'heavy'
 
 export interface TenantStatusRow {
   readonly state: 'active' | 'suspended'

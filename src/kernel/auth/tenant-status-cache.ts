@@ -3,10 +3,9 @@
  * tenant and refreshes it every two seconds, so that a suspension, a revocation or a role that is taken away takes effect
  * within five, without a query per request.
  */
-import { LRUCache } from 'lru-cache'
-import type { Bucket } from '../limits.ts'
+import { type Cache, declareCache } from '../cache/caches.ts'
 import type { Limit } from '../token-bucket.ts'
-import type { TenantStatusRow } from './queries.ts'
+import type { Bucket, TenantStatusRow } from './queries.ts'
 
 export interface TenantStatus {
   readonly state: 'active' | 'suspended'
@@ -27,15 +26,23 @@ interface Entry {
   loading: Promise<void> | undefined
 }
 
+export const tenantStatuses = declareCache<Entry>({
+  name: 'tenant_statuses',
+  summary: 'Status, limits and denied principals of one tenant.',
+  bound: { max_entries: 10_000 },
+})
+
 export class TenantStatusCache {
-  readonly #entries = new LRUCache<string, Entry>({ max: 10_000 })
+  readonly #entries: Cache<Entry>
   readonly #load: (tenantId: string, knownEpoch: number) => Promise<TenantStatusRow | undefined>
   readonly #now: () => number
 
   constructor(
+    entries: Cache<Entry>,
     load: (tenantId: string, knownEpoch: number) => Promise<TenantStatusRow | undefined>,
     now: () => number = () => performance.now(),
   ) {
+    this.#entries = entries
     this.#load = load
     this.#now = now
   }

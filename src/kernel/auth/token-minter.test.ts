@@ -2,8 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, type JWK } from 'jose'
 import { describe, expect, test } from 'vitest'
+import { CountingCache } from '../cache/caches.ts'
 import { createTokenMinter, generateSigningKey, type SigningKey } from './token-minter.ts'
-import { createTokenVerifier } from './token-verifier.ts'
+import { createTokenVerifier, verifiedTokens } from './token-verifier.ts'
 
 const now = () => 1_760_000_000_900
 const issuer = 'https://probity.example'
@@ -21,6 +22,7 @@ function world(key: SigningKey, public_jwk: JWK) {
   const names = { tenant_claim: 'tenant_id', roles_claim: 'roles' }
   const trusted = { issuer, audience, algorithms: [key.alg], tenants: '*', role_map: null, built_in: true } as const
   const verifier = createTokenVerifier({
+    cache: new CountingCache(verifiedTokens),
     issuers: [{ ...trusted, ...names, keys }],
     knownRoles: new Set(['viewer', 'analyst']),
     now,

@@ -6,9 +6,10 @@ import { calculateJwkThumbprint, type JWK } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { forgedTokens } from '#test/support/forged-tokens.ts'
 import { type ForgeryContext, type ForgeryKey, goodExternalToken, goodToken } from '#test/support/token-forge.ts'
+import { CountingCache } from '../cache/caches.ts'
 import { Problem } from '../problem.ts'
 import { generateSigningKey } from './token-minter.ts'
-import { createTokenVerifier, type TokenVerifier, type TrustedIssuer } from './token-verifier.ts'
+import { createTokenVerifier, type TokenVerifier, type TrustedIssuer, verifiedTokens } from './token-verifier.ts'
 
 const NOW_S = 1_760_000_000
 const knownRoles = new Set(['viewer', 'analyst'])
@@ -86,6 +87,7 @@ const clock = { now_ms: NOW_S * 1000 }
 function verifier(change: Partial<Parameters<typeof createTokenVerifier>[0]> = {}): TokenVerifier {
   clock.now_ms = NOW_S * 1000
   return createTokenVerifier({
+    cache: new CountingCache(verifiedTokens),
     issuers: [builtIn(), externalIssuer()],
     knownRoles,
     now: () => clock.now_ms,
@@ -351,7 +353,7 @@ describe('cache', () => {
   })
 
   test('is bounded', async () => {
-    const subject = verifier({ cache_max: 2 })
+    const subject = verifier({ cache: new CountingCache({ ...verifiedTokens, bound: { max_entries: 2 } }) })
     const tokens = ['a', 'b', 'c'].map((jti) => goodToken(world, { claims: { jti } }))
     for (const token of tokens) await subject.verify(token)
     expect(tokens.map((token) => subject.getCached(token) !== undefined)).toEqual([false, true, true])

@@ -4,7 +4,7 @@
  */
 import { createHash, hash } from 'node:crypto'
 import { compactVerify } from 'jose'
-import { LRUCache } from 'lru-cache'
+import { type Cache, declareCache } from '../cache/caches.ts'
 import { fail } from '../problem.ts'
 import { parseStrictJson } from '../strict-json.ts'
 import { isUuid, SYSTEM_TENANT } from '../uuid.ts'
@@ -44,7 +44,7 @@ export interface TokenVerifierOptions {
   readonly issuers: readonly TrustedIssuer[]
   readonly knownRoles: ReadonlySet<string>
   readonly now?: () => number
-  readonly cache_max?: number
+  readonly cache: Cache<CachedToken>
   readonly fetch?: Fetch
   readonly fetch_timeout_ms?: number
   readonly on_key_failure?: (issuer: string, error: unknown) => void
@@ -62,6 +62,13 @@ export interface CachedToken {
   readonly verified_at_ms: number
 }
 
+/** Keyed by the hash of the token: a token itself is never stored. */
+export const verifiedTokens = declareCache<CachedToken>({
+  name: 'verified_tokens',
+  summary: 'Tokens whose signature was verified within the last minute.',
+  bound: { max_entries: 10_000 },
+})
+
 export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken>
   /** The same answer without waiting, when this very token was verified a moment ago. */
@@ -78,7 +85,6 @@ const MAX_ROLES = 32
 const MAX_TEXT_LENGTH = 255
 /** Also how long a token may outlive the withdrawal of its key. */
 const CACHE_TTL_MS = 60_000
-const CACHE_MAX = 10_000
 
 const COMPACT_JWS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/
 /** Each of these changes how the rest is to be read, so a verifier that skipped over it would read something else. */
@@ -100,7 +106,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     if (authorities.has(issuer.issuer)) throw new Error(`token issuer ${issuer.issuer} is configured twice`)
     authorities.set(issuer.issuer, { issuer, keys: createIssuerKeySet(issuer, options) })
   }
-  const cache = new LRUCache<string, CachedToken>({ max: options.cache_max ?? CACHE_MAX })
+  const { cache } = options
 
   function isStillValid({ validity, verified_at_ms }: CachedToken): boolean {
     const now_ms = now()

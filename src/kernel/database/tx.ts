@@ -42,6 +42,13 @@ export interface Tx extends Scope {
 
 export type TxMode = 'one' | 'read' | 'write' | 'self'
 
+/** The three kinds of transaction, for code whose declaration does not open one. */
+export interface Transactions {
+  one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
+  read<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
+  write<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
+}
+
 export interface DatabaseOptions {
   readonly connection: ConnectionConfig
   readonly max: number

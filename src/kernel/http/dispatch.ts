@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { AuditNotesCollector, getAuditedObject, recordEvent } from '../audit/record.ts'
 import type { Scope, Tx } from '../database/tx.ts'
 import type { JobRow } from '../job/queries.ts'
-import type { Kernel } from '../kernel.ts'
+import { type Kernel, pickCapabilities } from '../kernel.ts'
 import { ChangeRequestView, proposeIfGoverned } from '../request/approval.ts'
 import { findBreakGlass, requestBreakGlassReview } from '../request/break-glass.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from '../request/idempotency.ts'
 import type { ChangeRequestRow } from '../request/queries.ts'
 import { toEtag } from '../revision.ts'
-import { type Actor, isStreamReply, type RedactionContext, type RequestMetadata, type Route } from '../route.ts'
+import { type Actor, isStreamReply, type RequestMetadata, type Route } from '../route.ts'
 import type { TSchema } from '../schema.ts'
 import { describeSchemaErrors } from './validation.ts'
 
@@ -44,7 +44,17 @@ export interface DispatchOptions {
   readonly strict_replies: boolean
 }
 
+/** For whom an answer is written, with the capabilities that the route declares. */
+interface Reader {
+  readonly actor: Actor
+  readonly kernel: object
+  read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+}
+
 export function createDispatch({ kernel, fingerprint_key: idempotency_key, strict_replies }: DispatchOptions) {
+  const capabilities = new Map(kernel.routes.map((route) => [route, pickCapabilities(kernel, route.uses)]))
+  const getCapabilities = (route: Route): object => capabilities.get(route) as object
+
   const serializeReply = (route: Route, schema: TSchema, value: unknown): string => {
     const body = JSON.stringify(value)
     const fault = strict_replies ? describeSchemaErrors(schema, JSON.parse(body)) : null
@@ -62,17 +72,14 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
     return { status, headers, body: serializeReply(route, schema as TSchema, visible) }
   }
 
-  const toRedactedResponse = async (
-    route: Route,
-    value: unknown,
-    reader: RedactionContext,
-  ): Promise<SerializedResponse> => toResponse(route, value, route.redact ? await route.redact(value, reader) : value)
+  const toRedactedResponse = async (route: Route, value: unknown, reader: Reader): Promise<SerializedResponse> =>
+    toResponse(route, value, route.redact ? await route.redact(value, reader) : value)
 
   /** A stored answer was written for the roles that the caller had then. A change request (202) has no such texts for them. */
   const replayResponse = async (
     route: Route,
     answer: SerializedResponse,
-    reader: RedactionContext,
+    reader: Reader,
   ): Promise<SerializedResponse> => {
     if (!route.redact || answer.body === undefined || !isReplayed(answer) || answer.status !== route.reply[0])
       return answer
@@ -107,7 +114,7 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
     handle: () => Promise<unknown>,
     notes: AuditNotesCollector,
   ): Promise<SerializedResponse> => {
-    const reader: RedactionContext = { actor, kernel, read: (body) => body(tx) }
+    const reader: Reader = { actor, kernel: getCapabilities(route), read: (body) => body(tx) }
     const answer = await runIdempotent(tx, idempotency, fingerprint, async () => {
       const emergency = await findBreakGlass(tx, route, inputs)
       const changeRequest = emergency ? undefined : await proposeIfGoverned(tx, route, inputs, handle)
@@ -143,7 +150,8 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
     const notes = new AuditNotesCollector(kernel.auditKeys)
     const { params, query, body, request } = inputs
     // Written out: spreading these, once for each request, was dearer than validating them.
-    const buildInput = (tx: Tx) => ({ params, query, body, request, actor, kernel, audit: notes, tx })
+    const used = getCapabilities(route)
+    const buildInput = (tx: Tx) => ({ params, query, body, request, actor, kernel: used, audit: notes, tx })
     const idempotency: Idempotency | undefined =
       route.method === 'POST' && idempotencyKey !== undefined
         ? {
@@ -154,7 +162,7 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
             mac_key: idempotency_key,
           }
         : undefined
-    if (route.beforeTransaction) await route.beforeTransaction({ params, query, body, request, actor, kernel })
+    if (route.beforeTransaction) await route.beforeTransaction({ params, query, body, request, actor, kernel: used })
     if (route.tx === 'write') {
       const fingerprint = idempotency
         ? computeFingerprint(idempotency_key, {
@@ -174,17 +182,17 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
     // A read of something sensitive is itself recorded, before anything of it leaves.
     if (route.audited)
       await transactions.write(scope, async (tx) => recordChange(tx, route, inputs, value, notes.detail))
-    return route.redact ? toRedactedResponse(route, value, createReader(actor, scope)) : toResult(route, value)
+    return route.redact ? toRedactedResponse(route, value, createReader(route, actor, scope)) : toResult(route, value)
   }
 
-  const createReader = (actor: Actor, scope: Scope): RedactionContext => ({
+  const createReader = (route: Route, actor: Actor, scope: Scope): Reader => ({
     actor,
-    kernel,
+    kernel: getCapabilities(route),
     read: (body) => kernel.transactions.read(scope, body),
   })
 
   async function dispatchPublic(route: Route, inputs: RequestInputs): Promise<DispatchResult> {
-    const value = await route.handle({ ...inputs, kernel })
+    const value = await route.handle({ ...inputs, kernel: getCapabilities(route) })
     const outcome = toResult(route, value)
     return route.alternateStatus?.when(value) ? { ...outcome, status: route.alternateStatus.status } : outcome
   }
@@ -198,12 +206,12 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
     idempotency: Idempotency | undefined,
   ): Promise<DispatchResult> {
     const { transactions } = kernel
-    const reader = createReader(actor, scope)
+    const reader = createReader(route, actor, scope)
     // A settled answer may be a repetition of an earlier one; it then takes the place of what the handler returns.
     let completed: SerializedResponse | undefined
     const value = await route.handle({
       actor,
-      kernel,
+      kernel: reader.kernel,
       audit: notes,
       read: <T>(body: (tx: Tx) => Promise<T>) => transactions.read(scope, body),
       write: <T>(body: (tx: Tx) => Promise<T>) => transactions.write(scope, body),
@@ -216,7 +224,7 @@ export function createDispatch({ kernel, fingerprint_key: idempotency_key, stric
             async () => {
               const made = await body(tx)
               recordChange(tx, route, inputs, made, notes.detail)
-              return toRedactedResponse(route, made, { actor, kernel, read: (each) => each(tx) })
+              return toRedactedResponse(route, made, { ...reader, read: (each) => each(tx) })
             },
           ),
         )

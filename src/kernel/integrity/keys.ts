@@ -3,10 +3,9 @@
  * that the wrapping key can be replaced without touching anything the key has made. The first ones are derived from the master
  * key, as all of them were before there were rows.
  */
-import { randomBytes } from 'node:crypto'
-import type { Scope, Tx } from '../database/tx.ts'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import type { Scope, Transactions, Tx } from '../database/tx.ts'
 import type { Keyring } from '../encryption.ts'
-import type { Transactions } from '../kernel.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { type IntegrityKeyRow, insertIntegrityKeys, listIntegrityKeys, type NewIntegrityKey } from './queries.ts'
 
@@ -45,6 +44,8 @@ export interface IntegrityKeys {
   current(purpose: SystemPurpose): Buffer
   /** Newest first: for what must be recognised whichever key has made it. */
   all(purpose: SystemPurpose): readonly Buffer[]
+  /** The same, prepared for computing message authentication codes. */
+  macKeys(purpose: SystemPurpose): readonly KeyObject[]
   tenantKey(tenant_id: string, purpose: TenantPurpose): Promise<Buffer>
 }
 
@@ -62,6 +63,7 @@ const toDerivationPurpose = (tenant_id: string, purpose: TenantPurpose): string 
 export const deriveIntegrityKeys = (keyring: Keyring): IntegrityKeys => ({
   current: (purpose) => keyring.derive(purpose),
   all: (purpose) => keyring.deriveEach(purpose),
+  macKeys: (purpose) => keyring.deriveEach(purpose).map((key) => createSecretKey(key)),
   tenantKey: async (tenant_id, purpose) => keyring.derive(toDerivationPurpose(tenant_id, purpose)),
 })
 
@@ -74,9 +76,11 @@ export async function loadIntegrityKeys(
   const rows = await transactions.one(SCOPE, (tx) => listIntegrityKeys(tx, SYSTEM_TENANT))
   const keys = new Map<string, readonly Buffer[]>()
   for (const purpose of systemPurposes) keys.set(purpose, await unwrapAll(wrapper, rows, purpose))
+  const macKeys = new Map([...keys].map(([purpose, each]) => [purpose, each.map((key) => createSecretKey(key))]))
   const all = (purpose: SystemPurpose) => keys.get(purpose) as readonly Buffer[]
   return {
     all,
+    macKeys: (purpose) => macKeys.get(purpose) as readonly KeyObject[],
     current: (purpose) => all(purpose)[0] as Buffer,
     tenantKey: async (tenant_id, purpose) => {
       const scope = { tenant_id, actor: SCOPE.actor }

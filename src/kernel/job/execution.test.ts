@@ -3,7 +3,8 @@ import { insertEffect } from '#test/support/demo-jobs.ts'
 import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
 import { fail } from '../problem.ts'
 import { Type } from '../schema.ts'
-import { defineJob, type JobContext } from './kind.ts'
+import { defineJob } from './define-job.ts'
+import type { JobContext } from './kind.ts'
 
 type Job = JobContext<Record<string, unknown>, { number: number }>
 

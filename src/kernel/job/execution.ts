@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { toAlarmReason } from '../alarm.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Scope, Tx } from '../database/tx.ts'
-import type { Kernel } from '../kernel.ts'
+import { type Kernel, pickCapabilities } from '../kernel.ts'
 import { Problem, problems, toProblemBody } from '../problem.ts'
 import type { JobContext, JobKind } from './kind.ts'
 import { findLeasedJob, updateFinished, updateReleased, updateStep } from './queries.ts'
@@ -18,6 +18,7 @@ export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcom
     if (!stored) throw new LeaseLost()
     if (stored.cancel_requested) throw new JobCancelled()
     const { context, hasFinished } = createJobContext(kernel, job, {
+      kernel: pickCapabilities(kernel, kind.uses),
       payload: stored.payload,
       checkpoint: kind.resumes === 'checkpoint' ? stored.checkpoint : null,
     })
@@ -35,7 +36,11 @@ export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcom
 
 const toScope = (job: RunningJob): Scope => ({ tenant_id: job.tenant_id, actor: `job:${job.job_id}` })
 
-function createJobContext(kernel: Kernel, job: RunningJob, stored: { payload: unknown; checkpoint: unknown }) {
+function createJobContext(
+  kernel: Kernel,
+  job: RunningJob,
+  stored: Pick<JobContext, 'kernel' | 'payload' | 'checkpoint'>,
+) {
   const scope = toScope(job)
   let finished = false
   const context: JobContext = {
@@ -44,7 +49,6 @@ function createJobContext(kernel: Kernel, job: RunningJob, stored: { payload: un
     tenant_id: job.tenant_id,
     attempt: job.attempt,
     signal: job.abort.signal,
-    kernel,
     log: kernel.log.child({ job_id: job.job_id, tenant_id: job.tenant_id, kind: job.kind }),
     read: (body) => kernel.transactions.read(scope, body),
     write: (body) => kernel.transactions.write(scope, body),

@@ -4,7 +4,8 @@ import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/suppor
 import { fail } from '../problem.ts'
 import { Type } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
-import { defineJob, type JobContext } from './kind.ts'
+import { defineJob } from './define-job.ts'
+import type { JobContext } from './kind.ts'
 import { insertJob } from './queries.ts'
 
 type Job = JobContext<Record<string, unknown>, { number: number }>

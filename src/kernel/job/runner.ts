@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import os from 'node:os'
-import type { Scope, Tx } from '../database/tx.ts'
-import type { Kernel, Transactions } from '../kernel.ts'
+import type { Scope, Transactions, Tx } from '../database/tx.ts'
+import type { Kernel } from '../kernel.ts'
 import type { Metrics } from '../metrics.ts'
 import { Problem, toProblemBody } from '../problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../uuid.ts'

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
 import { closed, text } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
-import { defineJob } from './kind.ts'
+import { defineJob } from './define-job.ts'
 import { insertSchedule } from './queries.ts'
 
 let ran: string[] = []

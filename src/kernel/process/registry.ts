@@ -2,8 +2,7 @@
  * Which processes run on this database. Each renews a row every few seconds and reads those of the others: limits that hold for
  * the whole service are divided by the number of processes that serve requests, and workers take turns at what one of them has to do.
  */
-import type { Scope } from '../database/tx.ts'
-import type { Transactions } from '../kernel.ts'
+import type { Scope, Transactions } from '../database/tx.ts'
 import type { Log } from '../log.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../uuid.ts'
 import {

@@ -1,12 +1,12 @@
 /** Executes an approved change request and records the change under the operation and object it is about. */
 import { AuditNotesCollector, getAuditedObject, recordEvent } from '../audit/record.ts'
 import type { Tx } from '../database/tx.ts'
-import type { Kernel } from '../kernel.ts'
+import type { Capabilities } from '../kernel.ts'
 import type { Actor, RequestMetadata, Route } from '../route.ts'
 import type { ChangeRequestRow } from './queries.ts'
 
 export async function executeChangeRequest(
-  kernel: Kernel,
+  kernel: Capabilities<'auditKeys' | 'routes' | 'executeOperation'>,
   tx: Tx,
   request: ChangeRequestRow,
   by: { readonly actor: Actor; readonly request: RequestMetadata },

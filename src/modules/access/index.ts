@@ -1,5 +1,5 @@
 /** Public interface of the access router: users, roles, API keys. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { addApiKeyUsage, insertApiKey, insertUser } from './queries.ts'
 import { accessRoutes } from './routes.ts'

@@ -4,8 +4,7 @@
  */
 import type { Role } from '#kernel/auth/roles.ts'
 import type { VerifiedToken } from '#kernel/auth/token-verifier.ts'
-import type { Tx } from '#kernel/database/tx.ts'
-import type { Transactions } from '#kernel/kernel.ts'
+import type { Transactions, Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
 import { type ApprovalRule, findApprovalRule } from '#kernel/request/queries.ts'
 import {

@@ -2,11 +2,12 @@
 import { mintApiKey } from '#kernel/auth/api-key.ts'
 import { conflictingRoles, everyone, roleDescriptions, roles } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { ApprovalRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { type GovernedChange, tenantRoute } from '#kernel/route.ts'
+import type { GovernedChange } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
   countOtherAdministrators,
@@ -79,6 +80,7 @@ export const accessRoutes = [
     summary: 'List users with roles and availability',
     roles: ['tenant_admin', 'compliance_officer', 'auditor'],
     tx: 'one',
+    uses: ['cursors'],
     query: UserQuery,
     reply: [200, UserPage],
   }).handle(async (input) => {
@@ -95,6 +97,7 @@ export const accessRoutes = [
     description: `Without roles it never waits; nor while the tenant is being set up and has nobody else who could approve. ${PENDING_ID_NOTE}`,
     roles: ['tenant_admin'],
     tx: 'write',
+    uses: ['issuer'],
     body: UserInvitation,
     reply: [201, User],
     revisioned: true,
@@ -158,6 +161,7 @@ export const accessRoutes = [
     description: 'Tokens of the user stop working in every process within five seconds. Repeating it changes nothing.',
     roles: ['tenant_admin'],
     tx: 'write',
+    uses: ['tenantStatusCache'],
     params: UserParams,
     reply: [200, User],
     revisioned: true,
@@ -177,6 +181,7 @@ export const accessRoutes = [
     description: 'Gives back the roles the person had: without any, and for somebody who has access, it never waits.',
     roles: ['tenant_admin'],
     tx: 'write',
+    uses: ['tenantStatusCache'],
     params: UserParams,
     reply: [200, User],
     revisioned: true,
@@ -198,6 +203,7 @@ export const accessRoutes = [
       'five seconds; one that is given needs a new token.',
     roles: ['tenant_admin'],
     tx: 'write',
+    uses: ['tenantStatusCache'],
     params: UserParams,
     body: RolesChange,
     reply: [200, User],
@@ -243,6 +249,7 @@ export const accessRoutes = [
     summary: 'Roles, what each may call, and segregation-of-duties conflicts',
     roles: everyone,
     tx: 'self',
+    uses: ['routes'],
     reply: [200, RoleCatalogue],
   }).handle(async ({ kernel }) => ({
     items: roles.map((role) => ({
@@ -258,6 +265,7 @@ export const accessRoutes = [
     summary: 'List API keys: metadata and last use, never the secret',
     roles: ['tenant_admin', 'auditor'],
     tx: 'one',
+    uses: ['cursors'],
     query: ApiKeyQuery,
     reply: [200, ApiKeyPage],
   }).handle(async (input) =>
@@ -324,6 +332,7 @@ export const accessRoutes = [
       'The key and every token made with it stop working in every process within five seconds. Its record stays.',
     roles: ['tenant_admin'],
     tx: 'write',
+    uses: ['tenantStatusCache'],
     params: ApiKeyParams,
     reply: [204, null],
     problems: ['not_found'],

@@ -1,5 +1,5 @@
 /** Public interface of the audit router. Other modules export the events of their own objects through it. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { auditExportJob, auditVerificationJob } from './jobs.ts'
 import { insertCanaryRecord } from './queries.ts'

@@ -1,7 +1,7 @@
 /** Jobs of the audit router: verify the chain, and export it. */
 import type { ChainVerification } from '#kernel/audit/chain-verifier.ts'
-import { defineJob } from '#kernel/job/kind.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { closed, Id, nullable, Timestamp, Type } from '#kernel/schema.ts'
 import { completeBytes, writeBytes } from '#modules/system/index.ts'
 import { exportChainLines, verifyChain } from './chain-reader.ts'
@@ -19,6 +19,7 @@ export const auditVerificationJob = defineJob({
   // A request has created the row for its report already; a scheduled run creates one when it ends.
   payload: closed({ run_id: Type.Optional(Id()) }),
   resumes: 'restart',
+  uses: ['auditKeys', 'raiseAlarm'],
   visible_to: readers,
   run: async ({ payload, job_id, tenant_id, read, step, finish, kernel }) => {
     const run_id = payload.run_id ?? job_id
@@ -39,7 +40,11 @@ export const auditVerificationJob = defineJob({
 })
 
 /** A broken chain is logged too: whoever altered it may be the only reader of the report. */
-function raiseBrokenAlarm(kernel: Kernel, of: { tenant_id: string; run_id: string }, report: ChainVerification): void {
+function raiseBrokenAlarm(
+  kernel: Capabilities<'raiseAlarm'>,
+  of: { tenant_id: string; run_id: string },
+  report: ChainVerification,
+): void {
   const { faults, faults_total } = report
   kernel.raiseAlarm('audit_broken', { ...of, faults_total, first: faults[0] }, 'the audit record is broken')
 }
@@ -49,6 +54,7 @@ export const auditExportJob = defineJob({
   summary: 'Writes a range of the audit chain with its proofs to a file.',
   payload: closed({ run_id: Id(), from_at: nullable(Timestamp()), until_at: nullable(Timestamp()) }),
   resumes: 'restart',
+  uses: ['auditKeys'],
   visible_to: readers,
   run: async ({ payload, read, write, finish, kernel }) => {
     const { written, events } = await read(async (tx) => {

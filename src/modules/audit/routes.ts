@@ -1,9 +1,10 @@
 /** The append-only, hash-chained record of every change: search, one object's history, export, verify, checkpoints. */
 import { listCheckpoints } from '#kernel/audit/queries.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { streamReply, tenantRoute } from '#kernel/route.ts'
+import { streamReply } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { readUpload } from '#modules/system/index.ts'
 import { readOutcome } from './event-ids.ts'
@@ -85,6 +86,7 @@ export const auditRoutes = [
     summary: 'Search by actor, operation, object and time, newest first',
     roles: examiners,
     tx: 'one',
+    uses: ['cursors'],
     query: AuditQuery,
     reply: [200, AuditEventPage],
   }).handle(async (input) => {
@@ -113,6 +115,7 @@ export const auditRoutes = [
       'statement about that instant changes the answer.',
     roles: examiners,
     tx: 'read',
+    uses: ['cursors'],
     query: AsOfQuery,
     reply: [200, AsOfPage],
   }).handle(async (input) => {
@@ -135,6 +138,7 @@ export const auditRoutes = [
     summary: 'Full history of one object, newest first',
     roles: ['analyst', 'compliance_officer', 'auditor'],
     tx: 'one',
+    uses: ['cursors'],
     params: AuditObjectParams,
     query: AuditObjectQuery,
     reply: [200, AuditEventPage],
@@ -154,6 +158,7 @@ export const auditRoutes = [
     description: 'NDJSON that `npx probity verify audit FILE` verifies offline with nothing but the public key.',
     roles: examiners,
     tx: 'write',
+    uses: ['jobs'],
     body: ExportRequest,
     reply: [202, JobView],
     starts: 'audit-export',
@@ -198,6 +203,7 @@ export const auditRoutes = [
     summary: 'Recompute the whole chain',
     roles: ['auditor'],
     tx: 'write',
+    uses: ['jobs'],
     body: VerificationRequest,
     reply: [202, JobView],
     starts: AUDIT_VERIFICATION,
@@ -216,6 +222,7 @@ export const auditRoutes = [
     description: 'Every tenant is verified once a day without being asked; those runs stand here too.',
     roles: examiners,
     tx: 'one',
+    uses: ['cursors'],
     query: VerificationQuery,
     reply: [200, VerificationPage],
   }).handle((input) =>
@@ -243,6 +250,7 @@ export const auditRoutes = [
     summary: 'Signed chain heads, to be kept outside the system',
     roles: examiners,
     tx: 'one',
+    uses: ['cursors', 'auditKeys'],
     query: CheckpointQuery,
     reply: [200, CheckpointPage],
   }).handle(async (input) => {

@@ -1,5 +1,5 @@
 /** Public interface of the auth router. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { upsertRevokedToken } from './queries.ts'
 import { authRoutes } from './routes.ts'
 

@@ -1,8 +1,9 @@
 /** Exchanging API keys for tokens, reading the own token, and revoking tokens. */
 import { parseApiKey, secretMatches } from '#kernel/auth/api-key.ts'
 import { everyone } from '#kernel/auth/roles.ts'
+import { publicRoute, tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
-import { publicRoute, type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { checkPermission, matchRoute } from './permissions.ts'
 import { findTenantName, findUsableKey, removeEndedRevocation, updateKeyUsed, upsertRevokedToken } from './queries.ts'
 import {
@@ -24,6 +25,7 @@ export const authRoutes = [
   publicRoute('POST /auth/token', {
     id: 'createToken',
     summary: 'Exchange an API key for a short-lived tenant token',
+    uses: ['transactions', 'issuer'],
     description: 'The token carries the roles the key has now and lives 15 minutes.',
     body: TokenRequest,
     reply: [200, TokenReply],
@@ -68,6 +70,7 @@ export const authRoutes = [
     description: 'Takes effect in every process within five seconds.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',
+    uses: ['tenantStatusCache'],
     body: RevokeRequest,
     reply: [200, RevokedToken],
   }).handle(async ({ tx, body, kernel, actor }) => {
@@ -86,6 +89,7 @@ export const authRoutes = [
     summary: 'Tenant, principal, roles and permitted operations of this token',
     roles: everyone,
     tx: 'one',
+    uses: ['routes'],
     reply: [200, Me],
   }).handle(async ({ tx, actor, kernel }) => ({
     tenant: (await findTenantName(tx)) ?? fail('token_invalid'),
@@ -102,6 +106,7 @@ export const authRoutes = [
   publicRoute('GET /auth/jwks', {
     id: 'getJwks',
     summary: 'Public keys of the built-in issuer',
+    uses: ['issuer'],
     reply: [200, Jwks],
     headers: () => ({ 'cache-control': 'public, max-age=300' }),
   }).handle(async ({ kernel }) => ({ keys: (await kernel.issuer.publicKeys()) as never })),
@@ -109,6 +114,7 @@ export const authRoutes = [
   publicRoute('GET /auth/oidc', {
     id: 'listSignInProviders',
     summary: 'Identity providers at which people can sign in to the console',
+    uses: ['issuers'],
     description: 'Public clients with PKCE, as the operator configured them. Empty when there are none.',
     reply: [200, SignInProviders],
   }).handle(async ({ kernel }) => ({
@@ -122,6 +128,7 @@ export const authRoutes = [
     summary: 'Would this token be allowed to call a given method and path, and if not, why',
     roles: everyone,
     tx: 'self',
+    uses: ['routes'],
     query: PermissionQuery,
     reply: [200, Permission],
   }).handle(async ({ query, actor, kernel }) => {

@@ -7,7 +7,7 @@ import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
 import type { EnqueueRequest } from '#kernel/job/queue.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -30,7 +30,11 @@ function failRefused(pointer: string, keyword: string, detail: string): never {
 }
 
 /** Resolves the definition in force with its lists, and checks that they can be bound. */
-export async function resolveBatchDefinition(kernel: Kernel, tx: Tx, request: BatchInput): Promise<Resolution> {
+export async function resolveBatchDefinition(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  request: BatchInput,
+): Promise<Resolution> {
   const { matrix_key, rule_key, valid_at } = request
   if ((matrix_key === undefined) === (rule_key === undefined))
     failRefused('#', 'definition_unclear', 'Give either matrix_key or rule_key.')
@@ -75,12 +79,15 @@ export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = [
   if (missing !== undefined) fail('not_found', { detail: 'One of the items names a subject that is not there.' })
 }
 
-export const startBatch = async (kernel: Kernel, tx: Tx, request: BatchInput): Promise<JobRow> =>
-  (await createBatch(kernel, tx, request)).job
+export const startBatch = async (
+  kernel: Capabilities<'caches' | 'jobs'>,
+  tx: Tx,
+  request: BatchInput,
+): Promise<JobRow> => (await createBatch(kernel, tx, request)).job
 
 /** All checks run before the first write. */
 export async function createBatch(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'jobs'>,
   tx: Tx,
   request: BatchInput,
   how: Pick<EnqueueRequest, 'unlimited'> = {},
@@ -111,7 +118,7 @@ export async function createBatch(
 }
 
 const enqueue = (
-  kernel: Kernel,
+  kernel: Capabilities<'jobs'>,
   tx: Tx,
   batch_id: string,
   total: number | null,
@@ -132,7 +139,7 @@ async function lockAndFindBatch(tx: Tx, batch_id: string): Promise<BatchRow> {
 }
 
 /** Resumes the batch where it stopped, with the same receipt. */
-export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
+export async function resumeBatch(kernel: Capabilities<'jobs'>, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'failed' && batch.state !== 'cancelled')
     fail('transition_not_allowed', `The batch is ${batch.state}; only one that failed or was cancelled is resumed.`)
@@ -142,7 +149,7 @@ export async function resumeBatch(kernel: Kernel, tx: Tx, batch_id: string): Pro
 }
 
 /** Retries the failed items with the same receipt and the current attributes of their subjects. */
-export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Promise<JobRow> {
+export async function retryFailed(kernel: Capabilities<'jobs'>, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'succeeded')
     fail('transition_not_allowed', `The batch is ${batch.state}; let it come to its end.`)
@@ -153,7 +160,7 @@ export async function retryFailed(kernel: Kernel, tx: Tx, batch_id: string): Pro
 
 /** Loads the pinned versions of a stored batch; fails when the receipt was altered. */
 export async function loadPlan(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   batch: Pick<BatchRow, 'manifest' | 'receipt_hash' | 'engine' | 'asked_at' | 'known_at'>,
 ): Promise<BatchPlan> {

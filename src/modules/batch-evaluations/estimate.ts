@@ -1,5 +1,5 @@
 /** Estimates a batch: number of items, duration, and the findings of its first items. Stores nothing. */
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { getOrigin } from '#modules/reference-data/index.ts'
 import { countSubjects } from '#modules/subjects/index.ts'
@@ -15,7 +15,7 @@ const MAX_COUNTED = 1_000_000
 /** Limit for counting the rows of a file. */
 const MAX_COUNTING_MS = 2000
 
-export async function estimateBatch(kernel: Kernel, read: RunInTx, request: BatchInput) {
+export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInTx, request: BatchInput) {
   const resolution = await read(async (tx) => {
     await assertSubjectsExist(tx, request.items)
     return resolveBatchDefinition(kernel, tx, request)
@@ -36,7 +36,7 @@ export async function estimateBatch(kernel: Kernel, read: RunInTx, request: Batc
   }
 }
 
-async function tryFirstItems(kernel: Kernel, read: RunInTx, progress: BatchProgress, plan: BatchPlan) {
+async function tryFirstItems(kernel: Capabilities<'caches'>, read: RunInTx, progress: BatchProgress, plan: BatchPlan) {
   const { source } = progress
   const until_ms = performance.now() + MAX_COUNTING_MS
   let tried: ItemRow[] | undefined

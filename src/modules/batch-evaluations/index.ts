@@ -1,5 +1,5 @@
 /** Public interface of the batch-evaluations router: decisions about many subjects on one receipt. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { batchEvaluationJob } from './jobs.ts'

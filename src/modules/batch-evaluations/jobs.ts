@@ -4,7 +4,9 @@
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import { defineJob, type JobContext } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
+import type { JobContext } from '#kernel/job/kind.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id, type Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -32,7 +34,7 @@ const STEP_ITEMS = 1000
 const STATEMENT_ITEMS = 500
 
 const Payload = closed({ batch_id: Id() })
-type Context = JobContext<Static<typeof Payload>>
+type Context = JobContext<Static<typeof Payload>, unknown, Capabilities<'caches' | 'auditKeys'>>
 
 export const batchEvaluationJob = defineJob({
   kind: 'batch-evaluation',
@@ -40,6 +42,7 @@ export const batchEvaluationJob = defineJob({
   payload: Payload,
   // The batch row holds the progress.
   resumes: 'restart',
+  uses: ['caches', 'auditKeys'],
   run: async (context: Context) => {
     const { read, finish, kernel, payload, job_id } = context
     const { batch, plan } = await read(async (tx) => {

@@ -1,9 +1,10 @@
 /** Batches: estimate, start, list, cancel, resume and retry. Results are in results/routes.ts. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { updateCancelRequested } from '#kernel/job/queries.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { resumeBatch, retryFailed, startBatch } from './create-batch.ts'
 import { estimateBatch } from './estimate.ts'
 import { findBatch, listBatches } from './queries.ts'
@@ -18,6 +19,7 @@ export const batchRoutes = [
     summary: 'How many items, how long, and what the first of them would meet; nothing is stored',
     roles: ['analyst', 'policy_editor', 'compliance_officer'],
     tx: 'self',
+    uses: ['caches'],
     body: BatchRequest,
     reply: [200, Estimate],
     stores_nothing: true,
@@ -33,6 +35,7 @@ export const batchRoutes = [
       'subject rated, or it fails by itself with its faults located; a file that cannot be read to its end decides nothing.',
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
+    uses: ['caches', 'jobs'],
     body: BatchRequest,
     reply: [202, JobView],
     starts: 'batch-evaluation',
@@ -53,6 +56,7 @@ export const batchRoutes = [
     summary: 'Batches, newest first',
     roles: readers,
     tx: 'one',
+    uses: ['cursors'],
     query: BatchQuery,
     reply: [200, BatchPage],
   }).handle(async (input) => {
@@ -92,6 +96,7 @@ export const batchRoutes = [
     summary: 'Go on after a stop or an outage, on the same receipt',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
+    uses: ['jobs'],
     params: BatchParams,
     reply: [202, JobView],
     starts: 'batch-evaluation',
@@ -104,6 +109,7 @@ export const batchRoutes = [
     summary: 'Try the failed items again, on the same receipt, with what is known of their subjects now',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
+    uses: ['jobs'],
     params: BatchParams,
     reply: [202, JobView],
     starts: 'batch-evaluation',

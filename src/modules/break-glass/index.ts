@@ -1,6 +1,7 @@
 /** Public interface of the break-glass router. */
+
+import type { Module } from '#kernel/module.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
-import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { breakGlassRoutes } from './routes.ts'
 

@@ -1,7 +1,8 @@
 /** Reviews of emergency changes: lists, an inbox for those who could have approved them, and acknowledgement. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { findReview, listReviews, lockReview, updateReviewAcknowledged } from './queries.ts'
 import {
   Acknowledgement,
@@ -20,6 +21,7 @@ export const breakGlassRoutes = [
     summary: 'Changes made in an emergency without approval, newest first',
     roles: [...approvers, 'auditor'],
     tx: 'one',
+    uses: ['cursors'],
     query: ReviewQuery,
     reply: [200, BreakGlassReviewPage],
   }).handle(async (input) =>
@@ -33,6 +35,7 @@ export const breakGlassRoutes = [
     summary: 'Emergency changes by others that I could have approved and nobody has acknowledged yet',
     roles: approvers,
     tx: 'one',
+    uses: ['cursors'],
     query: ReviewInboxQuery,
     reply: [200, BreakGlassReviewPage],
   }).handle(async (input) => {

@@ -1,6 +1,7 @@
 /** Public interface of the change-requests router. */
+
+import type { Module } from '#kernel/module.ts'
 import { insertChangeRequest } from '#kernel/request/queries.ts'
-import type { Module } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'

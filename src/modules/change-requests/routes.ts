@@ -1,7 +1,8 @@
 /** The approval queue of all governed changes. The last approval executes the stored request exactly as it was proposed. */
 import { everyone, type Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { hashContent } from '#kernel/request/approval.ts'
@@ -9,7 +10,7 @@ import { executeChangeRequest } from '#kernel/request/change-request-execution.t
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
 import { toVisibleChangeRequest, VisibleChangeRequest } from '#kernel/request/visibility.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { type RedactionContext, type RequestMetadata, tenantRoute } from '#kernel/route.ts'
+import type { RequestMetadata } from '#kernel/route.ts'
 import { findPresentRoles, findRequester } from '#modules/access/index.ts'
 import {
   findChangeRequest,
@@ -35,7 +36,7 @@ const VISIBILITY_NOTE =
   'Shown in full to those who may call its operation, those who may approve it, and auditors; others get `cr_id`, `action` and ' +
   '`state` only.'
 
-const redact = (request: VisibleChangeRequest, { actor, kernel }: RedactionContext): VisibleChangeRequest =>
+const redact = (request: VisibleChangeRequest, { actor, kernel }: RedactionContext<'routes'>): VisibleChangeRequest =>
   toVisibleChangeRequest(kernel.routes, actor.roles, request)
 
 async function lockOpenRequest(tx: Tx, cr_id: string, facts: RequestMetadata): Promise<ChangeRequestRow> {
@@ -59,7 +60,7 @@ async function assertMayApprove(tx: Tx, request: ChangeRequestRow, roles: readon
 /** The author must still hold a role that may call the operation. */
 async function assertAuthorMayPropose(
   tx: Tx,
-  kernel: Kernel,
+  kernel: Capabilities<'routes'>,
   { operation, created_by }: ChangeRequestRow,
 ): Promise<void> {
   const held = await findPresentRoles(tx, created_by)
@@ -76,17 +77,15 @@ async function assertAuthorMayPropose(
 export const APPROVAL_REVIEW = 'approval'
 
 /** Asks every module and reports all closed gates together. */
-async function assertReviewed(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<void> {
+async function assertReviewed(tx: Tx, kernel: Capabilities<'reviews'>, request: ChangeRequestRow): Promise<void> {
   const gates: { readonly detail: string }[] = []
-  for (const { reviews } of kernel.modules) {
-    const answer = await reviews?.[APPROVAL_REVIEW]?.(kernel, tx, request)
-    if (answer) gates.push(...((await answer()) as typeof gates))
-  }
+  for (const finish of await kernel.reviews.begin(APPROVAL_REVIEW, tx, request))
+    gates.push(...((await finish()) as typeof gates))
   if (gates.length === 0) return
   fail('gates_closed', { detail: gates.map(({ detail }) => detail).join(' '), members: { gates } })
 }
 
-async function isStale(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<boolean> {
+async function isStale(tx: Tx, kernel: Capabilities<'routes'>, request: ChangeRequestRow): Promise<boolean> {
   const route = kernel.routes.find(({ id }) => id === request.operation)
   if (!route?.governed) return true
   if (hashContent(request.operation, request) !== request.content_hash) return true
@@ -100,6 +99,7 @@ export const changeRequestRoutes = [
     description: VISIBILITY_NOTE,
     roles: everyone,
     tx: 'one',
+    uses: ['cursors', 'routes'],
     query: ChangeRequestQuery,
     reply: [200, ChangeRequestPage],
     redact: (found, reader) => ({ ...found, items: found.items.map((request) => redact(request, reader)) }),
@@ -116,6 +116,7 @@ export const changeRequestRoutes = [
     summary: 'What awaits a decision by me',
     roles: ['policy_editor', 'compliance_officer', 'tenant_admin'],
     tx: 'one',
+    uses: ['cursors'],
     query: InboxQuery,
     reply: [200, ChangeRequestInboxPage],
   }).handle(async (input) => {
@@ -131,6 +132,7 @@ export const changeRequestRoutes = [
     description: VISIBILITY_NOTE,
     roles: everyone,
     tx: 'one',
+    uses: ['routes'],
     params: ChangeRequestParams,
     reply: [200, VisibleChangeRequest],
     redact,
@@ -148,6 +150,7 @@ export const changeRequestRoutes = [
       'attached; otherwise 409 `gates_closed` names the gate `impact`.',
     roles: approvers,
     tx: 'write',
+    uses: ['auditKeys', 'routes', 'reviews', 'executeOperation'],
     params: ChangeRequestParams,
     body: Decision,
     reply: [200, VisibleChangeRequest],
@@ -191,6 +194,7 @@ export const changeRequestRoutes = [
     summary: 'Reject with a reason',
     roles: approvers,
     tx: 'write',
+    uses: ['routes'],
     params: ChangeRequestParams,
     body: Rejection,
     reply: [200, VisibleChangeRequest],
@@ -209,6 +213,7 @@ export const changeRequestRoutes = [
     summary: 'The author takes it back',
     roles: ['policy_editor', 'compliance_officer', 'tenant_admin', 'analyst', 'service'],
     tx: 'write',
+    uses: ['routes'],
     params: ChangeRequestParams,
     body: Decision,
     reply: [200, VisibleChangeRequest],

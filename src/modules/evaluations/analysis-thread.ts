@@ -12,7 +12,8 @@ import {
 import type { MinimalChanges } from '#decision/analysis/minimal-changes.ts'
 import { failThreadUnavailable } from '#kernel/bounded-thread.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { declareThread } from '#kernel/worker-threads.ts'
 import { type ContentPointer, loadList, lookUpHashedEntries } from '#modules/reference-data/index.ts'
 
 /** Runs a function in a read transaction of the tenant. */
@@ -20,35 +21,27 @@ export type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 
 export type SearchArguments = Parameters<AnalysisRunner['search']>
 
-const analysts = new WeakMap<Kernel, AnalysisRunner>()
-function getAnalyst(kernel: Kernel): AnalysisRunner {
-  let analyst = analysts.get(kernel)
-  if (!analyst) {
-    const made = createAnalysisRunner({ script: kernel.scriptPath('analysis-worker'), admission: kernel.threads })
-    analysts.set(kernel, made)
-    kernel.onClose(() => made.close())
-    analyst = made
-  }
-  return analyst
-}
+const examinationThread = declareThread({ script: 'analysis-worker', create: createAnalysisRunner })
 
-export const searchInThread = (kernel: Kernel, search: SearchArguments): Promise<MinimalChanges> =>
-  getAnalyst(kernel)
+export const searchInThread = (kernel: Capabilities<'threads'>, search: SearchArguments): Promise<MinimalChanges> =>
+  kernel.threads
+    .get(examinationThread)
     .search(...search)
     .catch(failNotComputed)
 
 export const attributeInThread = (
-  kernel: Kernel,
+  kernel: Capabilities<'threads'>,
   attribution: AttributionRequest,
   caller: string,
-): Promise<AttributionResult> => getAnalyst(kernel).attribute(attribution, caller).catch(failNotComputed)
+): Promise<AttributionResult> =>
+  kernel.threads.get(examinationThread).attribute(attribution, caller).catch(failNotComputed)
 
 const failNotComputed = (error: unknown): never =>
   failThreadUnavailable(error, 'This could not be computed at this moment; repeat the request.')
 
 /** A list as it is sent to the thread: all entries, or the named keys of a list that is too large. */
 export async function toPlainList(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   pointer: ContentPointer,
   keys: (list_key: string) => Iterable<string>,

@@ -1,10 +1,14 @@
 /** The signed certificate of a decision, made from stored data only, so that it is the same every time. */
 import { type Certificate, issueCertificate } from '#decision/certificate.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import type { IntactEvaluation } from './records/read-record.ts'
 
-export const createCertificate = (kernel: Kernel, tx: Tx, { row }: Pick<IntactEvaluation, 'row'>): Certificate =>
+export const createCertificate = (
+  kernel: Capabilities<'auditKeys'>,
+  tx: Tx,
+  { row }: Pick<IntactEvaluation, 'row'>,
+): Certificate =>
   issueCertificate(kernel.auditKeys, {
     tenant_id: tx.tenant_id,
     evaluation_id: row.evaluation_id,

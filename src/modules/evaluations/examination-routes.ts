@@ -1,8 +1,9 @@
 /** Examining a decision: replay, re-evaluation, what-if, comparison, certificate, examiner's pack, and override. */
 import { toComparableContent } from '#decision/document.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
-import { streamReply, tenantRoute } from '#kernel/route.ts'
+import { streamReply } from '#kernel/route.ts'
 import { getRiskHead, Override, Rating, type RatingRow } from '#modules/subjects/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { createCertificate } from './certificate.ts'
@@ -40,6 +41,7 @@ export const examinationRoutes = [
       'altered is named: the answer is a verdict, not an error.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
+    uses: ['caches', 'integrity'],
     params: EvaluationParams,
     reply: [200, Replay],
     stores_nothing: true,
@@ -51,6 +53,7 @@ export const examinationRoutes = [
     summary: 'Decide again with what is in force today, and say which version made which difference',
     roles: ['analyst', 'compliance_officer'],
     tx: 'self',
+    uses: ['caches', 'threads', 'integrity'],
     params: EvaluationParams,
     reply: [200, Reevaluation],
     stores_nothing: true,
@@ -62,6 +65,7 @@ export const examinationRoutes = [
     summary: 'Change inputs or versions; also the smallest change that would alter the band',
     roles: ['analyst', 'policy_editor', 'compliance_officer'],
     tx: 'self',
+    uses: ['caches', 'threads', 'integrity'],
     params: EvaluationParams,
     body: WhatIfRequest,
     reply: [200, WhatIf],
@@ -78,6 +82,7 @@ export const examinationRoutes = [
     summary: 'Compare two evaluations field by field',
     roles: ['analyst', 'compliance_officer', 'auditor'],
     tx: 'read',
+    uses: ['integrity'],
     body: ComparisonRequest,
     reply: [200, Comparison],
     stores_nothing: true,
@@ -107,6 +112,7 @@ export const examinationRoutes = [
     description: 'Verify it with: npx probity verify certificate FILE. Asked for again, it is the same.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
+    uses: ['auditKeys', 'integrity'],
     params: EvaluationParams,
     reply: [200, Certificate],
     audited: true,
@@ -124,6 +130,7 @@ export const examinationRoutes = [
       'audit events, with a manifest; it says itself how each part is verified offline.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
+    uses: ['caches', 'auditKeys', 'integrity'],
     params: EvaluationParams,
     reply: [200, streamReply('application/zip', 'A zip archive.')],
     headers: () => ({ 'content-disposition': 'attachment; filename="evaluation-pack.zip"' }),
@@ -144,6 +151,7 @@ export const examinationRoutes = [
       'The decision itself stays as it is: what changes is the rating of its subject, until the override ends.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
+    uses: ['integrity', 'executeOperation'],
     params: EvaluationParams,
     body: Override,
     reply: [201, Rating],

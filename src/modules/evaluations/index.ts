@@ -1,5 +1,5 @@
 /** Public interface of the evaluations router: decisions, their explanation, replay and proofs. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { examinationRoutes } from './examination-routes.ts'
 import { decisionRoutes } from './routes.ts'

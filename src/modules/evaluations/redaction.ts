@@ -1,5 +1,5 @@
 /** Redacts decisions for the roles of the caller: required actions are shown to their audience only. */
-import type { RedactionContext } from '#kernel/route.ts'
+import type { RedactionContext } from '#kernel/declare-route.ts'
 import { collectActions, filterActions, filterExplanation, getActionFilter } from '#modules/risk-matrices/index.ts'
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 
@@ -17,7 +17,7 @@ interface DecisionView {
   readonly explanation?: WithTriggers | undefined
 }
 
-export async function redactDecision<T extends DecisionView>(shown: T, reader: RedactionContext): Promise<T> {
+export async function redactDecision<T extends DecisionView>(shown: T, reader: RedactionContext<'caches'>): Promise<T> {
   const filter = await getActionFilter(reader, collectActions(shown.outcome, shown.explanation))
   if (!filter) return shown
   const { required_actions, outcome, explanation } = shown
@@ -31,7 +31,7 @@ export async function redactDecision<T extends DecisionView>(shown: T, reader: R
 
 export async function redactPage<I extends WithActions, P extends { items: I[] }>(
   page: P & { items: I[] },
-  reader: RedactionContext,
+  reader: RedactionContext<'caches'>,
 ): Promise<P> {
   const filter = await getActionFilter(reader, collectActions(...page.items))
   return filter ? { ...page, items: page.items.map((item) => filterActions(item, filter)) } : page
@@ -45,7 +45,7 @@ interface WhatIfView {
 }
 
 /** Compares the redacted views, so that the changes name no hidden action. */
-export async function redactWhatIf<T extends WhatIfView>(shown: T, reader: RedactionContext): Promise<T> {
+export async function redactWhatIf<T extends WhatIfView>(shown: T, reader: RedactionContext<'caches'>): Promise<T> {
   const { before, after, explanation } = shown
   const filter = await getActionFilter(reader, collectActions(before, after.outcome, explanation))
   if (!filter) return shown

@@ -7,7 +7,7 @@ import { DEFINITION, ENGINE, toListName } from '#decision/analysis/analysis-task
 import { CURRENT_ENGINE, engines } from '#decision/engines.ts'
 import type { CompiledDefinition, Decision, Finding, Inputs, ListNeeds } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { type ContentPointer, getOrigin, type Origin } from '#modules/reference-data/index.ts'
 import { decideWith, getResolution, type Resolution, restoreResolution } from '#modules/risk-matrices/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
@@ -31,7 +31,11 @@ interface ResolutionPair {
   readonly today: PinnedResolution
 }
 
-export async function reevaluate(kernel: Kernel, read: RunInTx, evaluation_id: string) {
+export async function reevaluate(
+  kernel: Capabilities<'caches' | 'threads' | 'integrity'>,
+  read: RunInTx,
+  evaluation_id: string,
+) {
   const { changedVersions, attribution, caller, ...answer } = await read(async (tx) =>
     decideToday(kernel, tx, await getIntactEvaluation(kernel, tx, evaluation_id)),
   )
@@ -41,7 +45,7 @@ export async function reevaluate(kernel: Kernel, read: RunInTx, evaluation_id: s
 const NOTHING_TRIED: AttributionResult = { alone: [], joint: [], untried: [] }
 
 /** The current outcome, and the data for attributing differences. */
-async function decideToday(kernel: Kernel, tx: Tx, { row, content, manifest }: IntactEvaluation) {
+async function decideToday(kernel: Capabilities<'caches'>, tx: Tx, { row, content, manifest }: IntactEvaluation) {
   const resolveWith = async (engine: number): Promise<ResolutionPair> => ({
     pinned: await restoreResolution(kernel, tx, manifest, engine),
     today: await getResolution(kernel, tx, { family: row.family, key: row.definition_key }, engine),
@@ -88,7 +92,7 @@ function toVersionSwitch(
 
 /** Loads everything that a decision on a mix of pinned and current versions may read. */
 async function buildAttribution(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   names: readonly string[],
   [former, current]: readonly [ResolutionPair, ResolutionPair],

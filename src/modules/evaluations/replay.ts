@@ -4,8 +4,9 @@
  */
 import { type DecisionContent, findFormatFault, getSalt } from '#decision/document.ts'
 import { engines } from '#decision/engines.ts'
+import { withoutCaches } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, Problem } from '#kernel/problem.ts'
 import { buildTree, findVersion, loadList, type PinnedVersion, resolvePins } from '#modules/reference-data/index.ts'
 import { decideWith, restoreResolution } from '#modules/risk-matrices/index.ts'
@@ -15,10 +16,7 @@ import { readEvaluation } from './records/read-record.ts'
 
 const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
 
-/** A kernel without caches: the replay must read what is stored. */
-const withoutCaches = (kernel: Kernel): Kernel => Object.create(kernel) as Kernel
-
-export async function replay(kernel: Kernel, tx: Tx, evaluation_id: string) {
+export async function replay(kernel: Capabilities<'caches' | 'integrity'>, tx: Tx, evaluation_id: string) {
   const { row, content, manifest, faults } = await readEvaluation(kernel, tx, evaluation_id)
   const { engine, document_hash } = row
   const toResult = (verdict: 'identical' | 'different' | 'tampered', more: Partial<Details> = {}) => ({
@@ -55,7 +53,12 @@ const NO_DETAILS: Details = { faults: [], differences: [], recomputed_hash: null
 const PINNED_CONTENT_CHANGED = 'What the decision was made on is no longer what was pinned.'
 
 /** The recomputed document, or the findings that prevent one, or that pinned data cannot be read. */
-async function recompute(kernel: Kernel, tx: Tx, manifest: readonly PinnedVersion[], content: DecisionContent) {
+async function recompute(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  manifest: readonly PinnedVersion[],
+  content: DecisionContent,
+) {
   try {
     const resolution = await restoreResolution(kernel, tx, manifest, content.engine)
     const decision = await decideWith(kernel, tx, resolution, content.inputs)
@@ -68,7 +71,11 @@ async function recompute(kernel: Kernel, tx: Tx, manifest: readonly PinnedVersio
 }
 
 /** The pinned versions whose content changed; a large list is compared by its hashes. */
-async function findCorruptPins(kernel: Kernel, tx: Tx, manifest: readonly PinnedVersion[]): Promise<string[]> {
+async function findCorruptPins(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  manifest: readonly PinnedVersion[],
+): Promise<string[]> {
   const faults: string[] = []
   for (const pin of manifest) {
     try {

@@ -1,6 +1,7 @@
 /** Decisions: make, preview, list and read them. Replay, what-if and the like are in examination-routes.ts. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { getResolutionPins } from '#modules/risk-matrices/index.ts'
 import { decide, storeDecision } from './decide/decide.ts'
 import { listEvaluations } from './queries.ts'
@@ -38,6 +39,7 @@ export const decisionRoutes = [
       'together. Nothing is decided on missing or invalid data: 409 names each fault, and nothing is stored.',
     roles: ['analyst', 'service'],
     tx: 'write',
+    uses: ['caches', 'integrity'],
     body: EvaluationRequest,
     reply: [201, EvaluationWithReasons],
     redact: redactDecision,
@@ -58,6 +60,7 @@ export const decisionRoutes = [
     summary: 'Evaluate without storing anything',
     roles: ['analyst', 'policy_editor'],
     tx: 'read',
+    uses: ['caches'],
     body: EvaluationRequest,
     reply: [200, Preview],
     redact: redactDecision,
@@ -81,6 +84,7 @@ export const decisionRoutes = [
     summary: 'Search by subject, definition, band and time, newest first',
     roles: readers,
     tx: 'one',
+    uses: ['caches', 'cursors', 'integrity'],
     query: EvaluationQuery,
     reply: [200, EvaluationPage],
     redact: redactPage,
@@ -101,6 +105,7 @@ export const decisionRoutes = [
     summary: 'Outcome of one decision, with the versions it was made on',
     roles: readers,
     tx: 'one',
+    uses: ['caches', 'integrity'],
     params: EvaluationParams,
     reply: [200, Evaluation],
     redact: redactDecision,
@@ -115,6 +120,7 @@ export const decisionRoutes = [
     summary: 'Factor contributions, rows and triggers that fired, reasons in plain words',
     roles: readers,
     tx: 'one',
+    uses: ['caches', 'integrity'],
     params: EvaluationParams,
     reply: [200, ExplanationView],
     redact: redactDecision,
@@ -135,6 +141,7 @@ export const decisionRoutes = [
     summary: 'Everything pinned: inputs, versions, and each entry that was read',
     roles: ['analyst', 'compliance_officer', 'auditor'],
     tx: 'one',
+    uses: ['integrity'],
     params: EvaluationParams,
     reply: [200, PinnedInputs],
     problems: ['not_found', 'content_corrupt'],

@@ -2,7 +2,7 @@
 import { buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
 import type { Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertReferenced, fail } from '#kernel/problem.ts'
 import {
   type ContentPointer,
@@ -38,7 +38,12 @@ export interface WhatIfChanges {
   readonly band?: string
 }
 
-export async function whatIf(kernel: Kernel, read: RunInTx, evaluation_id: string, supposed: WhatIfChanges) {
+export async function whatIf(
+  kernel: Capabilities<'caches' | 'threads' | 'integrity'>,
+  read: RunInTx,
+  evaluation_id: string,
+  supposed: WhatIfChanges,
+) {
   const { search_request, ...answer } = await read(async (tx) =>
     decideWhatIf(kernel, tx, await getIntactEvaluation(kernel, tx, evaluation_id), supposed),
   )
@@ -46,7 +51,7 @@ export async function whatIf(kernel: Kernel, read: RunInTx, evaluation_id: strin
 }
 
 async function decideWhatIf(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { row, content, manifest }: IntactEvaluation,
   supposed: WhatIfChanges,
@@ -68,7 +73,7 @@ async function decideWhatIf(
 
 /** Starts from the given inputs and searches the smallest changes that lead to another band. */
 async function buildSearch(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   resolution: Resolution<ContentPointer>,
   inputs: Inputs,
@@ -86,7 +91,7 @@ function withChanges(inputs: Readonly<Record<string, unknown>>, changes: Readonl
 
 /** The pinned versions, except those that are named; lists that only the other version of the definition reads are current. */
 async function getChangedResolution(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   manifest: readonly PinnedVersion[],
   { definition_version, definition_origin, lists = [] }: WhatIfChanges,

@@ -1,7 +1,9 @@
 /** Closes the approval gate where the policy requires an impact run and none is current. */
 
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import type { FinishReview } from '#kernel/request/change-reviews.ts'
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
-import type { ChangeReview } from '#kernel/route.ts'
 import type { Gate } from '#modules/reference-data/index.ts'
 import { findStaleReason } from './impact-runs.ts'
 import { findRun } from './queries.ts'
@@ -13,19 +15,21 @@ const toImpactGate = (detail: string, facts: Record<string, unknown>): Gate => (
   facts,
 })
 
-export const reviewApproval: ChangeReview = async (kernel, tx, change) => async () => {
-  const { cr_id, require_impact, impact_run_id: run_id } = change as ChangeRequestRow
-  if (!require_impact) return []
-  const run = run_id === null ? undefined : await findRun(tx, run_id)
-  const how = `POST /api/change-requests/${cr_id}/impact measures it.`
-  if (!run)
-    return [toImpactGate(`The impact of this change has not been measured. ${how}`, { why: 'missing', run_id: null })]
-  if (run.result === null) {
-    const detail = `The impact run is ${run.state}. Wait until it has succeeded, or start another.`
-    return [toImpactGate(detail, { why: 'unfinished', run_id, state: run.state })]
+export const reviewApproval =
+  async (kernel: Capabilities<'caches'>, tx: Tx, change: unknown): Promise<FinishReview> =>
+  async () => {
+    const { cr_id, require_impact, impact_run_id: run_id } = change as ChangeRequestRow
+    if (!require_impact) return []
+    const run = run_id === null ? undefined : await findRun(tx, run_id)
+    const how = `POST /api/change-requests/${cr_id}/impact measures it.`
+    if (!run)
+      return [toImpactGate(`The impact of this change has not been measured. ${how}`, { why: 'missing', run_id: null })]
+    if (run.result === null) {
+      const detail = `The impact run is ${run.state}. Wait until it has succeeded, or start another.`
+      return [toImpactGate(detail, { why: 'unfinished', run_id, state: run.state })]
+    }
+    const stale_because = await findStaleReason(kernel, tx, run)
+    if (stale_because === null) return []
+    const detail = `What was in force when the impact was measured has moved since. ${how}`
+    return [toImpactGate(detail, { why: 'stale', run_id, stale_because })]
   }
-  const stale_because = await findStaleReason(kernel, tx, run)
-  if (stale_because === null) return []
-  const detail = `What was in force when the impact was measured has moved since. ${how}`
-  return [toImpactGate(detail, { why: 'stale', run_id, stale_because })]
-}

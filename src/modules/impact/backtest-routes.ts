@@ -1,8 +1,10 @@
 /** Backtests of matrices and rules, below their own paths: a version or the open draft, tried on past decisions. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { registrySchemas } from '#modules/reference-data/index.ts'
 import {
   type DefinitionKind,
@@ -39,6 +41,7 @@ function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] 
         'once with this one, on the lists in force today. Nothing is changed, and no subject is rated.',
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
+      uses: ['caches', 'jobs'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: RunRequest,
@@ -58,6 +61,7 @@ function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] 
       summary: 'Past backtests, newest first',
       roles: readers,
       tx: 'read',
+      uses: ['cursors'],
       params: s.KeyParams,
       query: BacktestQuery,
       reply: [200, RunPage],
@@ -74,6 +78,7 @@ function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] 
       summary: 'From which result to which, by factor and segment, and whether it still holds',
       roles: readers,
       tx: 'read',
+      uses: ['caches'],
       params: s.RunParams,
       reply: [200, RunView],
       redact: redactRun,

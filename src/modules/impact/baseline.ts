@@ -16,7 +16,7 @@ import type {
 } from '#decision/model.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import {
   type Clocks,
@@ -44,7 +44,7 @@ import type { Candidate, CandidateOverlay, Target } from './candidates.ts'
 
 /** All versions in force that the comparison reads, each once, including the one the candidate would replace. */
 export async function collectBaseline(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   candidate: Candidate,
   clocks: Clocks,
@@ -82,11 +82,11 @@ export const hashPins = (manifest: readonly PinnedVersion[]): string =>
   createHash('sha256').update(canonicalJson(manifest)).digest('hex')
 
 /** Hash of the versions in force now; differs from that of a run as soon as one of them changes. */
-export const hashBaseline = async (kernel: Kernel, tx: Tx, candidate: Candidate): Promise<string> =>
+export const hashBaseline = async (kernel: Capabilities<'caches'>, tx: Tx, candidate: Candidate): Promise<string> =>
   hashPins(toPins(await collectBaseline(kernel, tx, candidate, {})))
 
 async function loadCandidateDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   candidate: Candidate,
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
@@ -111,7 +111,7 @@ export interface Comparison {
 }
 
 export async function buildComparisons(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   candidate: Candidate,
   manifest: readonly PinnedVersion[],
@@ -124,7 +124,7 @@ export async function buildComparisons(
     const before = { identity, compiled, lists: pickReadLists(compiled, lists) }
     const after =
       candidate.family === 'list'
-        ? await switchList(tx, candidate, before)
+        ? await switchList(kernel, tx, candidate, before)
         : await loadCandidateDefinition(kernel, tx, candidate).then((made) => ({
             ...made,
             lists: pickReadLists(made.compiled, lists),
@@ -150,11 +150,16 @@ const pickReadLists = (
 const findMissingLists = ({ compiled, lists }: Bindable): string[] =>
   compiled.list_keys.filter((key) => !lists.has(key))
 
-async function switchList(tx: Tx, { key, pin, overlay }: Candidate, before: Bindable): Promise<Bindable> {
+async function switchList(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  { key, pin, overlay }: Candidate,
+  before: Bindable,
+): Promise<Bindable> {
   const [pointer = fail('internal')] = await resolvePins(tx, pin ? [pin] : [])
   const after = { ...before, lists: new Map([...before.lists, [key, pointer]]) }
   if (!overlay || (overlay.base_version !== null && overlay.base_version !== pointer.version)) return after
-  const lay = createCandidateOverlay(overlay, pointer, await loadBaseType(tx, pointer))
+  const lay = createCandidateOverlay(overlay, pointer, await loadBaseType(kernel, tx, pointer))
   const over = (list: BoundList) => (list.list_key === key ? lay(list) : list)
   return { ...after, identity: `${before.identity}:${overlay.hash}`, over }
 }
@@ -183,7 +188,12 @@ function createCandidateOverlay(
 }
 
 /** Refuses to decide when a list is missing. */
-export async function decideOrRefuse(kernel: Kernel, tx: Tx, of: Bindable, inputs: Inputs): Promise<Decision> {
+export async function decideOrRefuse(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  of: Bindable,
+  inputs: Inputs,
+): Promise<Decision> {
   const missing = findMissingLists(of)
   if (missing.length > 0) return { ok: false, findings: missing.map(toNotInForceFinding) }
   return decideWith(kernel, tx, of, inputs)

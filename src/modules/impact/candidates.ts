@@ -7,7 +7,7 @@ import type { DefinitionFamily } from '#decision/model.ts'
 import { AuditNotesCollector } from '#kernel/audit/record.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { type ChangeRequestRow, dryRunInSavepoint } from '#kernel/request/queries.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
@@ -96,7 +96,7 @@ const PARAMS: readonly [name: string, family: DatasetFamily][] = [
 
 /** Executes the stored request as a dry run in a savepoint and reads what would be in force. */
 export async function createRequestCandidate(
-  kernel: Kernel,
+  kernel: Capabilities<'auditKeys' | 'routes' | 'executeOperation'>,
   tx: Tx,
   request: ChangeRequestRow,
   by: { readonly actor: Actor; readonly request: RequestMetadata },

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { createReceipt, toPins } from '#modules/reference-data/index.ts'
@@ -26,7 +26,7 @@ interface RunOptions {
  * ones, so that all statements read the same state.
  */
 export async function startRun(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'jobs'>,
   tx: Tx,
   candidate: Candidate,
   { max_subjects = MAX_SUBJECTS, seed = randomInt(MAX_SEED) }: RunOptions,
@@ -60,7 +60,7 @@ export async function startRun(
 
 /** Versions never change, but drafts and what is in force do. */
 export async function findStaleReason(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   run: RunWithResult,
 ): Promise<'candidate' | 'in_force' | null> {
@@ -68,7 +68,11 @@ export async function findStaleReason(
   return (await hashBaseline(kernel, tx, run.candidate)) === run.manifest_hash ? null : 'in_force'
 }
 
-async function isDraftUnchanged(kernel: Kernel, tx: Tx, { family, key, content_hash }: Candidate): Promise<boolean> {
+async function isDraftUnchanged(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  { family, key, content_hash }: Candidate,
+): Promise<boolean> {
   const kind = family === 'rule' ? ruleKind : matrixKind
   try {
     const { text } = await getVersionOrDraft(kernel, tx, kind, { [kind.param]: key, version: 'draft' } as never)
@@ -80,7 +84,7 @@ async function isDraftUnchanged(kernel: Kernel, tx: Tx, { family, key, content_h
 }
 
 /** The view of a run. */
-export async function toRunView(kernel: Kernel, tx: Tx, run: RunWithResult) {
+export async function toRunView(kernel: Capabilities<'caches'>, tx: Tx, run: RunWithResult) {
   const stale_because = await findStaleReason(kernel, tx, run)
   const { candidate: _candidate, max_subjects: _most, seed: _seed, ...row } = run
   // Results are never rewritten, so older ones lack newer members.

@@ -2,7 +2,8 @@
  * Public interface of impact runs, backtests and coverage: what a list, matrix, rule or overlay would have changed in past
  * decisions, and which parts of a definition they used. Its paths lie below those of what is measured.
  */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
+import { declareReview } from '#kernel/request/declare-review.ts'
 import { APPROVAL_REVIEW } from '#modules/change-requests/index.ts'
 import { reviewApproval } from './approval-gate.ts'
 import { matrixBacktestRoutes, ruleBacktestRoutes } from './backtest-routes.ts'
@@ -21,6 +22,6 @@ export const impact: Module = {
   jobs: [createImpactRunJob(500)],
   canary_table: 'impact_run',
   canary: insertCanaryRows,
-  reviews: { [APPROVAL_REVIEW]: reviewApproval },
+  reviews: { [APPROVAL_REVIEW]: declareReview({ uses: ['caches'], begin: reviewApproval }) },
   measures: MEASURED_ACTIONS,
 }

@@ -5,8 +5,9 @@
 import { hash } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import { defineJob, type JobContext } from '#kernel/job/kind.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
+import type { JobContext } from '#kernel/job/kind.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { createRecordCheck } from '#modules/evaluations/index.ts'
@@ -39,17 +40,18 @@ interface Checkpoint {
 }
 
 const Payload = closed({ run_id: Id() })
-type Context = JobContext<{ run_id: string }, Checkpoint>
+type Context = JobContext<{ run_id: string }, Checkpoint, Capabilities<'caches' | 'integrity'>>
 
 /** `portion` is the number of subjects per step. */
 export const createImpactRunJob = (portion: number) =>
-  defineJob<typeof Payload, Checkpoint>({
+  defineJob({
     kind: IMPACT_RUN,
     summary: 'Tries a version or a draft on past decisions and reports what would have been decided otherwise.',
     payload: Payload,
     resumes: 'checkpoint',
+    uses: ['caches', 'integrity'],
     visible_to: ['policy_editor', 'compliance_officer', 'auditor'],
-    run: async (context) => {
+    run: async (context: Context) => {
       const { read, finish, kernel, signal } = context
       const { run, comparisons } = await read((tx) => loadRun(kernel, tx, context.payload.run_id))
       const window = { definitions: comparisons, from_at: run.from_at, until_at: run.until_at }
@@ -68,7 +70,7 @@ export const createImpactRunJob = (portion: number) =>
     },
   })
 
-async function loadRun(kernel: Kernel, tx: Tx, run_id: string) {
+async function loadRun(kernel: Capabilities<'caches'>, tx: Tx, run_id: string) {
   const run = assertFound(await findRun(tx, run_id))
   const receipt = run.receipt_id === null ? null : assertFound(await findReceipt(tx, run.receipt_id))
   const manifest = JSON.parse(receipt?.manifest ?? '[]') as PinnedVersion[]
@@ -122,7 +124,7 @@ async function measurePortion(
 }
 
 async function measureDecision(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   comparisons: readonly Comparison[],
   row: PastDecisionRow,

@@ -1,5 +1,5 @@
 /** Redacts impact runs for the roles of the caller: required actions are shown to their audience only. */
-import type { RedactionContext } from '#kernel/route.ts'
+import type { RedactionContext } from '#kernel/declare-route.ts'
 import { type ActionFilter, filterActions, getActionFilter } from '#modules/risk-matrices/index.ts'
 
 interface Side {
@@ -18,7 +18,7 @@ interface RunView {
   readonly result: { readonly required_actions: Count[]; readonly samples: Sample[] } | null
 }
 
-export async function redactRun<R extends RunView>(run: R, reader: RedactionContext): Promise<R> {
+export async function redactRun<R extends RunView>(run: R, reader: RedactionContext<'caches'>): Promise<R> {
   if (run.result === null) return run
   const { required_actions, samples } = run.result
   const named = samples.flatMap(({ before, after }) => [...before.required_actions, ...after.required_actions])

@@ -1,9 +1,11 @@
 /** Impact runs: of a version of a list, and of what a change request would activate. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { mayReadChangeRequest } from '#kernel/request/visibility.ts'
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { findChangeRequest, lockChangeRequest } from '#modules/change-requests/index.ts'
 import { getVersion, registrySchemas } from '#modules/reference-data/index.ts'
 import { createListCandidate, createRequestCandidate } from './candidates.ts'
@@ -26,6 +28,7 @@ export const impactRoutes: readonly Route[] = [
       'with this version in its place, so that only its effect is measured. Nothing is changed, and no subject is rated.',
     roles: makers,
     tx: 'write',
+    uses: ['caches', 'jobs'],
     params: DatasetVersionParams,
     query: registrySchemas.OriginQuery,
     body: RunRequest,
@@ -44,6 +47,7 @@ export const impactRoutes: readonly Route[] = [
     summary: 'Impact runs, newest first',
     roles: readers,
     tx: 'one',
+    uses: ['cursors'],
     query: RunQuery,
     reply: [200, RunPage],
   }).handle(async (input) => {
@@ -58,6 +62,7 @@ export const impactRoutes: readonly Route[] = [
     summary: 'Progress and result of a run, and whether it still holds',
     roles: readers,
     tx: 'read',
+    uses: ['caches'],
     params: RunParams,
     reply: [200, RunView],
     redact: redactRun,
@@ -72,6 +77,7 @@ export const impactRoutes: readonly Route[] = [
       'attached to the change request, in the place of an earlier one.',
     roles: makers,
     tx: 'write',
+    uses: ['caches', 'jobs', 'auditKeys', 'routes', 'executeOperation'],
     params: RequestParams,
     body: RunRequest,
     reply: [202, JobView],
@@ -103,6 +109,7 @@ export const impactRoutes: readonly Route[] = [
     description: 'For those who may read the change request in full; 404 for others.',
     roles: ['policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'read',
+    uses: ['caches', 'routes'],
     params: RequestParams,
     reply: [200, RunView],
     redact: redactRun,

@@ -1,6 +1,6 @@
 /** Public interface of the jobs router. */
 import { insertJob } from '#kernel/job/queries.ts'
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { jobRoutes } from './routes.ts'
 

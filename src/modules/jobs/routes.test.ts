@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { modules } from '#app/modules.ts'
-import { defineJob, type JobContext } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
+import type { JobContext } from '#kernel/job/kind.ts'
 import { closed } from '#kernel/schema.ts'
 import { demoModule } from '#test/support/demo-jobs.ts'
 import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'

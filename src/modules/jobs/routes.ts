@@ -1,12 +1,13 @@
 /** Polling, streaming, cancelling and retrying jobs of every kind. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { CoalescedReads, deadlineWithJitter, waitForChange } from '#kernel/job/long-poll.ts'
 import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '#kernel/job/queries.ts'
 import { isTerminal, JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { fail } from '#kernel/problem.ts'
-import { type Actor, streamReply, tenantRoute } from '#kernel/route.ts'
+import { type Actor, streamReply } from '#kernel/route.ts'
 import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
 
 const WATCH_MS = 8000
@@ -32,6 +33,7 @@ export const jobRoutes = [
     summary: "The tenant's jobs by kind and state, newest first",
     roles: everyone,
     tx: 'one',
+    uses: ['cursors'],
     query: JobListQuery,
     reply: [200, JobPage],
   }).handle(async (input) => {
@@ -106,6 +108,7 @@ export const jobRoutes = [
     summary: 'Start a failed or cancelled job again, from its last checkpoint',
     roles: workers,
     tx: 'write',
+    uses: ['jobs'],
     params: JobParams,
     reply: [202, JobView],
     starts: 'retry',

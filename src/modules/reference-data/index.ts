@@ -2,7 +2,9 @@
  * Door of the reference-data router: types, lists, versions, imports, activations, resolution, overlays, exports, seeds.
  * Other modules resolve lists and look values up through here.
  */
-import { aliasRoute, type Module, type Route } from '#kernel/route.ts'
+
+import type { Module } from '#kernel/module.ts'
+import { aliasRoute, type Route } from '#kernel/route.ts'
 import { activationRoutes } from './activations/routes.ts'
 import {
   Activation,

@@ -40,7 +40,7 @@ describe('a file of 30 million rows in less than 107 kB', () => {
       return `${reply.status} ${code} ${reply.headers.get('retry-after')}`
     }
     const clients = Promise.allSettled(Array.from({ length: 12 }, preview))
-    const { threads } = w.kernel
+    const threads = w.kernel.threads.admission
     // Half of the threads for one tenant; three more of its previews wait, and the rest is refused.
     await vi.waitFor(() => expect(threads.count(undefined, t.tenant_id)).toBe(5), patience)
     expect(threads.running).toBe(2)

@@ -1,13 +1,13 @@
 /** The list that says which reason codes there are. Overrides refuse other codes; definitions that use them get a warning. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { findPointersInForce, lookUpEntries } from './resolve/resolver.ts'
 
 export const REASON_CODE_LIST = 'reason-codes'
 
 /** Those of the codes that the list in force for this tenant does not hold; all of them where no version is in force. */
 export async function findUnknownReasonCodes(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   codes: readonly string[],
 ): Promise<ReadonlySet<string>> {

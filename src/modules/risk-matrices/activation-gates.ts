@@ -5,9 +5,9 @@
 import type { DefinitionFamily, Finding } from '#decision/model.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
-import type { ChangeReview } from '#kernel/route.ts'
+import type { FinishReview } from '#kernel/request/change-reviews.ts'
 import type { Clocks, Gate, InForceChange } from '#modules/reference-data/index.ts'
 import { findResolution } from './binding/bind-definition.ts'
 import { MAX_CASES } from './cases/golden-case.ts'
@@ -32,7 +32,7 @@ export interface DefinitionStatus extends DefinitionKey {
 
 /** What is to be said of the version in force; null where none is. Golden cases belong to the definition, not to its lists. */
 export async function checkDefinitionInForce(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   named: DefinitionKey,
   asking: CheckOptions,
@@ -55,7 +55,7 @@ const corruptContent: Finding = {
 }
 
 async function validateInForce(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   named: DefinitionKey,
   { cases: withCases, ...clocks }: CheckOptions,
@@ -85,7 +85,11 @@ async function listMoments(tx: Tx, { family, key }: DefinitionKey, first: CheckO
 }
 
 /** Asked before something comes into force; what it gives is asked afterwards, in the same transaction. */
-export const reviewInForce: ChangeReview = async (kernel, tx, change) => {
+export async function reviewInForce(
+  kernel: Capabilities<'caches' | 'threads'>,
+  tx: Tx,
+  change: unknown,
+): Promise<FinishReview> {
   const { family, list_key, effective_from } = change as InForceChange
   // What takes effect later is looked at as it will be then.
   const later = effective_from !== null && Date.parse(effective_from) > Date.now()
@@ -104,7 +108,12 @@ export const reviewInForce: ChangeReview = async (kernel, tx, change) => {
   return () => checkReadersGate(kernel, tx, list_key, before)
 }
 
-async function checkProofGate(kernel: Kernel, tx: Tx, definition: DefinitionKey, first: CheckOptions): Promise<Gate[]> {
+async function checkProofGate(
+  kernel: Capabilities<'caches' | 'threads'>,
+  tx: Tx,
+  definition: DefinitionKey,
+  first: CheckOptions,
+): Promise<Gate[]> {
   const moments = await listMoments(tx, definition, first)
   const standings = await mapWithPrecompute(moments, (moment) => checkDefinitionInForce(kernel, tx, definition, moment))
   for (const [index, moment] of moments.entries()) {
@@ -127,7 +136,7 @@ interface StatusBefore {
 
 /** Only what the change itself breaks: a definition that was faulty before must not keep its lists from being mended. */
 async function checkReadersGate(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   list_key: string,
   before: readonly StatusBefore[],

@@ -1,10 +1,11 @@
 /** Putting a version of a definition in force, later or at once, taking it back, and the timeline of it all. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { ChangeRequestView, submitChangeRequest } from '#kernel/request/approval.ts'
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import {
   type ActivationRow,
@@ -42,6 +43,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: 'Timeline: which version was in force between which instants',
       roles: everyone,
       tx: 'read',
+      uses: ['cursors'],
       params: s.KeyParams,
       query: registrySchemas.TimelineQuery,
       reply: [200, s.Timeline],
@@ -65,6 +67,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: 'Put a version in force, now or from an instant on, once it is proved against the lists of then',
       roles: ['compliance_officer'],
       tx: 'write',
+      uses: ['reviews'],
       params: s.KeyParams,
       body: registrySchemas.ActivationOrder,
       reply: [201, s.Activation],
@@ -94,6 +97,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       submits: `activate${noun}Version`,
       roles: ['policy_editor'],
       tx: 'write',
+      uses: ['routes', 'executeOperation'],
       params: s.VersionParams,
       body: registrySchemas.SubmissionOrder,
       reply: [201, ChangeRequestView],
@@ -124,6 +128,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
         'scheduled activations needs the approval of an `activation`.',
       roles: ['compliance_officer'],
       tx: 'write',
+      uses: ['reviews'],
       params: s.KeyParams,
       body: registrySchemas.RollbackOrder,
       reply: [201, s.Rollback],
@@ -164,6 +169,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: `Keep this tenant on one version of a shared ${word}`,
       roles: ['compliance_officer'],
       tx: 'write',
+      uses: ['reviews'],
       params: s.KeyParams,
       body: registrySchemas.PinOrder,
       reply: [201, s.Activation],
@@ -181,6 +187,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: `Follow the shared ${word} again`,
       roles: ['compliance_officer'],
       tx: 'write',
+      uses: ['reviews'],
       params: s.KeyParams,
       body: registrySchemas.ReasonBody,
       reply: [201, s.Activation],
@@ -197,6 +204,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: 'Cancel a scheduled activation that has not happened yet',
       roles: ['compliance_officer'],
       tx: 'write',
+      uses: ['reviews'],
       params: s.ActivationParams,
       query: registrySchemas.RevokeQuery,
       reply: [200, s.Activation],

@@ -2,7 +2,8 @@
  * Door of the risk-matrices router: matrices, their drafts, versions, proofs and golden cases. Rules are made of the same
  * parts, and whoever decides resolves and binds definitions through here.
  */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
+import { declareReview } from '#kernel/request/declare-review.ts'
 import { IN_FORCE_REVIEW } from '#modules/reference-data/index.ts'
 import { reviewInForce } from './activation-gates.ts'
 import { insertCanaryRows } from './canary.ts'
@@ -55,5 +56,5 @@ export const riskMatrices: Module = {
   },
   canary_table: 'definition_case',
   canary: insertCanaryRows,
-  reviews: { [IN_FORCE_REVIEW]: reviewInForce },
+  reviews: { [IN_FORCE_REVIEW]: declareReview({ uses: ['caches', 'threads'], begin: reviewInForce }) },
 }

@@ -2,17 +2,18 @@
  * Does a definition hold: can it be read, do its lists give what it asks of them, is every input answered, are its golden
  * cases met? The same question is asked of a draft, when it is published, and whenever it or one of its lists comes into force.
  */
-import { LRUCache } from 'lru-cache'
 import { analyseDefinition } from '#decision/analysis/analyse.ts'
 import { type AnalysisRequest, buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
-import { type AnalysisRunner, createAnalysisRunner } from '#decision/analysis/analysis-runner.ts'
+import { createAnalysisRunner } from '#decision/analysis/analysis-runner.ts'
 import { estimateCombinations } from '#decision/analysis/size-estimate.ts'
 import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
 import type { CompiledDefinition, Definition, DefinitionFamily, Finding } from '#decision/model.ts'
 import { failThreadUnavailable } from '#kernel/bounded-thread.ts'
+import { declareCache } from '#kernel/cache/caches.ts'
 import { NeedsPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { declareThread } from '#kernel/worker-threads.ts'
 import {
   type Clocks,
   type ContentPointer,
@@ -70,23 +71,20 @@ export const toNotInForceFinding = (list_key: string, pointer: string): Finding 
   severity: 'error',
 })
 
-interface ProofCache {
-  readonly known: LRUCache<string, readonly Finding[]>
-  /** Being made, by whoever asked first. */
-  readonly running: Map<string, Promise<void>>
-  readonly analyst: AnalysisRunner
-}
-const caches = new WeakMap<Kernel, ProofCache>()
-function getProofCache(kernel: Kernel): ProofCache {
-  let proofs = caches.get(kernel)
-  if (!proofs) {
-    const analyst = createAnalysisRunner({ script: kernel.scriptPath('analysis-worker'), admission: kernel.threads })
-    proofs = { known: new LRUCache({ max: 2000 }), running: new Map(), analyst }
-    caches.set(kernel, proofs)
-    kernel.onClose(() => analyst.close())
-  }
-  return proofs
-}
+const proofFindings = declareCache<readonly Finding[]>({
+  name: 'proof_findings',
+  summary: 'Findings of one definition over all inputs, for given versions of its lists.',
+  bound: { max_entries: 2000 },
+})
+
+/** The thread that proofs are computed in. Callers that need the same proof at the same time wait for one computation. */
+const proofThread = declareThread({
+  script: 'analysis-worker',
+  create: (options) => {
+    const analyst = createAnalysisRunner(options)
+    return { analyst, running: new Map<string, Promise<void>>(), close: () => analyst.close() }
+  },
+})
 
 /** Going through so many combinations takes about as long as handing them to another thread. */
 const MAX_INLINE_COMBINATIONS = 2000
@@ -99,21 +97,25 @@ const PARTIAL_PROOF_TTL_MS = 60_000
  * inputs may take seconds: unless it is small, it is done in a thread of its own while no transaction is open, and the
  * transaction that asked is repeated. It then finds the proof by what it is about, or asks anew where that has moved.
  */
-export async function prove(kernel: Kernel, tx: Tx, of: Bindable): Promise<readonly Finding[]> {
-  const proofs = getProofCache(kernel)
+export async function prove(
+  kernel: Capabilities<'caches' | 'threads'>,
+  tx: Tx,
+  of: Bindable,
+): Promise<readonly Finding[]> {
+  const cache = kernel.caches.get(proofFindings)
   const { tenant_id } = tx
   const id = toProofKey(of, tenant_id)
-  const known = proofs.known.get(id)
+  const known = cache.get(id)
   if (known) return known
   const { bound, lists } = await bindDefinition(kernel, tx, of)
   if (isFindings(bound)) return bound
   if (estimateCombinations(of.compiled.definition, lists) <= MAX_INLINE_COMBINATIONS) {
     const found = analyseDefinition(of.compiled, lists)
-    proofs.known.set(id, found)
+    cache.set(id, found)
     return found
   }
   const order = buildAnalysisRequest(of.compiled, lists, CURRENT_ENGINE)
-  throw new NeedsPrecompute(() => proveInThread(proofs, id, order, tenant_id))
+  throw new NeedsPrecompute(() => proveInThread(kernel, id, order, tenant_id))
 }
 
 /** Content and nothing else: what is published or put in force once more, or tried and undone, is still proved. */
@@ -127,15 +129,21 @@ function toProofKey({ identity, lists }: Bindable, tenant_id: string): string {
   return [tenant_id, identity, ...contents.sort()].join(' ')
 }
 
-async function proveInThread(proofs: ProofCache, id: string, order: AnalysisRequest, tenant_id: string): Promise<void> {
-  const { known, running, analyst } = proofs
-  if (known.has(id)) return
+async function proveInThread(
+  kernel: Capabilities<'caches' | 'threads'>,
+  id: string,
+  order: AnalysisRequest,
+  tenant_id: string,
+): Promise<void> {
+  const cache = kernel.caches.get(proofFindings)
+  const { running, analyst } = kernel.threads.get(proofThread)
+  if (cache.get(id)) return
   const proving =
     running.get(id) ??
     analyst
       .analyse(order, tenant_id)
       .then(({ findings, is_cut_short }) => {
-        known.set(id, findings, is_cut_short ? { ttl: PARTIAL_PROOF_TTL_MS } : {})
+        cache.set(id, findings, is_cut_short ? { ttl_ms: PARTIAL_PROOF_TTL_MS } : {})
       })
       .catch(failUnproved)
       .finally(() => running.delete(id))
@@ -155,7 +163,7 @@ export interface CaseResult {
 }
 
 export async function runCases(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   of: Bindable,
   cases: readonly GoldenCase[],
@@ -171,7 +179,7 @@ export async function runCases(
 
 /** Everything there is to say: structure, lists, completeness and, once those stand, golden cases. */
 export async function collectFindings(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   examined: CheckedDefinition,
   cases: readonly GoldenCase[],

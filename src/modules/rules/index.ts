@@ -1,5 +1,5 @@
 /** Door of the rules router: the same definitions as matrices, with hit or no hit instead of a score. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { createAllRoutes } from '#modules/risk-matrices/index.ts'
 import { performanceRoutes } from './performance/routes.ts'
 import { ruleRoutes } from './routes.ts'

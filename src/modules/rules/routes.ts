@@ -3,8 +3,9 @@ import { importDmn } from '#decision/import/dmn.ts'
 import { importGoRules } from '#decision/import/gorules.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { listDatasets } from '#modules/reference-data/index.ts'
 import { createDefinition, validateDefinition } from '#modules/risk-matrices/index.ts'
 import { conditionForms, createRuleKey, hitPolicies, placeholders } from './rule-functions.ts'
@@ -51,6 +52,7 @@ export const ruleRoutes: readonly Route[] = [
       'many it reads. Nothing is published.',
     roles: ['policy_editor'],
     tx: 'self',
+    uses: ['caches', 'threads'],
     body: ImportRequest,
     reply: [201, ImportReply],
     limit: 'heavy',

@@ -2,7 +2,7 @@
  * Public interface of the subjects router: records with their history, ratings and overrides, and bulk files. Modules that decide
  * about subjects read them and insert ratings through it.
  */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { subjectBulkJob } from './bulk/bulk-job.ts'
 import { bulkRoutes } from './bulk/routes.ts'
 import { insertCanaryRows } from './canary.ts'

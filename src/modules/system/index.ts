@@ -1,5 +1,5 @@
 /** Public interface of the system router: probes, contract, uploads. Other modules read uploaded bytes through it. */
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertCanaryAnswer, insertCanaryProcess, insertUpload, insertUploadChunk } from './queries.ts'
 import { systemRoutes } from './routes.ts'

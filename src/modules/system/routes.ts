@@ -1,8 +1,9 @@
 /** Probes, the contract of the running API, uploads, and what the caller can do. */
 import { everyone, roles } from '#kernel/auth/roles.ts'
+import { publicRoute, tenantRoute } from '#kernel/declare-route.ts'
 import { docsContentSecurityPolicy, renderDocsPage } from '#kernel/docs-page.ts'
 import { fail, type ProblemCode, problems } from '#kernel/problem.ts'
-import { publicRoute, streamReply, tenantRoute } from '#kernel/route.ts'
+import { streamReply } from '#kernel/route.ts'
 import { findUpload } from './queries.ts'
 import {
   AnyDocument,
@@ -46,6 +47,7 @@ export const systemRoutes = [
   publicRoute('GET /health/ready', {
     id: 'getReadiness',
     summary: 'Readiness: database, schema, walls, seed, tool protocol',
+    uses: ['readiness'],
     description: 'Answers 503 with the same body while a check fails or the process is shutting down.',
     reply: [200, ReadinessView],
     alternateStatus: { status: 503, when: (reply) => reply.status !== 'ready' },
@@ -57,6 +59,7 @@ export const systemRoutes = [
   publicRoute('GET /openapi.json', {
     id: 'getOpenapi',
     summary: 'The OpenAPI 3.1 document of the running API',
+    uses: ['openapi'],
     reply: [200, AnyDocument],
   }).handle(async ({ kernel }) => kernel.openapi()),
 
@@ -80,6 +83,7 @@ export const systemRoutes = [
   publicRoute('GET /version', {
     id: 'getVersion',
     summary: 'Build, schema and API version of the running service',
+    uses: ['build'],
     reply: [200, Version],
   }).handle(async ({ kernel }) => ({
     ...kernel.build,
@@ -109,6 +113,7 @@ export const systemRoutes = [
       'Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads live 24 hours, used ones 30 days.',
     roles: uploaders,
     tx: 'self',
+    uses: ['upload_max_bytes'],
     query: UploadQuery,
     bytes: { description: 'The bytes, of any length up to the configured limit.', max_bytes: 'upload' },
     reply: [201, Upload],
@@ -136,6 +141,7 @@ export const systemRoutes = [
   publicRoute('GET /.well-known/oauth-protected-resource', {
     id: 'getProtectedResource',
     summary: 'RFC 9728 metadata: which issuers this API trusts',
+    uses: ['issuers', 'public_url'],
     reply: [200, ProtectedResource],
   }).handle(async ({ kernel }) => ({
     resource: `${kernel.public_url ?? ''}/api`,
@@ -150,6 +156,7 @@ export const systemRoutes = [
     summary: 'What this token can do now',
     roles: everyone,
     tx: 'self',
+    uses: ['jobs', 'routes'],
     reply: [200, Capabilities],
   }).handle(async ({ actor, kernel }) => ({
     tenant_id: actor.tenant_id,
@@ -171,6 +178,7 @@ export const systemRoutes = [
       'of the process that answers.',
     roles: everyone,
     tx: 'self',
+    uses: ['limits', 'tenantStatusCache'],
     reply: [200, LimitsView],
   }).handle(async ({ actor, kernel }) => {
     const status = (await kernel.tenantStatusCache.get(actor.tenant_id)) ?? fail('token_invalid')

@@ -1,6 +1,6 @@
 /** Public interface of the tenant router: settings of one tenant and the proof of its isolation. */
 import { insertSchedule } from '#kernel/job/queries.ts'
-import type { Module } from '#kernel/route.ts'
+import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { HOUSEKEEPING, housekeepingJob } from './jobs.ts'
 import { insertApprovalPolicy, insertLimit, insertRetentionPolicy } from './queries.ts'

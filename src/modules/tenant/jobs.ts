@@ -1,5 +1,5 @@
 /** Housekeeping: once an hour per tenant, removes records past their retention period. */
-import { defineJob } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
 import { insertRecurringSchedules } from '#kernel/job/recurring.ts'
 import { closed } from '#kernel/schema.ts'
 import { findRetentionPolicy, removeExpiredAnswers, removeExpiredRevocations, removeExpiredUploads } from './queries.ts'
@@ -17,6 +17,7 @@ export const housekeepingJob = defineJob({
   summary: 'Removes expired answers, uploads and revocations, and old records of each class in the retention policy.',
   payload: closed({}),
   resumes: 'restart',
+  uses: ['jobs'],
   run: async ({ read, step, finish, kernel }) => {
     const policy = await read(findRetentionPolicy)
     const removed: Record<string, number> = {}

@@ -1,12 +1,12 @@
 /** Tenant-wide settings: profile, approval policy, retention, and the proof of isolation. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { failMissingApprovers } from '#kernel/request/approvers.ts'
 import { findStrictestRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { needsApproval, ROLES_ACTION } from '#modules/access/index.ts'
 import { checkIsolation, listUnmetRules } from './isolation-check.ts'
 import {
@@ -39,7 +39,7 @@ import {
   listGovernedActions,
 } from './settings-checks.ts'
 
-const toPolicyView = (policy: PolicyRow, kernel: Kernel) =>
+const toPolicyView = (policy: PolicyRow, kernel: Capabilities<'routes'>) =>
   ({ ...policy, actions: listGovernedActions(kernel.routes) }) as never
 
 export const tenantRoutes = [
@@ -80,6 +80,7 @@ export const tenantRoutes = [
     summary: 'Which changes need how many approvers of which role',
     roles: everyone,
     tx: 'one',
+    uses: ['routes'],
     reply: [200, ApprovalPolicy],
     revisioned: true,
     problems: ['not_found'],
@@ -94,6 +95,7 @@ export const tenantRoutes = [
       'author of a change never approves it, nor does an API key, so there must be as many other active people with the role.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',
+    uses: ['routes', 'modules'],
     body: ApprovalPolicyChange,
     reply: [200, ApprovalPolicy],
     revisioned: true,

@@ -1,9 +1,10 @@
 /** Entries that differ only in the order of a set or in white space that means nothing have one canonical text. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { checkDefinition } from './check-type-definition.ts'
 import { compareTypes } from './compatibility.ts'
 import { compileType, type PreparedEntry } from './compile-type.ts'
-import { checkDefinition, type FieldDefinition, type TypeDefinition } from './type-definition.ts'
+import type { FieldDefinition, TypeDefinition } from './type-definition.ts'
 
 const text = { type: 'string' }
 const names = {

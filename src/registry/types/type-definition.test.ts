@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkDefinition, type TypeDefinition } from './type-definition.ts'
+import { checkDefinition } from './check-type-definition.ts'
+import type { TypeDefinition } from './type-definition.ts'
 
 const country = {
   type_key: 'country-risk',

@@ -6,7 +6,8 @@ import { hash } from 'node:crypto'
 import { BoundedThread, ThreadFailure } from '#kernel/bounded-thread.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
-import type { Fault, TypeDefinition } from './type-definition.ts'
+import type { Fault } from './schema-limits.ts'
+import type { TypeDefinition } from './type-definition.ts'
 import type { TypeWorkerReply, TypeWorkerTask, ValidationResult } from './type-worker.ts'
 
 export type { ValidationResult }

@@ -3,9 +3,11 @@
  * can be terminated at any moment; it knows no tenant and no database.
  */
 import { parentPort } from 'node:worker_threads'
+import { checkDefinition } from './check-type-definition.ts'
 import { type CompiledType, compileType, type EntryFault } from './compile-type.ts'
+import type { Fault } from './schema-limits.ts'
 import { findMetaSchemaErrors } from './schema-validator.ts'
-import { checkDefinition, type Fault, type TypeDefinition } from './type-definition.ts'
+import type { TypeDefinition } from './type-definition.ts'
 
 export type TypeWorkerTask =
   | { readonly op: 'check'; readonly definition: unknown }

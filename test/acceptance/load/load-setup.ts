@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import type { Bucket } from '#kernel/limits.ts'
+import type { Bucket } from '#kernel/auth/queries.ts'
 import { type DurableDatabase, startDurableDatabase } from '../support/durable-database.ts'
 import { type ChildService, type RpcHandlers, runMainOrChild, startChild } from './child-processes.ts'
 import { pinToCores } from './cpu.ts'

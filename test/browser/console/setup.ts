@@ -1,6 +1,6 @@
 /** The people of the tests of the console, work that can be held, and the sealing of the audit record. */
 import type { Locator, Page } from 'playwright-core'
-import { defineJob } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
 import { closed } from '#kernel/schema.ts'
 import type { TestApp } from '#test/support/test-app.ts'
 import type { PageProblems } from '../page-session.ts'

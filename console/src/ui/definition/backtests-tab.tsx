@@ -14,7 +14,7 @@ import { ListTable, usePages } from '../list.tsx'
 import { Principal } from '../principal.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { Section } from '../section.tsx'
-import type { DefinitionParts } from './definition-page.tsx'
+import type { DefinitionParts } from './definition-parts.ts'
 
 type BacktestRun = Schemas['ImpactRunSummary']
 

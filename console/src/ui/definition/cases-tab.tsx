@@ -19,7 +19,7 @@ import { ListTable, usePages } from '../list.tsx'
 import type { Origin } from '../origin.ts'
 import { ProblemNote } from '../problem-note.tsx'
 import { SearchLink } from '../search-link.tsx'
-import type { DefinitionParts } from './definition-page.tsx'
+import type { DefinitionParts } from './definition-parts.ts'
 
 type Case = Schemas['GoldenCase']
 type Report = Schemas['TestReport']

@@ -31,6 +31,7 @@ import { PinnedMark } from '../why-in-force.tsx'
 import { BacktestsTab } from './backtests-tab.tsx'
 import { CasesTab } from './cases-tab.tsx'
 import { DefinitionMenu } from './definition-menu.tsx'
+import type { DefinitionParts } from './definition-parts.ts'
 import { AttentionMark, SharedMark } from './definitions-page.tsx'
 import { FactorsView } from './factors-view.tsx'
 import { InForce } from './in-force.tsx'
@@ -49,14 +50,6 @@ const names = {
   backtests: 'Backtests',
   performance: 'Performance',
 } as const
-
-export interface DefinitionParts {
-  readonly kind: DefinitionKind
-  readonly definition_key: string
-  readonly of: DefinitionView
-  /** A number, the draft, or null while there is neither. */
-  readonly version: number | 'draft' | null
-}
 
 /** The version the address names: the one that governs unless told. */
 function useVersion(of: DefinitionView): number | 'draft' | null {

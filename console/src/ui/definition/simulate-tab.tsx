@@ -15,7 +15,7 @@ import { useSetFilter } from '../filters.tsx'
 import { EmptyState } from '../plain-table.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { Section } from '../section.tsx'
-import type { DefinitionParts } from './definition-page.tsx'
+import type { DefinitionParts } from './definition-parts.ts'
 
 export function SimulateTab(parts: DefinitionParts) {
   const { version } = parts

@@ -4,7 +4,7 @@
  */
 import type { Decision, Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { toOutcomeView } from '#modules/evaluations/index.ts'
 import { type ContentPointer, getOrigin } from '#modules/reference-data/index.ts'
@@ -23,7 +23,7 @@ interface ChangedVersion {
   readonly to: ContentPointer | undefined
 }
 
-export async function loadSides(kernel: Kernel, tx: Tx, batch_id: string, other_batch_id: string) {
+export async function loadSides(kernel: Capabilities<'caches'>, tx: Tx, batch_id: string, other_batch_id: string) {
   const [one, other] = [assertFound(await findBatch(tx, batch_id)), assertFound(await findBatch(tx, other_batch_id))]
   if (one.family !== other.family || one.definition_key !== other.definition_key)
     fail('conflict', 'The two batches were decided by different matrices or rules.')
@@ -106,7 +106,7 @@ const INPUTS = 'inputs'
 
 /** One page of differing items, each with the single changes that explain the difference. */
 export async function listDifferentPairs(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   sides: Sides,
   ids: readonly [batch_id: string, other_batch_id: string],

@@ -1,6 +1,7 @@
 /** Comparing two batches. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { BatchComparison, CompareParams, CompareQuery } from '../schema.ts'
 import {
   countTotals,
@@ -18,6 +19,7 @@ export const compareRoutes = [
       'Items are the same when they are about the same subject or external id. The earlier batch comes first.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
+    uses: ['caches', 'cursors'],
     params: CompareParams,
     query: CompareQuery,
     reply: [200, BatchComparison],

@@ -5,7 +5,7 @@
 import type { BoundDefinition, BoundList, BoundLists, ListEntry } from '#decision/model.ts'
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { buildDocument, mergeInputs, toProblemErrors } from '#modules/evaluations/index.ts'
 import { type ContentPointer, lookUpHashedEntries } from '#modules/reference-data/index.ts'
@@ -26,7 +26,7 @@ export interface BatchPlan {
 }
 
 export async function decideRows(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   read: RunInTx,
   plan: BatchPlan,
   rows: readonly InputRow[],
@@ -61,7 +61,7 @@ function decideRow(
 
 /** Loads subjects, previous bands and entries of large lists in a few statements for all rows. */
 async function loadDecisionData(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { resolution, known_at }: BatchPlan,
   rows: readonly InputRow[],
@@ -104,7 +104,11 @@ async function findRowSubjects(tx: Tx, rows: readonly InputRow[]): Promise<Map<n
 }
 
 /** Fails when the definition cannot be bound to its lists: no item could be decided. */
-export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Resolution<ContentPointer>) {
+export async function getBoundDefinition(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  resolution: Resolution<ContentPointer>,
+) {
   const { bound, lists } = await bindDefinition(kernel, tx, resolution)
   if (!isFindings(bound)) return { bound, lists }
   const errors = toProblemErrors(bound)
@@ -113,7 +117,7 @@ export async function getBoundDefinition(kernel: Kernel, tx: Tx, resolution: Res
 
 /** Fetches the entries of large lists that any item needs, in one go; undefined when there is no large list. */
 async function fetchLargeLists(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { compiled, lists: pointers }: Resolution<ContentPointer>,
   lists: BoundLists,

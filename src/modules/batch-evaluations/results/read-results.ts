@@ -1,6 +1,6 @@
 /** Reads results of a batch: all items as a file, or one item with its recomputed explanation. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { buildDocument, toOutcomeView } from '#modules/evaluations/index.ts'
 import { decideWith } from '#modules/risk-matrices/index.ts'
@@ -13,7 +13,7 @@ import type { RunInTx } from '../source/read-items.ts'
 import { toItemView } from './batch-views.ts'
 
 /** Decides the item again on the pinned versions and fails unless the document is identical. */
-export async function explainItem(kernel: Kernel, tx: Tx, batch_id: string, seq: number) {
+export async function explainItem(kernel: Capabilities<'caches'>, tx: Tx, batch_id: string, seq: number) {
   const batch = assertFound(await findBatch(tx, batch_id))
   const item = assertFound(await findItem(tx, batch_id, seq))
   const { inputs, document_hash, document_salt } = item

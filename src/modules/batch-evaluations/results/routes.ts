@@ -1,7 +1,9 @@
 /** Results of a batch: items, summary, file and explanations. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { fileMediaTypes, streamReply, tenantRoute } from '#kernel/route.ts'
+import { fileMediaTypes, streamReply } from '#kernel/route.ts'
 import { redactDecision } from '#modules/evaluations/index.ts'
 import { findBatch, listItems, tallyItems } from '../queries.ts'
 import {
@@ -24,6 +26,7 @@ export const resultRoutes = [
     summary: 'What became of each item, filterable by band, state and change of rating',
     roles: readers,
     tx: 'read',
+    uses: ['cursors'],
     params: BatchParams,
     query: BatchItemQuery,
     reply: [200, BatchItemPage],
@@ -45,6 +48,7 @@ export const resultRoutes = [
       'Decided once more on the versions the batch pinned, and given only when it is the very same decision, byte for byte.',
     roles: readers,
     tx: 'read',
+    uses: ['caches'],
     params: BatchItemParams,
     reply: [200, ItemExplanation],
     redact: redactDecision,

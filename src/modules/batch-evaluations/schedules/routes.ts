@@ -1,9 +1,9 @@
 /** Schedules of recurring batches, and their runs. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { findSchedule, listScheduleRuns, listSchedules, type ScheduleRow } from './queries.ts'
 import { changeSchedule, createSchedule, deleteSchedule, runSchedule } from './schedules.ts'
 import {
@@ -40,6 +40,7 @@ export const scheduleRoutes = [
     summary: 'Recurring batches with their next and their last run, oldest first',
     roles: readers,
     tx: 'one',
+    uses: ['cursors'],
     query: ScheduleQuery,
     reply: [200, SchedulePage],
   }).handle((input) =>
@@ -117,6 +118,7 @@ export const scheduleRoutes = [
     summary: 'Start its batch now, beside its times',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
+    uses: ['caches', 'jobs'],
     params: ScheduleParams,
     reply: [202, JobView],
     starts: 'batch-evaluation',
@@ -136,6 +138,7 @@ export const scheduleRoutes = [
     summary: 'What became of each due time: the batch it started, or why it was skipped',
     roles: readers,
     tx: 'read',
+    uses: ['cursors'],
     params: ScheduleParams,
     query: ScheduleQuery,
     reply: [200, ScheduleRunPage],

@@ -1,5 +1,5 @@
 /** The job of a due time: the batch, the run and the end of the job are one transaction, so it happens exactly once. */
-import { defineJob } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { runIfDue, SCHEDULED_BATCH } from './schedules.ts'
 
@@ -8,6 +8,7 @@ export const scheduledBatchJob = defineJob({
   summary: 'Orders the batch of a schedule that is due.',
   payload: closed({ schedule_id: Id() }),
   resumes: 'restart',
+  uses: ['caches', 'jobs'],
   run: async ({ finish, kernel, payload }) => {
     await finish((tx) => runIfDue(kernel, tx, payload.schedule_id))
     kernel.jobs.wakeWorker()

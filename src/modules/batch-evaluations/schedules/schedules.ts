@@ -5,7 +5,7 @@
 import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail, Problem, problems } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import type { RequestMetadata } from '#kernel/route.ts'
@@ -124,7 +124,11 @@ async function findUnfinishedState(tx: Tx, { last_batch_id }: ScheduleRow): Prom
 }
 
 /** Starts a batch now, independent of the due times. */
-export async function runSchedule(kernel: Kernel, tx: Tx, schedule_id: string): Promise<JobRow> {
+export async function runSchedule(
+  kernel: Capabilities<'caches' | 'jobs'>,
+  tx: Tx,
+  schedule_id: string,
+): Promise<JobRow> {
   const schedule = assertFound(await lockSchedule(tx, schedule_id))
   const state = await findUnfinishedState(tx, schedule)
   if (state !== undefined) fail('transition_not_allowed', `The batch it started last is ${state}.`)
@@ -136,7 +140,11 @@ export async function runSchedule(kernel: Kernel, tx: Tx, schedule_id: string): 
 
 type RunAttempt = Pick<RunRow, 'batch_id' | 'skipped' | 'detail'>
 
-async function tryStartBatch(kernel: Kernel, tx: Tx, schedule: ScheduleRow): Promise<RunAttempt> {
+async function tryStartBatch(
+  kernel: Capabilities<'caches' | 'jobs'>,
+  tx: Tx,
+  schedule: ScheduleRow,
+): Promise<RunAttempt> {
   const state = await findUnfinishedState(tx, schedule)
   if (state !== undefined)
     return { batch_id: null, skipped: 'previous_running', detail: `The batch it started last is ${state}.` }
@@ -151,7 +159,11 @@ async function tryStartBatch(kernel: Kernel, tx: Tx, schedule: ScheduleRow): Pro
 }
 
 /** All missed due times together get one run; the next due time is the first one in the future. */
-export async function runIfDue(kernel: Kernel, tx: Tx, schedule_id: string): Promise<Record<string, unknown> | null> {
+export async function runIfDue(
+  kernel: Capabilities<'caches' | 'jobs'>,
+  tx: Tx,
+  schedule_id: string,
+): Promise<Record<string, unknown> | null> {
   const schedule = await lockSchedule(tx, schedule_id)
   if (!schedule?.is_due) return null
   const made = await tryStartBatch(kernel, tx, schedule)

@@ -7,7 +7,7 @@ import { CURRENT_ENGINE } from '#decision/engines.ts'
 import type { Decision, DefinitionFamily, Inputs } from '#decision/model.ts'
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { type ContentPointer, createCurrentReceipt, createReceipt } from '#modules/reference-data/index.ts'
@@ -42,7 +42,7 @@ type SuccessfulDecision = Extract<Decision, { ok: true }>
 type RefusedDecision = Extract<Decision, { ok: false }>
 
 export async function decide(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   request: DecisionRequest,
   engine = CURRENT_ENGINE,
@@ -120,7 +120,12 @@ function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition
 }
 
 /** Stores the receipt, the decision and, for a subject, the rating in the caller's transaction. */
-export async function storeDecision(kernel: Kernel, tx: Tx, request: DecisionRequest, decided: DecisionResult) {
+export async function storeDecision(
+  kernel: Capabilities<'integrity'>,
+  tx: Tx,
+  request: DecisionRequest,
+  decided: DecisionResult,
+) {
   const { resolution, content, document, document_hash } = decided
   assertNotFuture(request, resolution)
   const evaluation_id = uuidv7()

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import yazl from 'yazl'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { exportChainLines, listEvents } from '#modules/audit/index.ts'
@@ -39,7 +39,11 @@ interface PackFile {
 const toJsonFile = (name: string, value: unknown): PackFile => toTextFile(name, `${JSON.stringify(value, null, 2)}\n`)
 const toTextFile = (name: string, content: string): PackFile => ({ name, bytes: Buffer.from(content) })
 
-export async function createPack(kernel: Kernel, tx: Tx, intact: IntactEvaluation): Promise<Buffer> {
+export async function createPack(
+  kernel: Capabilities<'caches' | 'auditKeys'>,
+  tx: Tx,
+  intact: IntactEvaluation,
+): Promise<Buffer> {
   const { row, content, manifest } = intact
   const files: PackFile[] = [
     toTextFile('README.txt', README),
@@ -68,7 +72,7 @@ export async function createPack(kernel: Kernel, tx: Tx, intact: IntactEvaluatio
 
 /** The definition, and its parts with proofs. The number of parts is proved too, so that none can be left out. */
 async function buildDefinitionFiles(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { content, manifest }: IntactEvaluation,
 ): Promise<PackFile[]> {
@@ -161,7 +165,7 @@ async function buildOverlayFiles(
 }
 
 /** Each audit event as a file for `verify audit`; events that are not chained yet are only listed. */
-async function buildAuditFiles(kernel: Kernel, tx: Tx, evaluation_id: string): Promise<PackFile[]> {
+async function buildAuditFiles(kernel: Capabilities<'auditKeys'>, tx: Tx, evaluation_id: string): Promise<PackFile[]> {
   const about = { object_type: 'evaluations', object_id: evaluation_id }
   const filter = { actor: null, operation: null, from_at: null, until_at: null, ...about }
   const events = await listEvents(tx, filter, null, MAX_EVENTS)

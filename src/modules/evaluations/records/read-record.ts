@@ -1,27 +1,19 @@
 /** Stores decisions with a MAC and checks it when they are read, so that rows altered in the database are detected. */
-import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
+import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { PinnedVersion } from '#modules/reference-data/index.ts'
 import { deferEvaluation, type EvaluationWithReceipt, findEvaluation } from '../queries.ts'
 import { type EvaluationRow, listMismatchedColumns, toMacInput } from './record.ts'
 
-/** The prepared MAC keys of each kernel, the current one first. */
-const macKeys = new WeakMap<Kernel, readonly KeyObject[]>()
-function getMacKeys(kernel: Kernel): readonly KeyObject[] {
-  let derived = macKeys.get(kernel)
-  if (!derived) {
-    derived = kernel.integrity.all('evaluation-record').map((bytes) => createSecretKey(bytes))
-    macKeys.set(kernel, derived)
-  }
-  return derived
-}
+const getMacKeys = (kernel: Capabilities<'integrity'>): readonly KeyObject[] =>
+  kernel.integrity.macKeys('evaluation-record')
 const computeMac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('hex')
 
 export function insertEvaluation(
-  kernel: Kernel,
+  kernel: Capabilities<'integrity'>,
   tx: Tx,
   row: Omit<EvaluationRow, 'mac'> & { readonly document: string },
 ): void {
@@ -30,7 +22,10 @@ export function insertEvaluation(
 }
 
 /** Creates a check whether a row has a valid MAC, by any of the keys. */
-export function createRecordCheck(kernel: Kernel, tenant_id: string): (row: EvaluationRow) => boolean {
+export function createRecordCheck(
+  kernel: Capabilities<'integrity'>,
+  tenant_id: string,
+): (row: EvaluationRow) => boolean {
   return (row) => {
     const text = toMacInput(tenant_id, row)
     return getMacKeys(kernel).some((key) => computeMac(key, text) === row.mac)
@@ -46,7 +41,11 @@ export interface StoredEvaluation {
   readonly faults: readonly string[]
 }
 
-export async function readEvaluation(kernel: Kernel, tx: Tx, evaluation_id: string): Promise<StoredEvaluation> {
+export async function readEvaluation(
+  kernel: Capabilities<'integrity'>,
+  tx: Tx,
+  evaluation_id: string,
+): Promise<StoredEvaluation> {
   const row = assertFound(await findEvaluation(tx, evaluation_id))
   const faults: string[] = []
   const content = parseJson<DecisionContent>(row.document)
@@ -73,7 +72,7 @@ function findContradictions(row: EvaluationWithReceipt, content: DecisionContent
 }
 
 /** Reads a decision and fails when it was altered. */
-export async function getIntactEvaluation(kernel: Kernel, tx: Tx, evaluation_id: string) {
+export async function getIntactEvaluation(kernel: Capabilities<'integrity'>, tx: Tx, evaluation_id: string) {
   const { row, content, manifest, faults } = await readEvaluation(kernel, tx, evaluation_id)
   if (faults.length > 0 || content === null) return fail('content_corrupt')
   return { row, content, manifest }

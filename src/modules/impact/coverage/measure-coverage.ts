@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Definition } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { findPointersInForce, getOrigin, type Origin } from '#modules/reference-data/index.ts'
 import {
@@ -26,7 +26,7 @@ interface CoverageOptions {
 }
 
 export async function measureCoverage(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   params: object,

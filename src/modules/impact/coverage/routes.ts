@@ -1,5 +1,7 @@
 /** Coverage of matrices and rules, below their own paths: which factors, rows and triggers past decisions never used. */
-import { type Route, tenantRoute } from '#kernel/route.ts'
+
+import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Route } from '#kernel/route.ts'
 import { type DefinitionKind, matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { createBacktestSchemas } from '../schema.ts'
@@ -15,6 +17,7 @@ function createCoverageRoute(kind: DefinitionKind, id: string): Route {
       'Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.',
     roles: ['policy_editor', 'compliance_officer', 'auditor'],
     tx: 'read',
+    uses: ['caches'],
     params: createBacktestSchemas(kind).KeyParams,
     query: CoverageQuery,
     reply: [200, CoverageView],

@@ -1,7 +1,7 @@
 /** Putting a version in force, taking it back, pinning: each is one statement under the list's lock, after the gates. */
 import type { Static } from 'typebox'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { type ApprovalRule, findInheritedRule } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -47,19 +47,17 @@ export interface InForceChange {
  */
 export async function applyWithReview<T>(
   tx: Tx,
-  kernel: Kernel | null,
+  kernel: Capabilities<'reviews'> | null,
   change: InForceChange,
   gates: readonly Gate[],
   make: () => Promise<T>,
 ): Promise<T> {
   // Always the list before what reviewers lock: whoever comes from elsewhere must not meet us in the other order.
   await lockActivations(tx, change.family, change.list_key)
-  const reviews = kernel?.modules.flatMap(({ reviews: offered }) => offered?.[IN_FORCE_REVIEW] ?? []) ?? []
-  const answers: (() => Promise<readonly unknown[]>)[] = []
-  for (const review of reviews) answers.push(await review(kernel as Kernel, tx, change))
+  const reviews = kernel ? await kernel.reviews.begin(IN_FORCE_REVIEW, tx, change) : []
   const made = await make()
   const closed = [...gates]
-  for (const answer of answers) closed.push(...((await answer()) as readonly Gate[]))
+  for (const finish of reviews) closed.push(...((await finish()) as readonly Gate[]))
   if (closed.length > 0) failGatesClosed(closed)
   return made
 }
@@ -79,7 +77,7 @@ export async function activateVersion(
   request: ActivateInput,
   kind: 'activate' | 'rollback' | 'seed' = 'activate',
   family: DatasetFamily = 'list',
-  kernel: Kernel | null = null,
+  kernel: Capabilities<'reviews'> | null = null,
 ): Promise<ActivationRow> {
   await lockActivations(tx, family, request.list_key)
   const dataset = assertFound(await findDatasetForWrite(tx, request.list_key, family))
@@ -166,7 +164,7 @@ export async function rollBack(
   tx: Tx,
   request: RollbackInput,
   family: DatasetFamily = 'list',
-  kernel: Kernel | null = null,
+  kernel: Capabilities<'reviews'> | null = null,
 ): Promise<{ activation: ActivationRow; revoked: ActivationRow[] }> {
   await lockActivations(tx, family, request.list_key)
   const current = await findActivationInForce(tx, family, request.list_key, 'base')
@@ -250,7 +248,7 @@ export async function cancelActivation(
   tx: Tx,
   { list_key, activation_id, reason }: { list_key: string; activation_id: string; reason?: string | undefined },
   family: DatasetFamily = 'list',
-  kernel: Kernel | null = null,
+  kernel: Capabilities<'reviews'> | null = null,
 ): Promise<{ activation: ActivationRow; revoked: ActivationRow }> {
   await lockActivations(tx, family, list_key)
   const activation = assertFound(await findActivation(tx, family, list_key, activation_id))
@@ -277,7 +275,7 @@ export async function pinVersion(
     expires_at?: string | null | undefined
     cr_id?: string | undefined
   },
-  kernel: Kernel | null = null,
+  kernel: Capabilities<'reviews'> | null = null,
   family: DatasetFamily = 'list',
 ): Promise<ActivationRow> {
   await lockActivations(tx, family, request.list_key)
@@ -323,7 +321,7 @@ export async function unpinVersion(
   list_key: string,
   reason: string,
   cr_id?: string,
-  kernel: Kernel | null = null,
+  kernel: Capabilities<'reviews'> | null = null,
   family: DatasetFamily = 'list',
 ): Promise<ActivationRow> {
   await lockActivations(tx, family, list_key)

@@ -1,10 +1,11 @@
 /** What is in force: activate, schedule, roll back, pin, and the timeline of it all. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { ChangeRequestView, submitChangeRequest } from '#kernel/request/approval.ts'
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { getOrigin } from '../datasets/origin.ts'
 import { findDataset, findDatasetForWrite } from '../datasets/queries.ts'
@@ -56,6 +57,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Timeline: which version was in force between which instants',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: ListKeyParams,
     query: TimelineQuery,
     reply: [200, Timeline],
@@ -77,6 +79,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Make a version the one in force, now or from an instant on',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: ListKeyParams,
     body: ActivationRequest,
     reply: [201, Activation],
@@ -100,6 +103,7 @@ export const activationRoutes: readonly Route[] = [
     submits: 'activateDatasetVersion',
     roles: ['policy_editor'],
     tx: 'write',
+    uses: ['routes', 'executeOperation'],
     params: VersionParams,
     body: SubmissionRequest,
     reply: [201, ChangeRequestView],
@@ -128,6 +132,7 @@ export const activationRoutes: readonly Route[] = [
       'scheduled activations needs the approval of an `activation`.',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: ListKeyParams,
     body: RollbackRequest,
     reply: [201, RollbackReply],
@@ -166,6 +171,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Keep this tenant on one version of a shared list',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: ListKeyParams,
     body: PinRequest,
     reply: [201, Activation],
@@ -182,6 +188,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Follow the shared list again',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: ListKeyParams,
     body: ReasonBody,
     reply: [201, Activation],
@@ -196,6 +203,7 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Cancel a scheduled activation that has not happened yet',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: ActivationParams,
     query: RevokeQuery,
     reply: [200, Activation],

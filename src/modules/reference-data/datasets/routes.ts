@@ -1,11 +1,12 @@
 /** Lists: register, read and keep them, and see what stands on them. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { findInheritedRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { type GovernedChange, tenantRoute } from '#kernel/route.ts'
+import type { GovernedChange } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { listScheduledActivations, lockActivations } from '../activations/queries.ts'
 import { ListKeyParams, OriginQuery } from '../schema.ts'
@@ -55,6 +56,7 @@ export const datasetRoutes = [
     summary: 'List datasets with their versions and the active one',
     roles: everyone,
     tx: 'one',
+    uses: ['cursors'],
     query: DatasetQuery,
     reply: [200, DatasetPage],
   }).handle(async (input) => {

@@ -1,8 +1,8 @@
 /** What differs between two versions of a list, page by page, and the count of all of it. */
 import { everyone } from '#kernel/auth/roles.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { ListKeyParams } from '../schema.ts'
 import { getDifferencePage } from '../versions/publish.ts'
@@ -18,6 +18,7 @@ export const differenceRoutes = [
       'counted once, after publication or by `POST …/diff-summaries`, and `summary_state` says how far it is.',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: ListKeyParams,
     query: DifferenceQuery,
     reply: [200, DifferencePage],
@@ -33,6 +34,7 @@ export const differenceRoutes = [
     description: 'The count is stored with the pair of versions; the first page of their difference then has it.',
     roles: everyone,
     tx: 'write',
+    uses: ['jobs'],
     params: ListKeyParams,
     body: SummaryRequest,
     reply: [202, JobView],

@@ -1,5 +1,5 @@
 /** Counting the fields that differ between two versions, as long work. */
-import { defineJob } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { VersionNumber } from '../schema.ts'
 import { sumDifferences } from './queries.ts'

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import yazl from 'yazl'
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import { defineJob } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
 import { Problem } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { completeBytes, writeBytes } from '#modules/system/index.ts'
@@ -29,6 +29,7 @@ export const datasetExportJob = defineJob({
   summary: 'Writes several lists, as of an instant, into one archive with a manifest.',
   payload: closed({ export_id: Id() }),
   resumes: 'restart',
+  uses: ['caches'],
   run: async ({ payload, read, write, step, finish, kernel }) => {
     const { parameters, pointers } = await read(async (tx) => {
       const row = await findExport(tx, payload.export_id)

@@ -1,7 +1,7 @@
 /** One version, or several lists as of an instant, written out for use elsewhere. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import type { Entry } from '#registry/adapter.ts'
 import { type ExportFormat, writeEntries } from '#registry/export.ts'
@@ -46,7 +46,7 @@ async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenera
 
 /** What the tenant sees of a list: its entries in key order, with the overlay laid as they pass, whatever their number. */
 export async function* readLinesInForce(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   read: RunInTx,
   pointer: VersionPointer,
 ): AsyncGenerator<string> {

@@ -1,7 +1,9 @@
 /** Archives of several lists as of an instant. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { streamReply, tenantRoute } from '#kernel/route.ts'
+import { streamReply } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { readUpload } from '#modules/system/index.ts'
 import { resolveVersions } from '../resolve/resolver.ts'
@@ -22,6 +24,7 @@ export const exportRoutes = [
     summary: 'Export several lists, or all, as of an instant, as one archive with a manifest',
     roles: exporters,
     tx: 'write',
+    uses: ['jobs'],
     body: ExportRequest,
     reply: [202, JobView],
     starts: 'dataset-export',

@@ -1,5 +1,5 @@
 /** An import as long work: read, check, stage and publish; it begins again from its stored upload when a worker dies. */
-import { defineJob } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
 import { Problem, problems } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { readUpload } from '#modules/system/index.ts'
@@ -44,6 +44,7 @@ export const datasetImportJob = defineJob({
   summary: 'Imports an uploaded source as a new version of a list.',
   payload: closed({ import_id: Id() }),
   resumes: 'restart',
+  uses: ['threads', 'jobs', 'integrity'],
   run: async ({ payload, read, write, step, finish, kernel, signal, tenant_id }) => {
     const { import_id } = payload
     const { row, dataset, type } = await read(async (tx) => {

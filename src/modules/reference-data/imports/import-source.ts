@@ -1,8 +1,9 @@
 /** Reading a source in its thread for an import, as it streams, and checking an inline list. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import type { WorkKind } from '#kernel/thread-admission.ts'
+import type { WorkerThreads } from '#kernel/worker-threads.ts'
 import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '#registry/adapter.ts'
 import { createMerkleBuilder } from '#registry/content/merkle.ts'
 import type { TreeSource } from '#registry/content/stored-tree.ts'
@@ -14,7 +15,7 @@ import { countRejects, FillCount } from '#registry/import/tallies.ts'
 import { findArrayMembers, MemberTally } from '#registry/types/array-members.ts'
 import { createListCheck } from '#registry/types/list-rules.ts'
 import { toTreeSource } from '../trees/stored-tree.ts'
-import { failUnusable, getTypeRunner, toTypeDefinition } from '../types/dataset-type.ts'
+import { failUnusable, toTypeDefinition, typeThread } from '../types/dataset-type.ts'
 import type { TypeRow } from '../types/queries.ts'
 import { type StagedContent, stageEncodedRows } from '../versions/publish.ts'
 import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
@@ -37,15 +38,18 @@ export interface ReadContext {
 
 /** Reads a source for a job, in a thread of its own; without `by` for the operator's tool, which runs nothing else. */
 export const readSource = (
-  kernel: Pick<Kernel, 'scriptPath'> & Partial<Pick<Kernel, 'threads'>>,
+  kernel: { readonly threads: Pick<WorkerThreads, 'scriptPath'> & Partial<Pick<WorkerThreads, 'admission'>> },
   source: Source,
   order: ImportRequest,
   by?: ReadContext,
 ): AsyncGenerator<ImportOutput> =>
-  importInThread(kernel.scriptPath('import-thread'), source, order, {
+  importInThread(kernel.threads.scriptPath('import-thread'), source, order, {
     signal: by?.signal,
     admission: by &&
-      kernel.threads && { threads: kernel.threads, request: { kind: IMPORT_WORK, caller: by.tenant_id, is_job: true } },
+      kernel.threads.admission && {
+        threads: kernel.threads.admission,
+        request: { kind: IMPORT_WORK, caller: by.tenant_id, is_job: true },
+      },
   })
 
 /** What a broken source is to the client. */
@@ -68,14 +72,15 @@ const MAX_REJECTS = 1000
 
 /** Checks a list that came with the request, in the thread for types, before any transaction is open. */
 export async function prepareEntries(
-  kernel: Kernel,
+  kernel: Capabilities<'threads'>,
   type: TypeRow,
   entries: readonly unknown[],
   by: ReadContext,
   filled: readonly string[] = [],
 ): Promise<PreparedEntries> {
   const definition = toTypeDefinition(type)
-  const { keys, texts, hashes, faults, removed } = await getTypeRunner(kernel)
+  const { keys, texts, hashes, faults, removed } = await kernel.threads
+    .get(typeThread)
     .validate(definition, entries, { caller: by.tenant_id, signal: by.signal })
     .catch(failUnusable)
   const rejects: Reject[] = []

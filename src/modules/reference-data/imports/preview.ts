@@ -1,5 +1,5 @@
 /** Looking at a source without keeping anything: its first rows, what is wrong with it, and what a delta would change. */
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import type { WorkKind } from '#kernel/thread-admission.ts'
 import { type Reject, type Source, SourceFault } from '#registry/adapter.ts'
 import { defaultLimits, importInThread } from '#registry/import/import-runner.ts'
@@ -34,7 +34,7 @@ export interface PreviewRequest {
  * no longer than configured, and says so in `truncated`; ends with the request that asked for it.
  */
 export async function previewSource(
-  kernel: Pick<Kernel, 'scriptPath' | 'threads' | 'preview_limits'>,
+  kernel: Capabilities<'threads' | 'preview_limits'>,
   source: Source,
   { adapter_key, file_name, options, type, limit, delta }: PreviewRequest,
   { tenant_id, signal }: ReadContext,
@@ -56,10 +56,10 @@ export async function previewSource(
     preview: limit,
     preview_limits: kernel.preview_limits,
   }
-  const outputs = importInThread(kernel.scriptPath('import-thread'), source, order, {
+  const outputs = importInThread(kernel.threads.scriptPath('import-thread'), source, order, {
     limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
     signal,
-    admission: { threads: kernel.threads, request: { kind: PREVIEW, caller: tenant_id } },
+    admission: { threads: kernel.threads.admission, request: { kind: PREVIEW, caller: tenant_id } },
   })
   try {
     for await (const output of outputs) {
@@ -88,8 +88,10 @@ export async function previewSource(
   }
 }
 
-const previewLimit = ({ max_rows, time_limit_ms }: Kernel['preview_limits'], cut: CutReason): number =>
-  cut === 'rows' ? max_rows : time_limit_ms
+const previewLimit = (
+  { max_rows, time_limit_ms }: Capabilities<'preview_limits'>['preview_limits'],
+  cut: CutReason,
+): number => (cut === 'rows' ? max_rows : time_limit_ms)
 
 /** Takes any object, keyed by its own place: for looking at a source before its type is known. */
 const anything = {

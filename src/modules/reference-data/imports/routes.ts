@@ -1,12 +1,13 @@
 /** Adapters, and imports through them: always answered at once, watched by polling, every rejected row named. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { updateCancelRequested } from '#kernel/job/queries.ts'
 import { JobView } from '#kernel/job/schema.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { streamReply, tenantRoute } from '#kernel/route.ts'
+import { streamReply } from '#kernel/route.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { claimUpload, findUpload, readUpload, type UploadRow } from '#modules/system/index.ts'
@@ -63,7 +64,12 @@ const toAdapterView = ({ key, version, read: _, checkOptions: __, ...adapter }: 
 })
 
 /** `has_secrets`: members of the file are dropped or hashed, so that its own hash would outlive what was taken out. */
-function toImportSource(kernel: Kernel, tx: Tx, upload: UploadRow, has_secrets: boolean): ImportSource {
+function toImportSource(
+  kernel: Capabilities<'auditKeys'>,
+  tx: Tx,
+  upload: UploadRow,
+  has_secrets: boolean,
+): ImportSource {
   const { file_name, size_bytes, sha256 } = upload
   if (!has_secrets) return { file_name, size_bytes, sha256 }
   return { file_name, size_bytes, sha256: null, fingerprint: kernel.auditKeys.fingerprint(`${tx.tenant_id}:${sha256}`) }
@@ -147,6 +153,7 @@ export const importRoutes = [
     summary: 'List import adapters: formats they take, options, target type',
     roles: everyone,
     tx: 'self',
+    uses: ['cursors'],
     query: AdapterQuery,
     reply: [200, AdapterPage],
   }).handle(async (input) =>
@@ -178,6 +185,7 @@ export const importRoutes = [
     stores_nothing: true,
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
+    uses: ['threads', 'preview_limits'],
     params: AdapterParams,
     body: PreviewRequest,
     reply: [200, PreviewReply],
@@ -235,6 +243,7 @@ export const importRoutes = [
       'file holds changes to the newest version only; the result is a whole version, under the same guards.',
     roles: ['policy_editor', 'service', 'compliance_officer'],
     tx: 'write',
+    uses: ['jobs', 'auditKeys'],
     body: ImportRequest,
     reply: [202, JobView],
     starts: 'dataset-import',
@@ -306,6 +315,7 @@ export const importRoutes = [
     summary: 'Imports, newest first',
     roles: everyone,
     tx: 'one',
+    uses: ['cursors'],
     query: ImportQuery,
     reply: [200, ImportPage],
   }).handle(async (input) => {
@@ -331,6 +341,7 @@ export const importRoutes = [
     summary: 'Rows that failed, each with its place, the reason and what to correct',
     roles: rejectReaders,
     tx: 'read',
+    uses: ['cursors'],
     params: ImportParams,
     query: RejectQuery,
     reply: [200, RejectPage],

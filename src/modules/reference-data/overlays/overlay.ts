@@ -1,7 +1,7 @@
 /** Laying a tenant's changes over a shared list: checked against its policy and type, and rebased when the base moves. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail, type ProblemError } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { Entry } from '#registry/adapter.ts'
@@ -9,6 +9,7 @@ import { entryHash } from '#registry/content/hashes.ts'
 import type { StagedRow } from '#registry/import/copy-rows.ts'
 import {
   applyOverlayEntry,
+  type BaseType,
   type ConflictKind,
   evaluateOverlay,
   findConflict,
@@ -20,7 +21,7 @@ import type { TypeCall } from '#registry/types/type-runner.ts'
 import { type ActivationRow, insertActivation } from '../activations/queries.ts'
 import { findDataset, findOverlay, insertDataset } from '../datasets/queries.ts'
 import { assertInForce, lookUpEntries, readOverlay, type VersionPointer } from '../resolve/resolver.ts'
-import { failUnusable, getBaseType, getTypeRunner, toTypeDefinition } from '../types/dataset-type.ts'
+import { failUnusable, getBaseType, toTypeDefinition, typeThread } from '../types/dataset-type.ts'
 import { type ContentWriter, type Publication, publishStaged, summarizeRows } from '../versions/publish.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
 import {
@@ -44,13 +45,14 @@ export interface OverlayBase {
   readonly shared: SharedList
   readonly base: VersionPointer
   readonly type: BaseTypeRow
+  readonly compiled_type: BaseType
   /** Where this tenant's overlays of it are kept; null where it has had none. */
   readonly overlay: OverlayBaseRow['overlay']
   /** The one in force. */
   readonly overlay_version: number | null
 }
 
-export async function getOverlayBase(tx: Tx, list_key: string): Promise<OverlayBase> {
+export async function getOverlayBase(kernel: Capabilities<'caches'>, tx: Tx, list_key: string): Promise<OverlayBase> {
   const { pointer, overlay, ...row } = assertFound(await findOverlayBase(tx, list_key))
   if (!row.shared && (await findDataset(tx, list_key))) {
     fail('transition_not_allowed', `${list_key} is this tenant's own list: publish a version of it instead.`)
@@ -60,7 +62,8 @@ export async function getOverlayBase(tx: Tx, list_key: string): Promise<OverlayB
   const base = { ...in_force, overlay_version: null, overlay_hash: null, overlay_dataset_id: null }
   if (base.via === 'tenant-own') fail('transition_not_allowed', `This tenant has its own list ${list_key}.`)
   const { overlay_version } = in_force
-  return { shared, base, type: assertFound(row.type ?? undefined), overlay, overlay_version }
+  const type = assertFound(row.type ?? undefined)
+  return { shared, base, type, compiled_type: getBaseType(kernel, type), overlay, overlay_version }
 }
 
 const hashOf = (entry: Entry | undefined): string | null =>
@@ -73,7 +76,7 @@ interface AppliedChange {
 }
 
 export async function applyChanges(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   base: VersionPointer,
   operations: readonly OverlayOperation[],
@@ -91,7 +94,7 @@ export async function applyChanges(
 
 /** 422 with every operation that is malformed, against the policy, or gives an entry the type refuses. */
 export async function assertValidChanges(
-  kernel: Kernel,
+  kernel: Capabilities<'threads'>,
   laid: readonly AppliedChange[],
   operations: readonly OverlayOperation[],
   { shared, type }: OverlayBase,
@@ -116,7 +119,8 @@ export async function assertValidChanges(
   })
   if (faults.length === 0) {
     const effective = laid.flatMap(({ effective: entry }, index) => (entry === undefined ? [] : [{ index, entry }]))
-    const checked = await getTypeRunner(kernel)
+    const checked = await kernel.threads
+      .get(typeThread)
       .validate(
         toTypeDefinition(type),
         effective.map(({ entry }) => entry),
@@ -144,9 +148,9 @@ export async function assertValidChanges(
 }
 
 /** The base may have moved between the check and the transaction; nothing is published that it would not take. */
-export function assertStillValid(laid: readonly AppliedChange[], { shared, type }: OverlayBase): void {
+export function assertStillValid(laid: readonly AppliedChange[], { shared, compiled_type }: OverlayBase): void {
   laid.forEach(({ change, base }, index) => {
-    const { refusal } = evaluateOverlay(base, change, shared.overlay_policy, getBaseType(type))
+    const { refusal } = evaluateOverlay(base, change, shared.overlay_policy, compiled_type)
     if (!refusal) return
     fail('type_violation', {
       detail: 'The shared list has moved meanwhile.',
@@ -253,8 +257,12 @@ export interface OverlayComparison extends OverlayBase {
 }
 
 /** The overlay in force against the base in force: what it makes of each entry, and where the two disagree by now. */
-export async function compareOverlay(kernel: Kernel, tx: Tx, list_key: string): Promise<OverlayComparison> {
-  const ground = await getOverlayBase(tx, list_key)
+export async function compareOverlay(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  list_key: string,
+): Promise<OverlayComparison> {
+  const ground = await getOverlayBase(kernel, tx, list_key)
   const { base, overlay, overlay_version } = ground
   if (overlay_version === null) return { ...ground, version: null, laid: [], conflicts: [] }
   const version = assertFound(await findVersion(tx, assertFound(overlay ?? undefined), overlay_version))
@@ -283,11 +291,11 @@ function compareWithBase(
   now: ReadonlyMap<string, Entry>,
   then: ReadonlyMap<string, Entry>,
 ): OverlayComparison {
-  const { shared, type } = ground
+  const { shared, compiled_type } = ground
   const lies = version.base_version === null || version.base_version === ground.base.version
   const laid = changes.map((change) => {
     const theirs = now.get(change.key)
-    const made = evaluateOverlay(theirs, change, shared.overlay_policy, getBaseType(type))
+    const made = evaluateOverlay(theirs, change, shared.overlay_policy, compiled_type)
     // As the resolver has it: a change that is not taken leaves the shared entry in force.
     return { change, base: theirs, made, effective: lies && !made.refusal ? made.effective : theirs }
   })
@@ -301,7 +309,7 @@ function compareWithBase(
 
 /** The shared entries the overlay was written against. */
 async function loadOriginalEntries(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   base: VersionPointer,
   version: VersionRow,

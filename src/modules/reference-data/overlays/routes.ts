@@ -1,8 +1,8 @@
 /** Overlays: what a tenant changes on a shared list, and bringing it up to date when the shared list moves. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { OverlayEntry } from '#registry/overlay.ts'
 import { applyWithReview } from '../activations/activate.ts'
@@ -70,6 +70,7 @@ export const overlayRoutes = [
     summary: 'This tenant’s overlay on a shared list, what it makes of each entry, and its conflicts',
     roles: everyone,
     tx: 'read',
+    uses: ['caches'],
     params: ListKeyParams,
     reply: [200, OverlayView],
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'content_corrupt'],
@@ -82,6 +83,7 @@ export const overlayRoutes = [
     summary: 'Replace the overlay: put, merge or remove entries of a shared list, as its policy allows',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
+    uses: ['transactions', 'caches', 'threads', 'reviews'],
     params: ListKeyParams,
     body: OverlayRequest,
     reply: [200, OverlayView],
@@ -99,14 +101,14 @@ export const overlayRoutes = [
       const { laid, ground } = await kernel.transactions.read(
         { tenant_id: actor.tenant_id, actor: actor.principal },
         async (tx) => {
-          const found = await getOverlayBase(tx, params.list_key)
+          const found = await getOverlayBase(kernel, tx, params.list_key)
           return { ground: found, laid: await applyChanges(kernel, tx, found.base, operations) }
         },
       )
       await assertValidChanges(kernel, laid, operations, ground, { caller: actor.tenant_id, signal: request.signal })
     },
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
-    const ground = await getOverlayBase(tx, params.list_key)
+    const ground = await getOverlayBase(kernel, tx, params.list_key)
     const laid = await applyChanges(kernel, tx, ground.base, body.entries as OverlayOperation[])
     assertStillValid(laid, ground)
     const changes = laid.map(({ change }) => change)
@@ -123,6 +125,7 @@ export const overlayRoutes = [
     summary: 'Return to the shared list; the overlay’s versions stay readable in the timeline',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
+    uses: ['reviews'],
     params: ListKeyParams,
     query: RevokeQuery,
     reply: [204, null],
@@ -157,6 +160,7 @@ export const overlayRoutes = [
     summary: 'Bring the overlay up to the shared version in force; conflicts are listed with base, ours and theirs',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
+    uses: ['caches', 'reviews'],
     params: ListKeyParams,
     body: RebaseRequest,
     reply: [200, RebaseReply],

@@ -2,12 +2,11 @@
  * Pointers remembered between requests. Every activation moves a number in its own transaction; where that number, read inside
  * the request, has not moved, and no activation has begun or ended by the clock, what was resolved before holds on every replica.
  */
-import { LRUCache } from 'lru-cache'
+import { declareCache } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
-import { type EpochRow, findEpochs, type PointerRow } from './queries.ts'
-import type { ListPointer, VersionPointer } from './resolver.ts'
+import { type EpochRow, findEpochs, type ListPointer, type PointerRow, type VersionPointer } from './queries.ts'
 
 export interface PointerKey {
   readonly family: DatasetFamily
@@ -24,24 +23,17 @@ interface CachedDefinition {
   readonly until: string | null
 }
 
-interface PointerCache {
-  readonly pointers: LRUCache<string, VersionPointer>
-  readonly definitions: LRUCache<string, CachedDefinition>
-}
+const versionPointers = declareCache<VersionPointer>({
+  name: 'version_pointers',
+  summary: 'The version in force of one list.',
+  bound: { max_entries: 50_000 },
+})
 
-const MAX_POINTERS = 50_000
-/** Each holds the pointers of its lists, some ten as a rule. */
-const MAX_DEFINITIONS = 5_000
-const caches = new WeakMap<Kernel, PointerCache>()
-
-function getPointerCache(kernel: Kernel): PointerCache {
-  let memory = caches.get(kernel)
-  if (!memory) {
-    memory = { pointers: new LRUCache({ max: MAX_POINTERS }), definitions: new LRUCache({ max: MAX_DEFINITIONS }) }
-    caches.set(kernel, memory)
-  }
-  return memory
-}
+const definitionPointers = declareCache<CachedDefinition>({
+  name: 'definition_pointers',
+  summary: 'The version in force of one definition and of the lists it reads, usually about ten.',
+  bound: { max_entries: 5_000 },
+})
 
 /** Nothing was activated since, and nothing has begun or ended by the clock. */
 const isCurrent = (known: Pick<PointerRow, keyof EpochRow>, until: string | null, current: EpochRow): boolean =>
@@ -53,14 +45,14 @@ const toCacheKey = (tenant_id: string, family: DatasetFamily, key: string): stri
 
 /** All of them, in the order asked for, or null when any must be asked for anew. Sends at most one statement. */
 export async function getCachedPointers(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   wanted: readonly PointerKey[],
 ): Promise<VersionPointer[] | null> {
-  const memory = getPointerCache(kernel).pointers
+  const cache = kernel.caches.get(versionPointers)
   const pointers: VersionPointer[] = []
   for (const { family, key } of wanted) {
-    const pointer = memory.get(toCacheKey(tx.tenant_id, family, key))
+    const pointer = cache.get(toCacheKey(tx.tenant_id, family, key))
     if (!pointer) return null
     pointers.push(pointer)
   }
@@ -74,11 +66,11 @@ export async function getCachedPointers(
 const toPlainPointer = (row: VersionPointer): VersionPointer => ({ ...row })
 
 /** Only what is in force now is kept: rows of another instant, or of nothing, are not. */
-export function cachePointers(kernel: Kernel, tx: Tx, rows: readonly PointerRow[]): void {
-  const memory = getPointerCache(kernel).pointers
+export function cachePointers(kernel: Capabilities<'caches'>, tx: Tx, rows: readonly PointerRow[]): void {
+  const cache = kernel.caches.get(versionPointers)
   for (const row of rows) {
     if (row.via !== null)
-      memory.set(toCacheKey(tx.tenant_id, row.family, row.list_key), toPlainPointer(row as VersionPointer))
+      cache.set(toCacheKey(tx.tenant_id, row.family, row.list_key), toPlainPointer(row as VersionPointer))
   }
 }
 
@@ -87,12 +79,12 @@ export function cachePointers(kernel: Kernel, tx: Tx, rows: readonly PointerRow[
  * same object: whoever derives something from it may keep that by it.
  */
 export async function getCachedDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { family, key }: PointerKey,
   list_keys: readonly string[],
 ): Promise<Pick<CachedDefinition, 'definition' | 'lists'> | null> {
-  const known = getPointerCache(kernel).definitions.get(toCacheKey(tx.tenant_id, family, key))
+  const known = kernel.caches.get(definitionPointers).get(toCacheKey(tx.tenant_id, family, key))
   if (!known || !isSameKeys(known.list_keys, list_keys)) return null
   const current = await findEpochs(tx)
   if (!current || !isCurrent(known.definition, known.until, current)) return null
@@ -104,7 +96,7 @@ const isSameKeys = (known: readonly string[], keys: readonly string[]): boolean 
 
 /** To be given what one statement gave, and all of the lists: one that is missing may be there a moment later. */
 export function cacheDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   definition: VersionPointer,
   list_keys: readonly string[],
@@ -112,7 +104,7 @@ export function cacheDefinition(
 ): void {
   const ends = [definition, ...lists.values()].flatMap(({ until }) => until ?? []).sort()
   const id = toCacheKey(tx.tenant_id, definition.family, definition.list_key)
-  getPointerCache(kernel).definitions.set(id, {
+  kernel.caches.get(definitionPointers).set(id, {
     definition: toPlainPointer(definition),
     list_keys,
     lists,

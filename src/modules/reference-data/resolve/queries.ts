@@ -37,6 +37,15 @@ export interface PointerRow {
   readonly now: string
 }
 
+/** Pointer rows whose version is there; the others have been refused. */
+export type VersionPointer = PointerRow & { readonly via: NonNullable<PointerRow['via']> }
+
+/** The same without the instant at which it was asked for, and so the same for as long as nothing moves. */
+export type ListPointer = Omit<VersionPointer, 'now'>
+
+/** The part of a pointer that names content: all that reading it needs. */
+export type ContentPointer = ContentRow & { readonly via: NonNullable<PointerRow['via']> }
+
 /** `r` is what app.resolve_lists gives, with its family. */
 export const selectPointers = (source: string): string =>
   `select r.family, r.list_key, r.via, r.shadows_shared, r.dataset_tenant_id, r.dataset_id, r.version, v.label, v.type_tenant_id,

@@ -2,10 +2,10 @@
  * The resolver: which version of each list is in force for a tenant, and what it holds. Pointers are asked for or recalled while
  * nothing has moved, content comes from a cache keyed by its hash: a hash never changes its meaning.
  */
-import { LRUCache } from 'lru-cache'
+import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import type { Entry } from '#registry/adapter.ts'
 import { entryHash } from '#registry/content/hashes.ts'
@@ -19,14 +19,18 @@ import { parseEntry } from '../versions/entries.ts'
 import { type EntryRow, listEntries, listEntriesByKey } from '../versions/queries.ts'
 import { cacheDefinition, getCachedDefinition } from './pointer-cache.ts'
 import {
-  type ContentRow,
+  type ContentPointer,
+  type ListPointer,
   listDefinitionPointers,
   listPinnedVersions,
   listPointers,
   lockActivationsShared,
   type PinnedVersion,
   type PointerRow,
+  type VersionPointer,
 } from './queries.ts'
+
+export type { ContentPointer, ListPointer, VersionPointer } from './queries.ts'
 
 export interface Clocks {
   readonly valid_at?: string | undefined
@@ -39,15 +43,6 @@ const CACHE_BYTES = 64 * 1024 * 1024
 const BATCH = 5_000
 const RECENT_MS = 60_000
 
-/** Pointer rows whose version is there; the others have been refused. */
-export type VersionPointer = PointerRow & { readonly via: NonNullable<PointerRow['via']> }
-
-/** The same without the instant at which it was asked for, and so the same for as long as nothing moves. */
-export type ListPointer = Omit<VersionPointer, 'now'>
-
-/** The part of a pointer that names content: all that reading it needs. */
-export type ContentPointer = ContentRow & { readonly via: NonNullable<PointerRow['via']> }
-
 export interface HashedEntry {
   readonly entry: Entry
   readonly hash: string
@@ -56,15 +51,13 @@ export interface ListContent {
   readonly entries: ReadonlyMap<string, HashedEntry>
   readonly bytes: number
 }
-const caches = new WeakMap<Kernel, LRUCache<string, ListContent>>()
-const getListCache = (kernel: Kernel): LRUCache<string, ListContent> => {
-  let cache = caches.get(kernel)
-  if (!cache) {
-    cache = new LRUCache<string, ListContent>({ maxSize: CACHE_BYTES, sizeCalculation: ({ bytes }) => bytes + 200 })
-    caches.set(kernel, cache)
-  }
-  return cache
-}
+
+/** Keyed by tenant and hash: content that has a hash never changes. */
+export const listContents = declareCache<ListContent>({
+  name: 'list_contents',
+  summary: 'Whole lists of at most 1 MiB.',
+  bound: { max_bytes: CACHE_BYTES, sizeOf: ({ bytes }) => bytes + 200 },
+})
 
 /** Refuses a list that does not exist (404) or of which nothing is in force (404, its own code). */
 export function assertInForce(rows: readonly PointerRow[], keys: readonly string[]): VersionPointer[] {
@@ -106,7 +99,7 @@ export async function resolveVersions(
  * or remembered: a transaction that changes what is in force sees what may be undone.
  */
 export async function resolveWithLists(
-  kernel: Kernel | null,
+  kernel: Capabilities<'caches'> | null,
   tx: Tx,
   definition: { family: DatasetFamily; key: string },
   list_keys: readonly string[],
@@ -163,7 +156,7 @@ export async function resolvePins(tx: Tx, pins: readonly PinnedVersion[]): Promi
 
 /** Entries by key, as the tenant sees them: overlay applied, content verified against its hash. Missing keys are absent. */
 export async function lookUpEntries(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   pointer: ContentPointer,
   keys: readonly string[],
@@ -174,7 +167,7 @@ export async function lookUpEntries(
 
 /** The same with the hash of each entry. */
 export async function lookUpHashedEntries(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   pointer: ContentPointer,
   keys: readonly string[],
@@ -194,7 +187,7 @@ export async function lookUpHashedEntries(
   if (pointer.overlay_version === null) return base
   const found = new Map([...base].map(([key, { entry }]) => [key, entry]))
   const overlay = await loadOverlay(kernel, tx, pointer)
-  const type = await loadBaseType(tx, pointer)
+  const type = await loadBaseType(kernel, tx, pointer)
   for (const key of keys) {
     const change = overlay.get(key)
     if (change) applyOverlayChange(found, key, change, pointer, type)
@@ -216,11 +209,18 @@ function toListCacheKey(tenant_id: string, pointer: ContentPointer): string {
 }
 
 /** The whole list when it is held already: asking for it sends nothing. */
-export const getCachedList = (kernel: Kernel, tenant_id: string, pointer: ContentPointer): ListContent | undefined =>
-  getListCache(kernel).get(toListCacheKey(tenant_id, pointer))
+export const getCachedList = (
+  kernel: Capabilities<'caches'>,
+  tenant_id: string,
+  pointer: ContentPointer,
+): ListContent | undefined => kernel.caches.get(listContents).get(toListCacheKey(tenant_id, pointer))
 
 /** The whole list as the tenant sees it, or null when it is too large to be held. */
-export async function loadList(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<ListContent | null> {
+export async function loadList(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  pointer: ContentPointer,
+): Promise<ListContent | null> {
   if (pointer.data_bytes > MAX_CACHED_LIST_BYTES) return null
   const known = getCachedList(kernel, tx.tenant_id, pointer)
   if (known) return known
@@ -232,14 +232,14 @@ export async function loadList(kernel: Kernel, tx: Tx, pointer: ContentPointer):
   })
   let content: ListContent = { entries: base, bytes: pointer.data_bytes }
   if (pointer.overlay_version !== null) {
-    const type = await loadBaseType(tx, pointer)
+    const type = await loadBaseType(kernel, tx, pointer)
     const merged = new Map([...base].map(([key, { entry }]) => [key, entry]))
     for (const [key, change] of await loadOverlay(kernel, tx, pointer))
       applyOverlayChange(merged, key, change, pointer, type)
     const entries = new Map([...merged].map(([key, entry]) => [key, { entry, hash: entryHash(canonicalJson(entry)) }]))
     content = { entries: new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1))), bytes: pointer.data_bytes * 2 }
   }
-  getListCache(kernel).set(toListCacheKey(tx.tenant_id, pointer), content)
+  kernel.caches.get(listContents).set(toListCacheKey(tx.tenant_id, pointer), content)
   return content
 }
 
@@ -269,18 +269,18 @@ const toHashedEntry = (row: EntryRow): { entry: Entry; hash: string } => ({
   hash: row.hash.toString('hex'),
 })
 
-const overlayCaches = new WeakMap<Kernel, LRUCache<string, ReadonlyMap<string, OverlayEntry>>>()
+const overlays = declareCache<ReadonlyMap<string, OverlayEntry>>({
+  name: 'overlays',
+  summary: 'Changes of one version of an overlay.',
+  bound: { max_entries: 1000 },
+})
 
 async function loadOverlay(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   pointer: ContentPointer,
 ): Promise<ReadonlyMap<string, OverlayEntry>> {
-  let cache = overlayCaches.get(kernel)
-  if (!cache) {
-    cache = new LRUCache<string, ReadonlyMap<string, OverlayEntry>>({ max: 1000 })
-    overlayCaches.set(kernel, cache)
-  }
+  const cache = kernel.caches.get(overlays)
   const id = `${tx.tenant_id}:${pointer.overlay_dataset_id}:${pointer.overlay_hash}`
   const known = cache.get(id)
   if (known) return known
@@ -313,9 +313,9 @@ export async function readOverlay(
 }
 
 /** By which overlays of a shared list are laid. */
-export async function loadBaseType(tx: Tx, pointer: ContentPointer): Promise<BaseType> {
+export async function loadBaseType(kernel: Capabilities<'caches'>, tx: Tx, pointer: ContentPointer): Promise<BaseType> {
   const type = await findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version)
-  return getBaseType(type ?? fail('internal'))
+  return getBaseType(kernel, type ?? fail('internal'))
 }
 
 /** Where policy or type do not take a change, or the pinned base is not the one in force, the base entry stands. */
@@ -334,8 +334,8 @@ function applyOverlayChange(
 }
 
 /** The overlay of a list, as what it makes of the entry under a key; for a list that passes entry by entry. */
-export async function createOverlayLayer(kernel: Kernel, tx: Tx, pointer: ContentPointer) {
-  const type = await loadBaseType(tx, pointer)
+export async function createOverlayLayer(kernel: Capabilities<'caches'>, tx: Tx, pointer: ContentPointer) {
+  const type = await loadBaseType(kernel, tx, pointer)
   const changes = await loadOverlay(kernel, tx, pointer)
   return {
     keys: [...changes.keys()],

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto'
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import { type Actor, tenantRoute } from '#kernel/route.ts'
+import type { Actor } from '#kernel/route.ts'
 import { normaliseKey } from '#registry/types/text-rules.ts'
 import { ListKeyParams } from '../schema.ts'
 import { cachePointers, getCachedPointers } from './pointer-cache.ts'
@@ -43,7 +44,7 @@ const toTxScope = (actor: Actor) => ({ tenant_id: actor.tenant_id, actor: actor.
 
 /** One statement in one round trip, unless the instant asked for is so near that activations may still be under way. */
 async function getPointer(
-  kernel: Kernel,
+  kernel: Capabilities<'transactions' | 'caches'>,
   actor: Actor,
   list_key: string,
   clocks: Clocks,
@@ -76,6 +77,7 @@ export const resolveRoutes = [
     summary: 'The version in force for this tenant, at valid_at as known at known_at, and why',
     roles: everyone,
     tx: 'self',
+    uses: ['transactions', 'caches'],
     params: ListKeyParams,
     query: ResolveQuery,
     reply: [200, ResolveReply],
@@ -95,6 +97,7 @@ export const resolveRoutes = [
     summary: 'What the list in force says of one key; keeps no receipt',
     roles: everyone,
     tx: 'self',
+    uses: ['transactions', 'caches'],
     params: ListKeyParams,
     query: ResolveEntryQuery,
     reply: [200, ResolvedEntry],
@@ -152,6 +155,7 @@ export const resolveRoutes = [
     summary: 'Look values up in the lists in force, and keep the receipt',
     roles: everyone,
     tx: 'write',
+    uses: ['caches'],
     body: LookupRequest,
     reply: [201, LookupReply],
     location: ({ receipt }) => `/reference-data/receipts/${receipt.receipt_id}`,

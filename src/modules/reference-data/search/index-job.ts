@@ -1,7 +1,7 @@
 /** After a long version was published: its search index and the count of what it changed, as long work. */
 import type { Tx } from '#kernel/database/tx.ts'
-import { defineJob } from '#kernel/job/kind.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { VersionNumber } from '../schema.ts'
@@ -36,7 +36,7 @@ export const datasetIndexJob = defineJob({
 
 /** In the transaction that publishes the version. A short list is searched and compared without an index. */
 export async function enqueueIndex(
-  kernel: Kernel,
+  kernel: Capabilities<'jobs'>,
   tx: Tx,
   version: Pick<VersionRow, 'dataset_id' | 'version' | 'entry_count'>,
   list_key: string,

@@ -1,7 +1,7 @@
 /** What start-up seeding and the operator did to what all tenants share. */
 import { everyone } from '#kernel/auth/roles.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { closed, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
 import { Sha256, VersionNumber } from '../schema.ts'
 import { listOperatorEvents, listSeedLedger } from './queries.ts'
@@ -44,6 +44,7 @@ export const seedRoutes = [
     summary: 'What start-up seeding applied, left pending, and why',
     roles: ['policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'one',
+    uses: ['cursors'],
     query: closed(pageQuery),
     reply: [200, pageOf(Seed)],
   }).handle(async (input) => {
@@ -58,6 +59,7 @@ export const seedRoutes = [
     summary: 'What the operator did to shared lists and types, newest first, hash-chained',
     roles: everyone,
     tx: 'one',
+    uses: ['cursors'],
     query: closed(pageQuery),
     reply: [200, pageOf(OperatorEvent)],
   }).handle(async (input) => {

@@ -1,15 +1,16 @@
 /** Dataset types are checked, compiled and tried in a bounded thread: a tenant may define them, and none may harm the process. */
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail, type ProblemError } from '#kernel/problem.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { declareThread } from '#kernel/worker-threads.ts'
 import type { BaseType } from '#registry/overlay.ts'
 import { compareTypes } from '#registry/types/compatibility.ts'
 import { compileType } from '#registry/types/compile-type.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
-import { createTypeRunner, type TypeCall, type TypeRunner, TypeUnusable } from '#registry/types/type-runner.ts'
+import { createTypeRunner, type TypeCall, TypeUnusable } from '#registry/types/type-runner.ts'
 import { parseEntry } from '../versions/entries.ts'
 import { readEntries } from '../versions/publish.ts'
 import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
@@ -21,30 +22,27 @@ import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
 export const toTypeDefinition = (type: Pick<TypeRow, 'type_key' | 'type_version' | 'definition'>): TypeDefinition =>
   ({ type_key: type.type_key, type_version: type.type_version, trim: true, ...type.definition }) as TypeDefinition
 
-const runners = new WeakMap<Kernel, TypeRunner>()
+export const typeThread = declareThread({ script: 'type-worker', create: createTypeRunner })
 
-export function getTypeRunner(kernel: Kernel): TypeRunner {
-  let runner = runners.get(kernel)
-  if (!runner) {
-    runner = createTypeRunner({ script: kernel.scriptPath('type-worker'), admission: kernel.threads })
-    runners.set(kernel, runner)
-    const own = runner
-    kernel.onClose(() => own.close())
-  }
-  return runner
-}
-
-const baseTypes = new LRUCache<string, BaseType>({ max: 100 })
+const baseTypes = declareCache<BaseType>({
+  name: 'base_types',
+  summary: 'Compiled types of shared lists.',
+  bound: { max_entries: 100 },
+})
 
 /** The type of a shared list, compiled here: overlays are laid by it at every resolve. A tenant's own never is. */
-export function getBaseType(type: Omit<TypeRow, 'compatibility' | 'created_at' | 'created_by'>): BaseType {
+export function getBaseType(
+  kernel: Capabilities<'caches'>,
+  type: Omit<TypeRow, 'compatibility' | 'created_at' | 'created_by'>,
+): BaseType {
   if (type.tenant_id !== SYSTEM_TENANT) throw new Error('only a type of the operator is compiled in the process')
   const id = `${type.type_key} ${type.type_version} ${type.definition_hash}`
-  const known = baseTypes.get(id)
+  const cache = kernel.caches.get(baseTypes)
+  const known = cache.get(id)
   if (known) return known
   const definition = toTypeDefinition(type)
   const made: BaseType = { definition, compiled: compileType(definition) }
-  baseTypes.set(id, made)
+  cache.set(id, made)
   return made
 }
 
@@ -70,8 +68,12 @@ export const hashTypeContent = (content: TypeContent): string =>
     .digest('hex')
 
 /** 422 with every fault of the definition, each with its place. */
-export async function assertUsableType(kernel: Kernel, definition: TypeDefinition, call: TypeCall): Promise<void> {
-  const faults = await getTypeRunner(kernel).check(definition, call)
+export async function assertUsableType(
+  kernel: Capabilities<'threads'>,
+  definition: TypeDefinition,
+  call: TypeCall,
+): Promise<void> {
+  const faults = await kernel.threads.get(typeThread).check(definition, call)
   if (faults.length === 0) return
   const errors: ProblemError[] = faults.slice(0, 50).map(({ pointer, message, code }) => ({
     in: 'body',
@@ -97,7 +99,7 @@ const MAX_BREAKS = 200
 
 /** What a new version of a type would break: the key, and every version in force whose entries no longer fit. */
 export async function findTypeBreaks(
-  kernel: Kernel,
+  kernel: Capabilities<'transactions' | 'threads'>,
   scope: { tenant_id: string; actor: string },
   type_key: string,
   next: TypeDefinition,
@@ -118,7 +120,9 @@ export async function findTypeBreaks(
   for (const { list_key, dataset_id, version } of await read((tx) => listVersionsInForceOfType(tx, type_key))) {
     for await (const rows of readEntries(read, { tenant_id: scope.tenant_id, dataset_id, version })) {
       const entries = rows.map(parseEntry)
-      const validated = await getTypeRunner(kernel).validate(next, entries, { caller: scope.tenant_id, signal })
+      const validated = await kernel.threads
+        .get(typeThread)
+        .validate(next, entries, { caller: scope.tenant_id, signal })
       for (const { index, faults } of validated.faults) {
         for (const { pointer, code, message } of faults) {
           breaks.push({ list_key, version, pointer, what: code, detail: `${rows[index]?.key}: ${message}` })

@@ -1,9 +1,9 @@
 /** Dataset types: what an entry of a list looks like, what its key is, and which data would no longer fit a new version. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { closed, pageQuery } from '#kernel/schema.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import { prepareEntries } from '../imports/import-source.ts'
@@ -44,6 +44,7 @@ export const typeRoutes = [
     summary: 'List dataset types, the newest version of each',
     roles: everyone,
     tx: 'one',
+    uses: ['cursors'],
     query: TypeQuery,
     reply: [200, TypePage],
   }).handle(async (input) => {
@@ -59,6 +60,7 @@ export const typeRoutes = [
     summary: 'Define a type of this tenant: schema of one entry, business key, rules over the list',
     roles: ['policy_editor'],
     tx: 'write',
+    uses: ['threads'],
     body: NewType,
     reply: [201, DatasetType],
     governed: { action: 'types', head: getTypeHead },
@@ -105,6 +107,7 @@ export const typeRoutes = [
     summary: 'Versions of a type, newest first',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: TypeParams,
     query: closed(pageQuery),
     reply: [200, TypePage],
@@ -126,6 +129,7 @@ export const typeRoutes = [
     summary: 'Publish a new version of a type after checking it against the data in force',
     roles: ['policy_editor'],
     tx: 'write',
+    uses: ['transactions', 'threads'],
     params: TypeParams,
     body: NewTypeVersion,
     reply: [201, DatasetType],
@@ -174,6 +178,7 @@ export const typeRoutes = [
     stores_nothing: true,
     roles: ['policy_editor', 'compliance_officer', 'service'],
     tx: 'self',
+    uses: ['threads'],
     params: TypeParams,
     body: ValidationRequest,
     reply: [200, ValidationReport],

@@ -1,6 +1,6 @@
 /** Publishing a version from staged rows, and reading what a version holds; the same for lists, overlays, imports and seeds. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Entry, Warning } from '#registry/adapter.ts'
 import { createPatch, listFieldChanges } from '#registry/content/json-patch.ts'
@@ -292,7 +292,7 @@ export const toVersionView = (list_key: string, version: VersionRow) => {
 
 interface DifferenceInput {
   readonly tx: Tx
-  readonly kernel: Kernel
+  readonly kernel: Capabilities<'cursors'>
   readonly query: {
     /** Numbers or labels. */
     readonly from: string

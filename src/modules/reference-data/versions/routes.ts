@@ -1,8 +1,9 @@
 /** Versions of a list: what each holds, where it came from, what changed between two, and proof of a key. */
 import { everyone } from '#kernel/auth/roles.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail, type ProblemError } from '#kernel/problem.ts'
-import { fileMediaTypes, streamReply, tenantRoute } from '#kernel/route.ts'
+import { fileMediaTypes, streamReply } from '#kernel/route.ts'
 import type { Entry, Reject } from '#registry/adapter.ts'
 import { parseQueryWords } from '#registry/search/search-words.ts'
 import { normaliseKey } from '#registry/types/text-rules.ts'
@@ -67,6 +68,7 @@ export const versionRoutes = [
     summary: 'All retained versions, newest first, with state and hash',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: ListKeyParams,
     query: VersionQuery,
     reply: [200, VersionPage],
@@ -88,6 +90,7 @@ export const versionRoutes = [
       'newest version as ETag, or expected_head, refuses when another version came first.',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
+    uses: ['threads', 'jobs'],
     params: ListKeyParams,
     body: NewVersionBody,
     reply: [201, VersionView],
@@ -201,6 +204,7 @@ export const versionRoutes = [
       '`building` every entry is looked at, which takes longer, and accents do matter.',
     roles: everyone,
     tx: 'read',
+    uses: ['cursors'],
     params: VersionParams,
     query: EntryQuery,
     reply: [200, EntryPage],

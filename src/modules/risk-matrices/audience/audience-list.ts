@@ -3,7 +3,7 @@
  * an answer is written. Documents stay as they are stored; those who read them exactly are never asked about.
  */
 import { canReadCases } from '#kernel/auth/roles.ts'
-import type { RedactionContext } from '#kernel/route.ts'
+import type { RedactionContext } from '#kernel/declare-route.ts'
 import { findPointersInForce, lookUpEntries } from '#modules/reference-data/index.ts'
 import { type ActionAudience, type ActionFilter, ANY_ACTION, createActionFilter } from './action-filter.ts'
 
@@ -11,7 +11,7 @@ export const AUDIENCE_LIST = 'action-audiences'
 
 /** Null where the caller is told everything, or there is nothing to tell. */
 export async function getActionFilter(
-  { actor, kernel, read }: RedactionContext,
+  { actor, kernel, read }: RedactionContext<'caches'>,
   actions: readonly string[],
 ): Promise<ActionFilter | null> {
   if (actions.length === 0 || canReadCases(actor.roles)) return null

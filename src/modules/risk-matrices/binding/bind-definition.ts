@@ -3,7 +3,6 @@
  * compiled and bound once per content. Nothing here stores anything, and nothing is decided on a torn set of versions.
  */
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { fromPartEntries } from '#decision/definition-parts.ts'
 import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
 import type {
@@ -18,9 +17,10 @@ import type {
   Inputs,
   ListEntry,
 } from '#decision/model.ts'
+import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import {
   buildManifest,
@@ -62,25 +62,26 @@ export interface ResolutionQuery extends Clocks {
   readonly unsettled?: boolean
 }
 
-interface BindingCache {
-  readonly compiled: LRUCache<string, { readonly compiled: CompiledDefinition; readonly identity: string }>
-  /** Which lists the last known version of a definition read. */
-  readonly guesses: LRUCache<string, readonly string[]>
-  readonly bound: LRUCache<string, { readonly bound: BoundDefinition | readonly Finding[]; readonly lists: BoundLists }>
-}
-const caches = new WeakMap<Kernel, BindingCache>()
-function getBindingCache(kernel: Kernel): BindingCache {
-  let memory = caches.get(kernel)
-  if (!memory) {
-    memory = {
-      compiled: new LRUCache({ max: 1000 }),
-      guesses: new LRUCache({ max: 10_000 }),
-      bound: new LRUCache({ max: 500 }),
-    }
-    caches.set(kernel, memory)
-  }
-  return memory
-}
+export const compiledDefinitions = declareCache<{ readonly compiled: CompiledDefinition; readonly identity: string }>({
+  name: 'compiled_definitions',
+  summary: 'Compiled versions of matrices and rules.',
+  bound: { max_entries: 1000 },
+})
+
+const listKeyGuesses = declareCache<readonly string[]>({
+  name: 'list_key_guesses',
+  summary: 'The lists that the last known version of a definition reads.',
+  bound: { max_entries: 10_000 },
+})
+
+export const boundDefinitions = declareCache<{
+  readonly bound: BoundDefinition | readonly Finding[]
+  readonly lists: BoundLists
+}>({
+  name: 'bound_definitions',
+  summary: 'Compiled definitions bound to versions of their lists.',
+  bound: { max_entries: 500 },
+})
 
 /** Definitions change rarely: two rounds are usual, more mean that versions are put in force while we ask. */
 const MAX_ATTEMPTS = 5
@@ -95,12 +96,12 @@ export interface FoundResolution extends Resolution {
  * others, everything is asked for again, so that no two statements ever contribute to one resolution.
  */
 export async function findResolution(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { family, key, unsettled, ...clocks }: ResolutionQuery,
   engine = CURRENT_ENGINE,
 ): Promise<FoundResolution> {
-  const { guesses } = getBindingCache(kernel)
+  const guesses = kernel.caches.get(listKeyGuesses)
   const guess = `${tx.tenant_id}:${family}:${key}`
   let asked = guesses.get(guess) ?? []
   for (let round = 0; round < MAX_ATTEMPTS; round++) {
@@ -130,7 +131,7 @@ function pickLists<P>(lists: ReadonlyMap<string, P>, list_keys: readonly string[
 
 /** The same, where everything must be in force: a decision is made on all of its lists or not at all. */
 export async function getResolution(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   wanted: ResolutionQuery,
   engine = CURRENT_ENGINE,
@@ -142,7 +143,7 @@ export async function getResolution(
 
 /** The same versions again, as a receipt pinned them; no clock has a part in it. */
 export async function restoreResolution(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   manifest: readonly PinnedVersion[],
   engine = CURRENT_ENGINE,
@@ -186,7 +187,12 @@ export const toPointers = ({ definition, lists }: Resolution): VersionPointer[] 
 ]
 
 /** Fetches what the inputs ask of the lists, and decides. Faults of inputs or lists are findings, never an outcome. */
-export async function decideWith(kernel: Kernel, tx: Tx, of: Bindable, inputs: Inputs): Promise<Decision> {
+export async function decideWith(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  of: Bindable,
+  inputs: Inputs,
+): Promise<Decision> {
   const { bound, lists } = await bindDefinition(kernel, tx, of)
   if (isFindings(bound)) return { ok: false, findings: bound }
   const large = [...lists.values()].filter(({ all }) => all === null)
@@ -216,8 +222,8 @@ const toTooLargeFinding = (list_key: string): Finding => ({
 })
 
 /** Binds a compiled definition to versions of lists, once per content of all of them. */
-export async function bindDefinition(kernel: Kernel, tx: Tx, of: Bindable) {
-  const { bound: cache } = getBindingCache(kernel)
+export async function bindDefinition(kernel: Capabilities<'caches'>, tx: Tx, of: Bindable) {
+  const cache = kernel.caches.get(boundDefinitions)
   const id = getBindingKey(of, tx.tenant_id)
   const known = cache.get(id)
   if (known) return known
@@ -256,7 +262,12 @@ const toContentKey = (list: ContentPointer): string =>
     list.overlay_policy,
   ].join(':')
 
-async function bindList(kernel: Kernel, tx: Tx, of: Bindable, pointer: ContentPointer): Promise<BoundList> {
+async function bindList(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  of: Bindable,
+  pointer: ContentPointer,
+): Promise<BoundList> {
   const whole = await loadList(kernel, tx, pointer)
   if (!whole) return bindLargeList(kernel, tx, of, pointer, [])
   const entries = withKeys(whole.entries)
@@ -268,7 +279,7 @@ const withKeys = (entries: ReadonlyMap<string, Omit<ListEntry, 'key'>>): Map<str
 
 /** Only the keys that are asked for, and those the definition itself names. */
 async function bindLargeList(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   { compiled }: Bindable,
   pointer: ContentPointer,
@@ -307,12 +318,12 @@ export async function findDeclaredTypeFaults(
 
 /** Scope and content say what a definition is; who asks for it does not matter. */
 export async function getCompiled(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   pointer: ContentPointer,
   engine: number,
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
-  const { compiled: cache } = getBindingCache(kernel)
+  const cache = kernel.caches.get(compiledDefinitions)
   const id = `${pointer.dataset_tenant_id}:${pointer.family}:${pointer.content_hash}:${engine}`
   const known = cache.get(id)
   if (known) return known
@@ -329,7 +340,11 @@ export function toIdentity({ family, ...text }: Definition, engine: number): str
 }
 
 /** A published definition, put together from its entries. */
-export async function loadDefinition(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<Definition> {
+export async function loadDefinition(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  pointer: ContentPointer,
+): Promise<Definition> {
   const content = (await loadList(kernel, tx, pointer)) ?? fail('content_corrupt')
   return fromPartEntries(
     pointer.family as DefinitionFamily,

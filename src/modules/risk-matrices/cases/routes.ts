@@ -1,9 +1,10 @@
 /** Trying a definition: check it, decide one subject with it, run its golden cases. Only keeping a case stores anything. */
 import type { Decision } from '#decision/model.ts'
 import { everyone } from '#kernel/auth/roles.ts'
+import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { type RedactionContext, type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import { closed, pageQuery } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { registrySchemas } from '#modules/reference-data/index.ts'
@@ -47,7 +48,10 @@ interface DecisionView {
 }
 
 /** Inputs that are tried may be those of a real subject. */
-async function redactDecisions<T extends DecisionView>(shown: readonly T[], reader: RedactionContext): Promise<T[]> {
+async function redactDecisions<T extends DecisionView>(
+  shown: readonly T[],
+  reader: RedactionContext<'caches'>,
+): Promise<T[]> {
   const parts = shown.flatMap(({ outcome, explanation }) => [outcome, explanation]) as unknown as DecisionPart[]
   const filter = await getActionFilter(reader, collectActions(...parts))
   if (!filter) return [...shown]
@@ -69,6 +73,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       description: 'Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.',
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
       tx: 'read',
+      uses: ['caches', 'threads'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       reply: [200, ValidationResult],
@@ -87,6 +92,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       description: 'Answers outcome, explanation and the list versions used. Stores nothing.',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
+      uses: ['caches'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: SimulationRequest,
@@ -107,6 +113,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       summary: 'Run the golden cases, or cases sent along, on a version or the draft, with a trace of each',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
+      uses: ['caches'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: TestRequest,
@@ -143,6 +150,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       summary: 'Golden cases: what every version must answer before it is published or put in force',
       roles: everyone,
       tx: 'read',
+      uses: ['cursors'],
       params: s.KeyParams,
       query: closed({ ...pageQuery, origin: registrySchemas.OfOrigin }),
       reply: [200, CasePage],

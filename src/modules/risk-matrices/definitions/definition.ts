@@ -1,7 +1,7 @@
 /** Definitions as people know them: by their key, with what they are for, their draft, and whether they still hold. */
 import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
@@ -84,13 +84,13 @@ export const toContentPointer = (dataset: DatasetRow, version: VersionRow): Cont
 })
 
 /** As it is written, without the family that its path says. */
-async function loadText(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<DefinitionText> {
+async function loadText(kernel: Capabilities<'caches'>, tx: Tx, pointer: ContentPointer): Promise<DefinitionText> {
   const { family: _, ...text } = await loadDefinition(kernel, tx, pointer)
   return text as unknown as DefinitionText
 }
 
 export const loadVersionText = (
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   dataset: DatasetRow,
   version: VersionRow,
@@ -105,7 +105,7 @@ export interface VersionOrDraft {
 
 /** What a path names: a version by number or label, or the open draft, which is always the tenant's own. */
 export async function getVersionOrDraft(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   params: { readonly version: string },
@@ -124,7 +124,7 @@ export async function getVersionOrDraft(
 
 /** Everything there is to say of a text, with the golden cases of its definition. */
 export async function validateDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   { dataset, text }: Pick<VersionOrDraft, 'dataset' | 'text'>,
 ) {
@@ -148,7 +148,7 @@ export interface NewDefinition extends Partial<ProfileRow> {
 }
 
 export async function createDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   key: string,
@@ -176,7 +176,7 @@ export async function createDefinition(
 }
 
 async function getInitialText(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
   text?: DefinitionText,
@@ -190,7 +190,7 @@ async function getInitialText(
 
 /** The version of this definition that is in force or, while none of it is, its newest; nothing before the first. */
 export async function getCurrentText(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   dataset: DatasetRow,
 ): Promise<{ readonly version: number | null; readonly text: DefinitionText }> {
@@ -203,7 +203,7 @@ export async function getCurrentText(
 }
 
 /** What a new draft begins with: what is in force under the key, whoever it is of, or else the newest of its own versions. */
-export async function getInitialDraft(kernel: Kernel, tx: Tx, own: DatasetRow) {
+export async function getInitialDraft(kernel: Capabilities<'caches'>, tx: Tx, own: DatasetRow) {
   const governs = await getDefinition(tx, own.family as DefinitionFamily, own.list_key)
   const { version, text } = await getCurrentText(kernel, tx, governs)
   return { based_on: governs.dataset_id === own.dataset_id ? version : null, text }
@@ -245,7 +245,7 @@ export function toDefinitionView(kind: DefinitionKind, row: DefinitionViewRow) {
 
 /** One definition, and what no longer holds of its version in force. */
 export async function getDefinitionView(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   kind: DefinitionKind,
   key: string,

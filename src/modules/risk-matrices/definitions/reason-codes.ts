@@ -1,7 +1,7 @@
 /** Reason codes that a definition gives and that no reader could look up. */
 import type { Finding } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { findUnknownReasonCodes, REASON_CODE_LIST } from '#modules/reference-data/index.ts'
 
 interface CodeUse {
@@ -21,7 +21,11 @@ export function collectReasonCodes(part: unknown, pointer = ''): CodeUse[] {
 }
 
 /** Warnings: the list may get the code before the definition comes into force, and deciding does not read it. */
-export async function findReasonCodeWarnings(kernel: Kernel, tx: Tx, definition: unknown): Promise<Finding[]> {
+export async function findReasonCodeWarnings(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  definition: unknown,
+): Promise<Finding[]> {
   const uses = collectReasonCodes(definition)
   const unknown = await findUnknownReasonCodes(
     kernel,

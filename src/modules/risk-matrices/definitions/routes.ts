@@ -1,11 +1,12 @@
 /** Definitions by key: list, create, read, keep, retire, and see which lists they read. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { findInheritedRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { type GovernedChange, type Route, tenantRoute } from '#kernel/route.ts'
+import type { GovernedChange, Route } from '#kernel/route.ts'
 import {
   changesGovernedSettings,
   findDatasetForWrite,
@@ -52,6 +53,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: `List ${segment.replace('-', ' ')} with their versions and the one in force`,
       roles: everyone,
       tx: 'read',
+      uses: ['cursors'],
       query: s.Query,
       reply: [200, s.Page],
     }).handle(async (input) => {
@@ -75,6 +77,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
         'own one is put in force, and both stay readable: `origin` says which is meant.',
       roles: ['policy_editor'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       body: s.New,
       reply: [201, s.View],
       revisioned: true,
@@ -94,6 +97,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: `One ${word}: what it is for, its versions, the one in force, and whether that still holds`,
       roles: everyone,
       tx: 'read',
+      uses: ['caches', 'threads'],
       params: s.KeyParams,
       query: registrySchemas.OriginQuery,
       reply: [200, s.View],
@@ -112,6 +116,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
         'not name that, as `activation`.',
       roles: ['policy_editor'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       params: s.KeyParams,
       body: s.Change,
       reply: [200, s.View],
@@ -141,6 +146,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: `Retire a ${word} of which nothing is in force; its history stays readable`,
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       params: s.KeyParams,
       reply: [200, s.View],
       governed: { action: 'datasets', head },
@@ -164,6 +170,7 @@ export function createDefinitionRoutes(kind: DefinitionKind, s: DefinitionSchema
       description: 'Of the version in force, or of the newest one while none is.',
       roles: everyone,
       tx: 'read',
+      uses: ['caches'],
       params: s.KeyParams,
       query: registrySchemas.OriginQuery,
       reply: [200, s.Dependencies],

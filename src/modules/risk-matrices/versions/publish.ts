@@ -4,7 +4,7 @@ import { toPartEntries } from '#decision/definition-parts.ts'
 import { CURRENT_ENGINE } from '#decision/engines.ts'
 import type { Definition, DefinitionFamily, Finding } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import {
   type DatasetRow,
@@ -45,7 +45,7 @@ export interface PublishOptions {
 
 /** Judged in the transaction that publishes it: by the draft that is locked, and by the lists in force in there. */
 export async function publishDefinition(
-  kernel: Kernel,
+  kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   dataset: DatasetRow,
   text: DefinitionText,

@@ -2,10 +2,11 @@
 
 import type { Finding } from '#decision/model.ts'
 import { everyone } from '#kernel/auth/roles.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { type Route, tenantRoute } from '#kernel/route.ts'
+import type { Route } from '#kernel/route.ts'
 import {
   findVersion,
   getDifferencePage,
@@ -68,6 +69,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'Published versions, newest first, with state and hash',
       roles: everyone,
       tx: 'read',
+      uses: ['cursors'],
       params: s.KeyParams,
       query: s.VersionQuery,
       reply: [200, s.VersionPage],
@@ -87,6 +89,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: `Open a draft of the ${word}: from a text, from a version, or from the one in force`,
       roles: ['policy_editor'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       params: s.KeyParams,
       body: NewDraft,
       reply: [201, s.VersionWithText],
@@ -115,6 +118,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'A version or the draft: its definition, a plain reading of it, and its proof or findings',
       roles: everyone,
       tx: 'read',
+      uses: ['caches', 'threads'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       reply: [200, s.VersionWithText],
@@ -134,6 +138,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'Edit the draft; whatever is wrong with it is answered and kept from being published',
       roles: ['policy_editor'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       params: s.DraftParams,
       body: DraftText,
       reply: [200, s.VersionWithText],
@@ -171,6 +176,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
         'version keeps what it was proved against.',
       roles: ['policy_editor'],
       tx: 'write',
+      uses: ['caches', 'threads'],
       params: s.DraftParams,
       body: PublishRequest,
       reply: [201, s.Version],
@@ -205,6 +211,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'What changed between two versions, factor by factor and field by field',
       roles: everyone,
       tx: 'read',
+      uses: ['cursors'],
       params: s.KeyParams,
       query: s.DifferenceQuery,
       reply: [200, s.DifferencePage],

@@ -1,5 +1,7 @@
 /** How a rule performs, below its own path. */
-import { type Route, tenantRoute } from '#kernel/route.ts'
+
+import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Route } from '#kernel/route.ts'
 import { createDefinitionSchemas, getDefinitionKey } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '../schema.ts'
 import { getPerformance } from './performance.ts'

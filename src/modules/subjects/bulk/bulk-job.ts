@@ -3,7 +3,9 @@
  * step by step. Another worker resumes after the last step.
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import { defineJob, type JobContext } from '#kernel/job/kind.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
+import type { JobContext } from '#kernel/job/kind.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { readUpload } from '#modules/system/index.ts'
@@ -21,12 +23,13 @@ interface Checkpoint extends BulkProgress {
 
 const Payload = closed({ bulk_id: Id() })
 
-export const subjectBulkJob = defineJob<typeof Payload, Checkpoint>({
+export const subjectBulkJob = defineJob({
   kind: 'subject-bulk',
   summary: 'Makes and changes subjects from an uploaded file.',
   payload: Payload,
   resumes: 'checkpoint',
-  run: async (context) => {
+  uses: ['auditKeys'],
+  run: async (context: JobContext<{ bulk_id: string }, Checkpoint, Capabilities<'auditKeys'>>) => {
     const { read, step, finish, signal, kernel } = context
     const { bulk_id } = context.payload
     const bulk = assertFound(await read((tx) => findBulk(tx, bulk_id)))

@@ -1,8 +1,9 @@
 /** Bulk import of subjects from a file: start it, read its progress, list rejected rows. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { claimUpload } from '#modules/system/index.ts'
 import { NO_COUNTS } from './file-rows.ts'
@@ -22,6 +23,7 @@ export const bulkRoutes = [
       'uses an external id again, is rejected, and the others are taken.',
     roles: ['analyst', 'service'],
     tx: 'write',
+    uses: ['jobs'],
     body: BulkRequest,
     reply: [202, JobView],
     starts: 'subject-bulk',
@@ -76,6 +78,7 @@ export const bulkRoutes = [
     summary: 'Rows that were rejected, each with its place and the reason',
     roles: watchers,
     tx: 'read',
+    uses: ['cursors'],
     params: BulkParams,
     query: BulkRejectQuery,
     reply: [200, BulkRejectPage],

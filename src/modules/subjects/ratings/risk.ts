@@ -1,6 +1,6 @@
 /** The rating in force, and overriding it. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Kernel } from '#kernel/kernel.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
@@ -41,7 +41,7 @@ export async function getRiskHead(tx: Tx, params: Record<string, string>): Promi
 
 /** Overrides the rating of the matrix; replaces an earlier override. */
 export async function overrideRating(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   subject_id: string,
   request: {
@@ -63,7 +63,12 @@ export async function overrideRating(
 }
 
 /** Refuses typing errors: the band must be on the list of bands, or be the rated band of this subject. */
-async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band: string): Promise<void> {
+async function assertKnownBand(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  subject_id: string,
+  band: string,
+): Promise<void> {
   const bands = (await findPointersInForce(tx, [BAND_LIST], {})).get(BAND_LIST)
   if (!bands || (await lookUpEntries(kernel, tx, bands, [band])).has(band)) return
   if ((await findSubjectRisk(tx, subject_id))?.rated_band === band) return
@@ -75,7 +80,7 @@ async function assertKnownBand(kernel: Kernel, tx: Tx, subject_id: string, band:
 
 /** The code must be on the list of reason codes, which explains it to readers. */
 export async function assertKnownReasonCode(
-  kernel: Kernel,
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   code: string | undefined,
   part: 'body' | 'query',

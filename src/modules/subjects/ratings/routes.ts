@@ -1,8 +1,8 @@
 /** The rating of a subject, its history, and overrides of the rating. */
 import { canReadCases } from '#kernel/auth/roles.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { findSubject, lockSubject } from '../records/queries.ts'
 import { historyReaders, readers } from '../records/routes.ts'
@@ -40,6 +40,7 @@ export const ratingRoutes = [
     summary: 'Every rating with the cause of the change, newest first',
     roles: historyReaders,
     tx: 'read',
+    uses: ['cursors'],
     params: SubjectParams,
     query: RatingQuery,
     reply: [200, RatingPage],
@@ -58,6 +59,7 @@ export const ratingRoutes = [
     description: 'It takes the place of an earlier override.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
+    uses: ['caches'],
     params: SubjectParams,
     body: Override,
     reply: [201, Rating],
@@ -74,6 +76,7 @@ export const ratingRoutes = [
     summary: 'End the override; the latest rating is in force again',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['caches'],
     params: SubjectParams,
     query: OverrideEnd,
     reply: [204, null],

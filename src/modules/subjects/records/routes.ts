@@ -1,8 +1,9 @@
 /** Subject records: search, create, change, offboard, and read earlier versions. */
+
+import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import { tenantRoute } from '#kernel/route.ts'
 import {
   findSubject,
   listSubjectEvents,
@@ -39,6 +40,7 @@ export const recordRoutes = [
     summary: 'Search subjects by name, external id, type, segment, state and band, newest first',
     roles: readers,
     tx: 'one',
+    uses: ['cursors'],
     query: SubjectQuery,
     reply: [200, SubjectPage],
   }).handle(async (input) => {
@@ -131,6 +133,7 @@ export const recordRoutes = [
     summary: 'Every state of the record with who and when, or the one that stood at an instant',
     roles: historyReaders,
     tx: 'read',
+    uses: ['cursors'],
     params: SubjectParams,
     query: SubjectVersionQuery,
     reply: [200, SubjectVersionPage],
@@ -148,6 +151,7 @@ export const recordRoutes = [
     summary: 'Everything that happened to a subject, newest first',
     roles: historyReaders,
     tx: 'read',
+    uses: ['cursors'],
     params: SubjectParams,
     query: TimelineQuery,
     reply: [200, TimelinePage],
