@@ -1,7 +1,7 @@
 /** Searching the record: every combination of filters finds what a plain reading of all events finds, page by page, exact in time. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { recordEvent } from '#kernel/audit/record.ts'
-import { firstIdAfter, firstIdFrom } from '#modules/audit/event-ids.ts'
+import { getFirstIdAfter, getFirstIdFrom } from '#modules/audit/event-ids.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -155,7 +155,7 @@ describe('search', () => {
         const { status } = await w.call(`GET /audit/events?${name}=${instant}&limit=1`, { token })
         expect([instant, name, status]).toEqual([instant, name, 200])
       }
-      expect(firstIdFrom(instant) < firstIdAfter(instant)).toBe(instant !== '1000-01-01T00:00:00Z')
+      expect(getFirstIdFrom(instant) < getFirstIdAfter(instant)).toBe(instant !== '1000-01-01T00:00:00Z')
     }
   })
 })

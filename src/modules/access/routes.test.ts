@@ -1,4 +1,4 @@
-/** People, roles and machine keys as their administrator meets them. */
+/** Users, roles and API keys, as an administrator uses them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { conflictingRoles, roles } from '#kernel/auth/roles.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -23,7 +23,7 @@ const call = (at: string, body?: unknown) => w.call(at, { token, ...(body !== un
 const invitation = (more: object = {}) => ({ name: 'Ada', email: `ada-${count++}@example.com`, roles: [], ...more })
 const invite = async (more: object = {}) => (await call('POST /users', invitation(more))).json
 
-describe('people', () => {
+describe('users', () => {
   test('are invited, read and listed', async () => {
     const { status, headers, json } = await call('POST /users', {
       name: 'Ada Lovelace',
@@ -53,7 +53,7 @@ describe('people', () => {
     expect((await call('GET /users?role=viewer')).json.items).toEqual([])
   })
 
-  test('have one address each within a tenant, whatever its capitals', async () => {
+  test('have an email address that is unique in the tenant, ignoring case', async () => {
     await invite({ email: 'one@example.com' })
     const again = await call('POST /users', invitation({ email: 'ONE@example.com' }))
     expect(again.json).toMatchObject({ status: 409, code: 'duplicate' })
@@ -69,7 +69,7 @@ describe('people', () => {
     },
   )
 
-  test('change: what is absent stays, null clears', async () => {
+  test('keep absent members and clear members that are null', async () => {
     const { user_id } = await invite({ team: 'north', locale: 'de' })
     const changed = (await call(`PATCH /users/${user_id}`, { name: 'Eve' })).json
     expect(changed).toMatchObject({ name: 'Eve', team: 'north', locale: 'de', revision: 2 })
@@ -81,7 +81,7 @@ describe('people', () => {
     expect((await call(`PATCH /users/${user_id}`, { email: 'x@example.com' })).json.code).toBe('validation_failed')
   })
 
-  test('are deactivated and come back; repeating either changes nothing', async () => {
+  test('are deactivated and reactivated; repeating either changes nothing', async () => {
     const { user_id } = await invite()
     const off = (await call(`POST /users/${user_id}/deactivate`)).json
     expect(off).toMatchObject({ state: 'inactive', revision: 2 })
@@ -91,7 +91,7 @@ describe('people', () => {
     expect((await call(`POST /users/${user_id}/reactivate`)).json).toEqual(on)
   })
 
-  test('are away for a while, and back', async () => {
+  test('have an absence window that can be cleared', async () => {
     const { user_id } = await invite()
     const put = async (away_from: string | null, away_until: string | null) =>
       (await call(`PUT /users/${user_id}/availability`, { away_from, away_until })).json
@@ -103,7 +103,7 @@ describe('people', () => {
     expect(await put(null, null)).toMatchObject({ away_from: null, away_until: null })
   })
 
-  test('nobody of another tenant, and nobody who is not there', async () => {
+  test('return 404 for an id that is unknown or of another tenant', async () => {
     const { user_id } = await invite()
     const elsewhere = await w.token({ tenant_id: await w.makeTenant() })
     for (const id of [user_id, uuidv7()]) {
@@ -117,7 +117,7 @@ describe('roles', () => {
   const setRoles = async (user_id: string, held: string[]) =>
     (await call(`PUT /users/${user_id}/roles`, { roles: held })).json
 
-  test('are set as a whole, and what defeats separation of duties is flagged', async () => {
+  test('are replaced as a whole, and conflicting roles are flagged', async () => {
     await invite({ roles: ['tenant_admin'] })
     const { user_id } = await invite({ roles: ['viewer'] })
     expect(await setRoles(user_id, ['analyst'])).toMatchObject({ roles: ['analyst'], conflicts: [], revision: 2 })
@@ -128,7 +128,7 @@ describe('roles', () => {
     expect(await setRoles(user_id, [])).toMatchObject({ roles: [], conflicts: [] })
   })
 
-  test('the catalogue says what each may call', async () => {
+  test('the catalogue lists the operations of each role', async () => {
     const { json } = await call('GET /roles')
     expect(json.items.map(({ role }: { role: string }) => role)).toEqual(roles)
     for (const { role, operations } of json.items) {
@@ -138,7 +138,7 @@ describe('roles', () => {
     expect(json.conflicts).toHaveLength(conflictingRoles.length)
   })
 
-  test('the last administrator stays one', async () => {
+  test('returns 409 when the last administrator would be removed', async () => {
     const [one, two] = [await invite({ roles: ['tenant_admin'] }), await invite({ roles: ['tenant_admin'] })]
     expect((await setRoles(one.user_id, ['viewer'])).roles).toEqual(['viewer'])
     expect((await setRoles(two.user_id, ['viewer'])).code).toBe('last_administrator')
@@ -149,7 +149,7 @@ describe('roles', () => {
     expect((await setRoles(two.user_id, [])).roles).toEqual([])
   })
 
-  test('of two administrators who remove each other at once, one remains', async () => {
+  test('keeps one of two administrators who remove each other at once', async () => {
     const people = await Promise.all([1, 2].map(() => invite({ roles: ['tenant_admin'] })))
     const replies = await Promise.all(people.map(({ user_id }) => call(`POST /users/${user_id}/deactivate`)))
     const codes = replies.map(({ json }) => json.code ?? json.state).toSorted()
@@ -157,7 +157,7 @@ describe('roles', () => {
   })
 })
 
-test('roles given with an invitation or a key stand in the audit record, like those given later', async () => {
+test('audit events record roles given with an invitation or a key', async () => {
   await invite({ roles: ['analyst'] })
   await call('POST /api-keys', { name: 'robot', roles: ['service'] })
   const auditor = await w.token({ tenant_id, roles: ['auditor'] })
@@ -175,7 +175,7 @@ describe('API keys', () => {
     (await call('POST /api-keys', { name: 'robot', roles: ['service'], ...more })).json
   const exchange = async (api_key: string) => (await w.call('POST /auth/token', { body: { api_key } })).json
 
-  test('show their secret once, and never again anywhere', async () => {
+  test('show their secret once', async () => {
     const { key, secret } = await newKey({ expires_in_days: 30 })
     expect(secret).toMatch(/^pk_[0-9a-f]{32}_[0-9a-f]{32}_[A-Za-z0-9_-]{49}$/)
     expect(key).toMatchObject({ name: 'robot', roles: ['service'], state: 'active', revision: 1, last_used_at: null })
@@ -190,7 +190,7 @@ describe('API keys', () => {
     expect(JSON.stringify(stored)).not.toContain(secret.slice(70, 110))
   })
 
-  test('need a name and at least one role, each once', async () => {
+  test('need a name and at least one role, without duplicates', async () => {
     for (const body of [{ roles: [] }, { roles: ['service', 'service'] }, { roles: ['root'] }, { name: '' }]) {
       expect((await newKey(body)).code).toBe('validation_failed')
     }
@@ -199,7 +199,7 @@ describe('API keys', () => {
     }
   })
 
-  test('say when they were last used', async () => {
+  test('show when they were last used', async () => {
     const { key, secret } = await newKey()
     await exchange(secret)
     const { items } = (await call('GET /api-keys?state=active')).json
@@ -207,7 +207,7 @@ describe('API keys', () => {
     expect(Date.parse(items[0].last_used_at)).toBeGreaterThanOrEqual(Date.parse(key.created_at))
   })
 
-  test('are revoked: the record stays, repeating it changes nothing, and they do not come back', async () => {
+  test('are revoked for good; the record stays, and repeating it changes nothing', async () => {
     const { key, secret } = await newKey()
     const { access_token } = await exchange(secret)
     expect((await w.call('GET /auth/me', { token: access_token })).status).toBe(200)
@@ -224,7 +224,7 @@ describe('API keys', () => {
     expect((await call(`DELETE /api-keys/${uuidv7()}`)).json.code).toBe('not_found')
   })
 
-  test('rotate to a new secret and say until when the old one works', async () => {
+  test('rotate to a new secret and show until when the old one works', async () => {
     const { key, secret } = await newKey()
     const rotated = (await call(`POST /api-keys/${key.key_id}/rotate`, { overlap_minutes: 10 })).json
     expect(rotated.secret).not.toBe(secret)
@@ -237,10 +237,10 @@ describe('API keys', () => {
     expect((await call(`POST /api-keys/${uuidv7()}/rotate`, { overlap_minutes: 0 })).json.code).toBe('not_found')
   })
 
-  test('are counted by operation and status, day by day', async () => {
+  test('have usage counts by day, operation and status', async () => {
     const { key, secret } = await newKey({ roles: ['viewer'] })
     const { access_token } = await exchange(secret)
-    // A process adds up what it has counted every few seconds, and before it ends.
+    // A process flushes its counts every few seconds and on shutdown.
     const other = await startSecondProcess(w)
     for (let n = 0; n < 3; n++) await other.get('/api/auth/me', access_token)
     await other.get('/api/users', access_token)

@@ -5,19 +5,19 @@ const SKEW_MS = 3_600_000
 const LAST_MS = 2 ** 48 - 1
 
 /** Smaller than every id created in this millisecond or later. */
-function idAt(time_ms: number): string {
+function buildIdAt(time_ms: number): string {
   const hex = Math.min(Math.max(time_ms, 0), LAST_MS).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
 /** JavaScript cannot parse a leap second, so the second before it is used; the allowed skew is far wider. */
-const timeOf = (at: string): number => Math.floor(Date.parse(at.replace(':60', ':59')))
+const parseTime = (at: string): number => Math.floor(Date.parse(at.replace(':60', ':59')))
 
 /** No event of this instant or later has a smaller id. */
-export const firstIdFrom = (at: string): string => idAt(timeOf(at) - SKEW_MS)
+export const getFirstIdFrom = (at: string): string => buildIdAt(parseTime(at) - SKEW_MS)
 
 /** No event of this instant or earlier has this id or a greater one. */
-export const firstIdAfter = (at: string): string => idAt(timeOf(at) + SKEW_MS)
+export const getFirstIdAfter = (at: string): string => buildIdAt(parseTime(at) + SKEW_MS)
 
 export interface EventOutcome {
   readonly outcome: 'done' | 'proposed' | 'executed'

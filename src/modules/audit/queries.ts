@@ -2,7 +2,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobState } from '#kernel/job/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
-import { firstIdAfter, firstIdFrom } from './event-ids.ts'
+import { getFirstIdAfter, getFirstIdFrom } from './event-ids.ts'
 
 export interface AuditEventRow {
   readonly event_id: string
@@ -41,9 +41,10 @@ function buildSearch(tx: Tx, filter: AuditFilter, after: PagePosition) {
     if (filter[name] !== null) where.push(`e.${name} = ${place(filter[name])}`)
   }
   const { from_at, until_at } = filter
-  if (from_at !== null) where.push(`e.recorded_at >= ${place(from_at)}`, `e.event_id >= ${place(firstIdFrom(from_at))}`)
+  if (from_at !== null)
+    where.push(`e.recorded_at >= ${place(from_at)}`, `e.event_id >= ${place(getFirstIdFrom(from_at))}`)
   if (until_at !== null)
-    where.push(`e.recorded_at < ${place(until_at)}`, `e.event_id < ${place(firstIdAfter(until_at))}`)
+    where.push(`e.recorded_at < ${place(until_at)}`, `e.event_id < ${place(getFirstIdAfter(until_at))}`)
   const isIndexed = filter.actor !== null || (filter.object_type !== null && filter.object_id !== null)
   if (after && isIndexed)
     where.push(`(e.recorded_at, e.event_id) < (${place(after[0])}::timestamptz, ${place(after[1])}::uuid)`)
@@ -158,7 +159,7 @@ export const findChainEndAt = (tx: Tx, at: string) =>
     `select l.seq, l.hash, e.event_id, e.recorded_at
        from app.audit_event e join app.audit_link l on l.tenant_id = e.tenant_id and l.event_id = e.event_id
       where e.tenant_id = $1 and e.recorded_at <= $2 and e.event_id < $3 order by e.event_id desc limit 1`,
-    [tx.tenant_id, at, firstIdAfter(at)],
+    [tx.tenant_id, at, getFirstIdAfter(at)],
   )
 
 export interface RunRow {

@@ -1,4 +1,4 @@
-/** How a key becomes a token, what a token says and may do, how it is taken back. Checking tokens: test/http/tokens. */
+/** Exchanging keys for tokens, reading permissions, revoking tokens. Verification of tokens is in test/http/tokens.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateTenantState } from '#app/queries.ts'
 import { mintApiKey } from '#kernel/auth/api-key.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => w.close())
 
 describe('GET /auth/me', () => {
-  test('says who, where, with which roles and until when', async () => {
+  test('returns principal, tenant, roles and expiry', async () => {
     const principal = `user:${uuidv7()}` as const
     const token = await w.token({ principal, roles: ['viewer', 'analyst'], name: 'Ada', lifetime_s: 600 })
     const { json } = await w.call('GET /auth/me', { token })
@@ -29,7 +29,7 @@ describe('GET /auth/me', () => {
     expect(Date.parse(json.expires_at) - Date.parse(json.issued_at)).toBe(600_000)
   })
 
-  test.each(roles)('a %s may call what the role catalogue says, and no more', async (role) => {
+  test.each(roles)('lists for %s the operations of the role catalogue', async (role) => {
     const token = await w.token({ roles: [role] })
     const { operations } = (await w.call('GET /auth/me', { token })).json
     const allowed = w.kernel.routes.filter((route) => route.access === 'public' || route.roles.includes(role))
@@ -44,7 +44,7 @@ describe('GET /auth/permissions', () => {
     return (await w.call(`GET /auth/permissions?method=${method}&path=${encodeURIComponent(path)}`, { token })).json
   }
 
-  test('explains both answers', async () => {
+  test('explains why a call is permitted or not', async () => {
     expect(await ask('GET', '/tenant')).toEqual({
       allowed: true,
       operation: 'getTenant',
@@ -65,7 +65,7 @@ describe('GET /auth/permissions', () => {
     })
   })
 
-  test('knows placeholders, literal segments, queries, public operations and nothing else', async () => {
+  test('matches path parameters, literal segments, queries and public operations', async () => {
     expect(await ask('GET', '/api/users/{user_id}')).toMatchObject({ operation: 'getUser', allowed: false })
     expect(await ask('GET', '/change-requests/inbox')).toMatchObject({ operation: 'listChangeRequestInbox' })
     expect(await ask('GET', '/change-requests/other')).toMatchObject({ operation: 'getChangeRequest' })
@@ -77,9 +77,9 @@ describe('GET /auth/permissions', () => {
     expect(await ask('DELETE', '/users')).toMatchObject({ operation: null })
   })
 
-  test('agrees with what really happens, for every operation and role', async () => {
+  test('agrees with the real replies for every operation and role', async () => {
     for (const role of roles) {
-      // A tenant each: all the questions together are more than one may ask at once.
+      // One tenant per role: all calls together would exceed the rate limit.
       const token = await w.token({ tenant_id: await w.makeTenant(), roles: [role] })
       for (const route of w.kernel.routes) {
         const path = route.path.replace(/:[a-z_]+/g, 'x')
@@ -92,7 +92,7 @@ describe('GET /auth/permissions', () => {
     }
   })
 
-  test('needs both parameters', async () => {
+  test('returns 422 unless both parameters are given', async () => {
     const token = await w.token()
     for (const query of ['', '?method=GET', '?path=/x', '?method=HEAD&path=/x', '?method=GET&path=']) {
       expect((await w.call(`GET /auth/permissions${query}`, { token })).status).toBe(422)
@@ -111,7 +111,7 @@ describe('POST /auth/token', () => {
     return status === 200 ? 'ok' : `${status} ${json.code}`
   }
 
-  test('are exchanged for a token of fifteen minutes with the roles of the key', async () => {
+  test('exchanges a key for a token of fifteen minutes with the roles of the key', async () => {
     const { key, secret } = await newKey()
     const { status, json, headers } = await exchange(secret)
     expect(status).toBe(200)
@@ -122,7 +122,7 @@ describe('POST /auth/token', () => {
     expect(Date.parse(seen.expires_at) - Date.parse(seen.issued_at)).toBe(900_000)
   })
 
-  test('a typing error anywhere is refused, and so is anything cut or joined', async () => {
+  test('refuses a key with any character changed, removed or added', async () => {
     const { secret } = await newKey()
     const typos = Array.from({ length: secret.length }, (_, at) => {
       const other = secret[at] === 'a' ? 'b' : 'a'
@@ -135,7 +135,7 @@ describe('POST /auth/token', () => {
     expect(await code(secret)).toBe('ok')
   })
 
-  test("a key's parts do not mix with another's, nor with another tenant", async () => {
+  test('refuses parts of two keys combined, also of two tenants', async () => {
     const { key } = await newKey()
     const tenant_id = await w.tenant()
     expect(await code(mintApiKey(tenant_id, key.key_id).text)).toBe('401 api_key_invalid')
@@ -143,7 +143,7 @@ describe('POST /auth/token', () => {
     expect(await code(mintApiKey(uuidv7(), uuidv7()).text)).toBe('401 api_key_invalid')
   })
 
-  test('rotate with an overlap in which both secrets work, and without', async () => {
+  test('accepts both secrets within the overlap of a rotation only', async () => {
     const token = await w.token()
     const { key, secret } = await newKey()
     const rotate = async (overlap_minutes: number) =>
@@ -158,7 +158,7 @@ describe('POST /auth/token', () => {
     ])
   })
 
-  test('end: expired, revoked, suspended with their tenant', async () => {
+  test('refuses expired and revoked keys and keys of a suspended tenant', async () => {
     const tenant_id = await w.makeTenant()
     const token = await w.token({ tenant_id })
     const [expired, revoked, good] = [
@@ -189,7 +189,7 @@ describe('POST /auth/token', () => {
 describe('POST /auth/token/revoke', () => {
   const DAY_MS = 86_400_000
 
-  test('remembers a token until it would have ended, at most 25 hours', async () => {
+  test('stores a revocation until the token would expire, at most 25 hours', async () => {
     const token = await w.token({ roles: ['tenant_admin'], principal: `user:${uuidv7()}` })
     const revoke = async (body: object) => (await w.call('POST /auth/token/revoke', { token, body })).json
     const left_ms = (row: { expires_at: string; revoked_at: string }) =>
@@ -204,7 +204,7 @@ describe('POST /auth/token/revoke', () => {
     expect(Date.parse((await revoke({ token_id: 'soon', expires_at: soon })).expires_at)).toBe(Date.parse(soon))
   })
 
-  test('twice is once, and the later end wins', async () => {
+  test('keeps the later expiry when a token is revoked twice', async () => {
     const token = await w.token()
     const revoke = async (expires_at: string) =>
       (await w.call('POST /auth/token/revoke', { token, body: { token_id: 'twice', expires_at } })).json
@@ -217,7 +217,7 @@ describe('POST /auth/token/revoke', () => {
     expect(second).toEqual(first)
   })
 
-  test('may be aimed at oneself', async () => {
+  test('revokes the own token', async () => {
     const token = await w.token()
     const { token_id } = (await w.call('GET /auth/me', { token })).json
     expect((await w.call('POST /auth/token/revoke', { token, body: { token_id } })).status).toBe(200)
@@ -235,7 +235,7 @@ describe('POST /auth/token/revoke', () => {
 })
 
 describe('GET /auth/jwks', () => {
-  test('is public, may be cached, and holds no private part', async () => {
+  test('is public and cacheable, and contains no private key', async () => {
     const { status, headers, json } = await w.call('GET /auth/jwks')
     expect(status).toBe(200)
     expect(headers['cache-control']).toBe('public, max-age=300')

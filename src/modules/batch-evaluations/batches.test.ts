@@ -1,4 +1,4 @@
-/** Batches from each source, what becomes of bad rows, and what is told of the outcome. */
+/** Batches from each source, faulty rows, summary, file and estimate. */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -35,9 +35,9 @@ beforeAll(async () => {
 afterAll(() => w.close())
 
 const get = async (path: string) => (await w.call(`GET ${path}`, { token })).json
-const itemsOf = async (batch_id: string, query = '') =>
+const listItems = async (batch_id: string, query = '') =>
   (await get(`/batch-evaluations/${batch_id}/items${query}`)).items as Item[]
-const ran = (body: object) => runBatch(t, { matrix_key: policy.matrix_key, ...body })
+const run = (body: object) => runBatch(t, { matrix_key: policy.matrix_key, ...body })
 const order = (body: object): Promise<Reply> =>
   w.call('POST /batch-evaluations', { token, body: { matrix_key: policy.matrix_key, ...body } })
 let people = 0
@@ -46,20 +46,20 @@ const newSubject = async (attributes: object, more: object = {}) => {
   const body = { subject_type: 'person', name: 'Ada', external_id, attributes, ...more }
   return { external_id, subject_id: (await t.make('POST /subjects', { body })).subject_id as string }
 }
-const briefly = (items: Item[]) => items.map(({ seq, state, band, score_bps }) => [seq, state, band, score_bps])
+const toSummary = (items: Item[]) => items.map(({ seq, state, band, score_bps }) => [seq, state, band, score_bps])
 
 describe('items come from', () => {
-  test('the order itself, and are decided exactly as a single decision is', async () => {
+  test('the request, and are decided exactly like single decisions', async () => {
     const known = await newSubject({ country: 'IR', channel: 'branch' })
-    const batch_id = await ran({
+    const batch_id = await run({
       items: [
         { inputs: { country: 'CH' } },
         { subject_id: known.subject_id, inputs: { pep: true } },
         { external_id: 'nobody-has-this', inputs: { country: 'DE' } },
       ],
     })
-    const items = await itemsOf(batch_id)
-    expect(briefly(items)).toEqual([
+    const items = await listItems(batch_id)
+    expect(toSummary(items)).toEqual([
       [1, 'done', 'low', 1500],
       [2, 'done', 'high', 4500],
       [3, 'done', 'low', 2000],
@@ -72,7 +72,7 @@ describe('items come from', () => {
     expect(items[2]).toMatchObject({ subject_id: null, external_id: 'nobody-has-this', change: null })
     const body = { matrix_key: policy.matrix_key, inputs: { country: 'CH' } }
     const single = (await w.call('POST /evaluations', { token, body })).json
-    // The same decision, each under a salt of its own.
+    // The same decision with different salts.
     expect(items[0]?.document_hash).toMatch(/^[0-9a-f]{64}$/)
     expect(items[0]?.document_hash).not.toBe(single.document_hash)
     expect(items[0]).not.toHaveProperty('document_salt')
@@ -82,13 +82,13 @@ describe('items come from', () => {
     expect(explained).toMatchObject({ outcome: single.outcome, explanation: single.explanation })
   })
 
-  test('a CSV file, its cells read as the matrix declares them', async () => {
+  test('a CSV file, with cells converted to the declared types', async () => {
     const known = await newSubject({ country: 'IR' })
     const text = `external_id,country,pep\n${known.external_id},,true\nnew-1,DE,false\n,CH,\n`
     const upload_id = await uploadText(t, text)
-    const batch_id = await ran({ upload_id })
-    const items = await itemsOf(batch_id)
-    expect(briefly(items)).toEqual([
+    const batch_id = await run({ upload_id })
+    const items = await listItems(batch_id)
+    expect(toSummary(items)).toEqual([
       [1, 'done', 'high', 5500],
       [2, 'done', 'low', 2000],
       [3, 'done', 'low', 1500],
@@ -98,16 +98,16 @@ describe('items come from', () => {
     const batch = await get(`/batch-evaluations/${batch_id}`)
     expect(batch.counts).toEqual({ total: 3, done: 3, failed: 0 })
     expect(batch.source.sha256).toBe(hash('sha256', text, 'hex'))
-    // The hash of a file of people is not kept longer than the file.
+    // The hash of a file with personal data is not kept longer than the file.
     await t.write((tx) =>
       tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id]),
     )
     expect((await get(`/batch-evaluations/${batch_id}`)).source).toMatchObject({ upload_id: null, sha256: null })
   })
 
-  test('items with the same inputs have hashes of their own, each explained by its own salt', async () => {
-    const batch_id = await ran({ items: [{ inputs: { country: 'DE' } }, { inputs: { country: 'DE' } }] })
-    const [one, two] = await itemsOf(batch_id)
+  test('a request with equal inputs, and have different salts and hashes', async () => {
+    const batch_id = await run({ items: [{ inputs: { country: 'DE' } }, { inputs: { country: 'DE' } }] })
+    const [one, two] = await listItems(batch_id)
     expect(one?.document_hash).not.toBe(two?.document_hash)
     for (const item of [one, two]) {
       const explained = await get(`/batch-evaluations/${batch_id}/items/${item?.seq}/explanation`)
@@ -115,16 +115,16 @@ describe('items come from', () => {
     }
   })
 
-  test('a file with a mapping of its columns, everything else left aside', async () => {
+  test('a file with a column mapping, and other columns are ignored', async () => {
     const file = {
       delimiter: ';',
       mapping: { external_id: 'customer', inputs: [{ column: 'land', input: 'country' }] },
     }
     const upload_id = await uploadText(t, 'customer;land;shoe size\nc-1;IR;42\n')
-    const [item] = await itemsOf(await ran({ upload_id, file }))
+    const [item] = await listItems(await run({ upload_id, file }))
     expect(item).toMatchObject({ external_id: 'c-1', inputs: { country: 'IR' }, band: 'high' })
     const missing = await uploadText(t, 'customer;country\nc-1;IR\n')
-    const batch = await get(`/batch-evaluations/${await ran({ upload_id: missing, file })}`)
+    const batch = await get(`/batch-evaluations/${await run({ upload_id: missing, file })}`)
     expect([batch.state, batch.problem.code, batch.problem.source_fault.code]).toEqual([
       'failed',
       'source_invalid',
@@ -132,18 +132,18 @@ describe('items come from', () => {
     ])
   })
 
-  test('an NDJSON file, whose values keep their types', async () => {
+  test('an NDJSON file, and values keep their types', async () => {
     const text = '{"external_id":"n-1","country":"DE","pep":true}\n\n{"country":"CH","pep":"true"}\n'
     const upload_id = await uploadText(t, text, 'items.ndjson')
-    const items = await itemsOf(await ran({ upload_id, file: { format: 'ndjson' } }))
-    expect(briefly(items)).toEqual([
+    const items = await listItems(await run({ upload_id, file: { format: 'ndjson' } }))
+    expect(toSummary(items)).toEqual([
       [1, 'done', 'high', 2000],
       [2, 'failed', null, null],
     ])
     expect(items[1]).toMatchObject({ line: 3, findings: [{ code: 'input_type', pointer: '/pep' }] })
   })
 
-  test('all active subjects that fit a filter, and no others', async () => {
+  test('all active subjects that match a filter', async () => {
     const segment = `segment-${uuidv7().slice(-8)}`
     const [one, two, gone] = [
       await newSubject({ country: 'IR' }, { segment }),
@@ -151,28 +151,28 @@ describe('items come from', () => {
       await newSubject({ country: 'CH' }, { segment }),
     ]
     await t.make(`POST /subjects/${gone?.subject_id}/offboard`, { body: { reason: 'left' } })
-    const batch_id = await ran({ filter: { segment } })
-    const items = await itemsOf(batch_id)
+    const batch_id = await run({ filter: { segment } })
+    const items = await listItems(batch_id)
     expect(items.map(({ subject_id, band }) => [subject_id, band])).toEqual([
       [one?.subject_id, 'high'],
       [two?.subject_id, 'low'],
     ])
     expect((await get(`/subjects/${two?.subject_id}/risk`)).rating).toMatchObject({ batch_id, band: 'low' })
-    const high = await itemsOf(await ran({ filter: { segment, band: 'high' } }))
+    const high = await listItems(await run({ filter: { segment, band: 'high' } }))
     expect(high.map(({ subject_id, change }) => [subject_id, change])).toEqual([[one?.subject_id, 'same']])
     const later = await startBatch(t, { matrix_key: policy.matrix_key, filter: { segment } })
     await newSubject({ country: 'CH' }, { segment })
     await t.runToEnd(later.job)
-    expect(await itemsOf(later.batch_id)).toHaveLength(2)
+    expect(await listItems(later.batch_id)).toHaveLength(2)
   })
 })
 
-describe('a bad row', () => {
-  test('is a failed item with its line and every fault; the others are decided', async () => {
+describe('a faulty row', () => {
+  test('becomes a failed item with its line and all faults; the others are decided', async () => {
     const rows = ['a,DE', 'b,XX', 'c,DE,too,many', 'd', `${'e'.repeat(201)},DE`, 'g,CH']
     const upload_id = await uploadText(t, `external_id,country\n${rows.join('\n')}\n`)
-    const batch_id = await ran({ upload_id })
-    const items = await itemsOf(batch_id)
+    const batch_id = await run({ upload_id })
+    const items = await listItems(batch_id)
     expect(items.map(({ line, state, findings }) => [line, state, findings[0]?.code])).toEqual([
       [2, 'done', undefined],
       [3, 'failed', 'input_not_allowed'],
@@ -184,10 +184,10 @@ describe('a bad row', () => {
     const summary = await get(`/batch-evaluations/${batch_id}/summary`)
     expect(summary).toMatchObject({ items: 6, done: 2, failed: 4, bands: [{ band: 'low', count: 2 }] })
     expect(summary.failures).toHaveLength(4)
-    expect(await itemsOf(batch_id, '?failure_code=column_extra')).toHaveLength(1)
+    expect(await listItems(batch_id, '?failure_code=column_extra')).toHaveLength(1)
   })
 
-  test('that the database could not keep, or that is too large, fails alone', async () => {
+  test('that cannot be stored or is too large fails alone', async () => {
     const rows = [
       '{"country":"D\\u0000E"}',
       '{"country":"D\\ud800E"}',
@@ -196,7 +196,7 @@ describe('a bad row', () => {
       '{"country":"DE"}',
     ]
     const upload_id = await uploadText(t, `${rows.join('\n')}\n`, 'items.ndjson')
-    const items = await itemsOf(await ran({ upload_id, file: { format: 'ndjson' } }))
+    const items = await listItems(await run({ upload_id, file: { format: 'ndjson' } }))
     expect(items.map(({ state, inputs, findings }) => [state, inputs === null, findings[0]?.code])).toEqual([
       ['failed', true, 'content_unstorable'],
       ['failed', true, 'value_unreadable'],
@@ -206,25 +206,25 @@ describe('a bad row', () => {
     ])
   })
 
-  test('of a column the matrix does not declare fails, unless a mapping leaves it aside', async () => {
+  test('with an undeclared column fails, unless a mapping ignores it', async () => {
     const upload_id = await uploadText(t, 'country,planet\nDE,Mars\n')
-    const [item] = await itemsOf(await ran({ upload_id }))
+    const [item] = await listItems(await run({ upload_id }))
     expect(item).toMatchObject({ state: 'failed', findings: [{ code: 'input_unknown', pointer: '/planet' }] })
     const file = { mapping: { inputs: [{ column: 'country', input: 'country' }] } }
-    expect(briefly(await itemsOf(await ran({ upload_id, file })))).toEqual([[1, 'done', 'low', 2000]])
+    expect(toSummary(await listItems(await run({ upload_id, file })))).toEqual([[1, 'done', 'low', 2000]])
   })
 })
 
 describe('nothing is decided on', () => {
-  test('an empty file, one without rows, or one that was cut off', async () => {
+  test('an empty file, one without rows, or a truncated one', async () => {
     for (const text of ['external_id,country\n', 'country\nDE\n"CH']) {
-      const batch_id = await ran({ upload_id: await uploadText(t, text) })
+      const batch_id = await run({ upload_id: await uploadText(t, text) })
       const batch = await get(`/batch-evaluations/${batch_id}`)
       expect([batch.state, batch.problem?.code, batch.counts.done]).toEqual(['failed', 'source_invalid', 0])
     }
   })
 
-  test('an unclear order', async () => {
+  test('an ambiguous request', async () => {
     const upload_id = await t.upload()
     const items = [{ inputs: { country: 'DE' } }]
     const codes = await Promise.all(
@@ -240,7 +240,7 @@ describe('nothing is decided on', () => {
     ])
   })
 
-  test('what belongs to somebody else', async () => {
+  test('what belongs to another tenant', async () => {
     const other = await ExampleTenant.create(w)
     const { matrix_key } = await ensurePolicy(other)
     const subject_id = (await newSubject({ country: 'DE' })).subject_id
@@ -250,7 +250,7 @@ describe('nothing is decided on', () => {
       const reply = await w.call('POST /batch-evaluations', { ...foreign, body: { matrix_key, ...source } })
       expect(reply.status).toBe(404)
     }
-    const batch_id = await ran({ items: [{ inputs: { country: 'DE' } }] })
+    const batch_id = await run({ items: [{ inputs: { country: 'DE' } }] })
     for (const path of ['', '/items', '/items/1/explanation', '/summary', '/content']) {
       expect((await w.call(`GET /batch-evaluations/${batch_id}${path}`, foreign)).status).toBe(404)
     }
@@ -261,7 +261,7 @@ describe('nothing is decided on', () => {
 })
 
 describe('the summary', () => {
-  test('has the migration table a person would draw', async () => {
+  test('contains the transition table of bands', async () => {
     const of = { matrix_key: policy.matrix_key }
     const segment = `segment-${uuidv7().slice(-8)}`
     const plan: [string, string | null][] = [
@@ -279,7 +279,7 @@ describe('the summary', () => {
       await insertRating(t, subject_id, 'high', { matrix_key: 'another-matrix' })
       if (before !== null) await insertRating(t, subject_id, before, of)
     }
-    const batch_id = await ran({ filter: { segment } })
+    const batch_id = await run({ filter: { segment } })
     const summary = await get(`/batch-evaluations/${batch_id}/summary`)
     expect(summary).toEqual({
       batch_id,
@@ -303,14 +303,14 @@ describe('the summary', () => {
       changes: { first: 1, same: 2, raised: 2, lowered: 1, moved: 1 },
       failures: [{ code: 'input_not_allowed', count: 1 }],
     })
-    const count = async (query: string) => (await itemsOf(batch_id, query)).length
+    const count = async (query: string) => (await listItems(batch_id, query)).length
     expect(await count('?change=raised')).toBe(2)
     expect(await count('?change=same')).toBe(2)
     expect(await count('?band=low&previous_band=high')).toBe(1)
     expect(await count('?state=failed')).toBe(1)
   })
 
-  test('is not moved by what is rated while the batch runs, or after', async () => {
+  test('does not change when subjects are rated during or after the batch', async () => {
     const { subject_id } = await newSubject({ country: 'IR' })
     await insertRating(t, subject_id, 'low', { matrix_key: policy.matrix_key })
     const { batch_id, job } = await startBatch(t, { matrix_key: policy.matrix_key, items: [{ subject_id }] })
@@ -322,12 +322,12 @@ describe('the summary', () => {
   })
 })
 
-test('the file of a batch holds every item, and no formula', async () => {
+test('the file of a batch contains every item, with formulas escaped', async () => {
   const items = [
     { external_id: '=1+1', inputs: { country: 'DE' } },
     { external_id: 'plain', inputs: {} },
   ]
-  const batch_id = await ran({ items })
+  const batch_id = await run({ items })
   const content = (query: string) => w.call(`GET /batch-evaluations/${batch_id}/content${query}`, { token })
   const lines = (await content('')).text.trimEnd().split('\r\n')
   expect(lines).toHaveLength(3)
@@ -339,13 +339,13 @@ test('the file of a batch holds every item, and no formula', async () => {
   expect((await content('?format=ndjson')).headers['content-type']).toBe('application/x-ndjson')
   expect((await content('?formula_guard=false')).text).toContain(',=1+1,done,')
   const ndjson = (await content('?format=ndjson')).text.trimEnd().split('\n')
-  expect(ndjson.map((line) => JSON.parse(line))).toEqual(await itemsOf(batch_id))
+  expect(ndjson.map((line) => JSON.parse(line))).toEqual(await listItems(batch_id))
   const { batch_id: waiting } = await startBatch(t, { matrix_key: policy.matrix_key, items })
   expect((await w.call(`GET /batch-evaluations/${waiting}/content`, { token })).json.code).toBe('not_finished')
   await t.make(`POST /batch-evaluations/${waiting}/cancel`)
 })
 
-test('an estimate counts, tries the first items, and stores nothing', async () => {
+test('an estimate counts items, decides the first ones, and stores nothing', async () => {
   const upload_id = await uploadText(t, 'country\nDE\nXX\nCH\n')
   const body = { matrix_key: policy.matrix_key, upload_id }
   const before = (await get('/batch-evaluations')).items.length

@@ -35,9 +35,9 @@ function failRefused(pointer: string, keyword: string, detail: string): never {
 export async function resolveBatchDefinition(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  order: BatchInput,
+  request: BatchInput,
 ): Promise<binding.Resolution> {
-  const { matrix_key, rule_key, valid_at } = order
+  const { matrix_key, rule_key, valid_at } = request
   if ((matrix_key === undefined) === (rule_key === undefined))
     failRefused('#', 'definition_unclear', 'Give either matrix_key or rule_key.')
   const family: DefinitionFamily = matrix_key === undefined ? 'rule' : 'matrix'
@@ -67,13 +67,13 @@ export function toBatchSource({ upload_id, file, items, filter }: BatchInput): B
   return { source_kind: 'upload', source, upload_id: upload_id as string, total: null }
 }
 
-/** Adds the upload's size and hash to the source and extends its lifetime. */
-async function claimSource(tx: Tx, order: BatchInput): Promise<BatchSource> {
-  const ordered = toBatchSource(order)
-  if (ordered.upload_id === null) return ordered
-  const { file_name, size_bytes } = await claimUpload(tx, ordered.upload_id)
+/** Adds the upload's file name to the source and extends its lifetime. */
+async function claimSource(tx: Tx, request: BatchInput): Promise<BatchSource> {
+  const source = toBatchSource(request)
+  if (source.upload_id === null) return source
+  const { file_name, size_bytes } = await claimUpload(tx, source.upload_id)
   if (size_bytes === 0) failSourceInvalid('The file is empty.', { code: 'empty_source' })
-  return { ...ordered, source: { ...ordered.source, file_name } as ItemSource }
+  return { ...source, source: { ...source.source, file_name } as ItemSource }
 }
 
 /** Subjects are never removed, so the check still holds when the items are decided. */
@@ -85,21 +85,24 @@ export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = [
   if (missing !== undefined) fail('not_found', { detail: 'One of the items names a subject that is not there.' })
 }
 
-export const startBatch = async (kernel: Capabilities<'caches' | 'jobs'>, tx: Tx, order: BatchInput): Promise<JobRow> =>
-  (await createBatch(kernel, tx, order)).job
+export const startBatch = async (
+  kernel: Capabilities<'caches' | 'jobs'>,
+  tx: Tx,
+  request: BatchInput,
+): Promise<JobRow> => (await createBatch(kernel, tx, request)).job
 
 /** All checks run before the first write. */
 export async function createBatch(
   kernel: Capabilities<'caches' | 'jobs'>,
   tx: Tx,
-  order: BatchInput,
+  request: BatchInput,
   how: Pick<EnqueueRequest, 'unlimited'> = {},
 ): Promise<{ batch_id: string; job: JobRow }> {
-  const resolution = await resolveBatchDefinition(kernel, tx, order)
-  await assertSubjectsExist(tx, order.items)
-  const source = await claimSource(tx, order)
+  const resolution = await resolveBatchDefinition(kernel, tx, request)
+  await assertSubjectsExist(tx, request.items)
+  const source = await claimSource(tx, request)
   const batch_id = uuidv7()
-  const clocks = { valid_at: order.valid_at }
+  const clocks = { valid_at: request.valid_at }
   const receipt = await resolver.createReceipt(tx, `batch ${batch_id}`, binding.toPointers(resolution), clocks)
   const job = await enqueue(kernel, tx, batch_id, source.total, how)
   await insertBatch(tx, {
@@ -112,10 +115,10 @@ export async function createBatch(
     engine: resolution.engine,
     receipt_id: receipt.receipt_id,
     receipt_hash: receipt.manifest_hash,
-    asked_at: order.valid_at ?? null,
+    asked_at: request.valid_at ?? null,
     valid_at: receipt.valid_at,
     known_at: receipt.known_at,
-    note: order.note ?? null,
+    note: request.note ?? null,
   })
   return { batch_id, job }
 }

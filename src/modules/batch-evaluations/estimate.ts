@@ -7,7 +7,7 @@ import { countSubjects } from '#modules/subjects/index.ts'
 import { assertSubjectsExist, type BatchInput, resolveBatchDefinition, toBatchSource } from './create-batch.ts'
 import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
 import type { ItemRow } from './decide/item-results.ts'
-import { activeOnly, type BatchProgress, type RunInTx, readRemainingRows } from './source/read-items.ts'
+import { type BatchProgress, type RunInTx, readRemainingRows, withActiveState } from './source/read-items.ts'
 
 /** Measured by the bench on two cores, rounded down. */
 const ITEMS_PER_S = 2000
@@ -16,14 +16,14 @@ const MAX_COUNTED = 1_000_000
 /** Limit for counting the rows of a file. */
 const MAX_COUNTING_MS = 2000
 
-export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInTx, order: BatchInput) {
+export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInTx, request: BatchInput) {
   const resolution = await read(async (tx) => {
-    await assertSubjectsExist(tx, order.items)
-    return resolveBatchDefinition(kernel, tx, order)
+    await assertSubjectsExist(tx, request.items)
+    return resolveBatchDefinition(kernel, tx, request)
   })
-  const ordered = toBatchSource(order)
-  const progress: BatchProgress = { ...ordered, batch_id: uuidv7(), done: 0, failed: 0, after_subject: null }
-  const plan: BatchPlan = { resolution, asked_at: order.valid_at ?? null, known_at: resolution.definition.now }
+  const item_source = toBatchSource(request)
+  const progress: BatchProgress = { ...item_source, batch_id: uuidv7(), done: 0, failed: 0, after_subject: null }
+  const plan: BatchPlan = { resolution, asked_at: request.valid_at ?? null, known_at: resolution.definition.now }
   const { items, is_exact, tried } = await tryFirstItems(kernel, read, progress, plan)
   return {
     items,
@@ -37,17 +37,17 @@ export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInT
   }
 }
 
-async function tryFirstItems(kernel: Capabilities<'caches'>, read: RunInTx, standing: BatchProgress, plan: BatchPlan) {
-  const { source } = standing
+async function tryFirstItems(kernel: Capabilities<'caches'>, read: RunInTx, progress: BatchProgress, plan: BatchPlan) {
+  const { source } = progress
   const until_ms = performance.now() + MAX_COUNTING_MS
   let tried: ItemRow[] | undefined
   let items = 0
   let is_exact = true
-  for await (const rows of readRemainingRows(read, standing, plan.resolution.compiled.definition.inputs, TRIED_ITEMS)) {
+  for await (const rows of readRemainingRows(read, progress, plan.resolution.compiled.definition.inputs, TRIED_ITEMS)) {
     tried ??= await decideRows(kernel, read, plan, rows.slice(0, TRIED_ITEMS))
     items += rows.length
     if ('filter' in source) {
-      items = await read((tx) => countSubjects(tx, activeOnly(source.filter), MAX_COUNTED))
+      items = await read((tx) => countSubjects(tx, withActiveState(source.filter), MAX_COUNTED))
       is_exact = items < MAX_COUNTED
       break
     }

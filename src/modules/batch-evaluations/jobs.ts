@@ -51,7 +51,7 @@ export const batchEvaluationJob = defineJob({
     })
     if (batch.job_id !== job_id) fail('conflict', 'Another job has taken this batch over.')
     const surveyed = await countItems(context, batch)
-    const rows = batch.stage === 'again' ? readFailedRows(read, batch) : remainingRows(read, surveyed, plan)
+    const rows = batch.stage === 'again' ? readFailedRows(read, batch) : readUndecidedRows(read, surveyed, plan)
     const reached = await processRows(context, surveyed, plan, rows)
     await finish(async (tx) => {
       await updateBatchFinished(tx, reached.batch_id)
@@ -61,7 +61,7 @@ export const batchEvaluationJob = defineJob({
   },
 })
 
-const remainingRows = (read: RunInTx, batch: BatchRow, plan: BatchPlan) =>
+const readUndecidedRows = (read: RunInTx, batch: BatchRow, plan: BatchPlan) =>
   readRemainingRows(read, batch, plan.resolution.compiled.definition.inputs, STEP_ITEMS)
 
 /** Reads the whole file before anything is decided. */

@@ -1,4 +1,4 @@
-/** Batches that are stopped, crash, are resumed and tried again: no item twice, none lost, always on the one receipt. */
+/** Cancelled, crashed, resumed and retried batches: no item twice, none lost, always with the same receipt. */
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { JobRunner } from '#kernel/job/runner.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   policy = await ensurePolicy(t)
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
-  // The second step of a large batch waits here while the test holds the gate.
+  // The second step of a large batch waits here while the test holds the lock.
   await superuser.query(`create function public.wait_at_gate() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock_shared(${GATE}); return new; end $$;
     create trigger zz_gate before insert on app.batch_item for each row when (new.seq = 1500) execute function public.wait_at_gate()`)
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const get = async (path: string) => (await w.call(`GET ${path}`, { token })).json
 const post = (path: string) => w.call(`POST ${path}`, { token })
-const orderOf = async () => {
+const buildRequest = async () => {
   const lines = Array.from({ length: ROWS }, (_, n) => `row-${n},${n % 5 === 0 ? 'IR' : 'DE'}`)
   const upload_id = await uploadText(t, `external_id,country\n${lines.join('\n')}\n`)
   return { matrix_key: policy.matrix_key, upload_id }
@@ -53,10 +53,10 @@ const startRunner = () => {
   runner.start()
   return runner
 }
-/** Started, with its first step committed and its second one at the gate. */
-async function halfWay() {
+/** A started batch whose first step is committed and whose second one waits for the lock. */
+async function startAndHold() {
   await superuser.query(`select pg_advisory_lock(${GATE})`)
-  const started = await startBatch(t, await orderOf())
+  const started = await startBatch(t, await buildRequest())
   startRunner()
   await waitUntil('the second step is at the gate', async () => {
     const { rows } = await superuser.query(`select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE}
@@ -65,8 +65,8 @@ async function halfWay() {
   })
   return started
 }
-const openGate = () => superuser.query(`select pg_advisory_unlock(${GATE})`)
-const numbersOf = async (batch_id: string): Promise<number[]> => {
+const releaseLock = () => superuser.query(`select pg_advisory_unlock(${GATE})`)
+const listNumbers = async (batch_id: string): Promise<number[]> => {
   const text = 'select seq from app.batch_item where batch_id = $1 order by seq'
   return (await t.write((tx) => tx.query<{ seq: number }>(text, [batch_id]))).map(({ seq }) => seq)
 }
@@ -78,13 +78,13 @@ const ended = (job_id: string) =>
   })
 
 describe('a batch of several steps', () => {
-  test('that is cancelled keeps what it has, and goes on from there on the same receipt', async () => {
-    const { batch_id, job } = await halfWay()
+  test('keeps its items when cancelled, and resumes after them with the same receipt', async () => {
+    const { batch_id, job } = await startAndHold()
     expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: ROWS, done: 1000, failed: 0 })
     expect((await post(`/batch-evaluations/${batch_id}/cancel`)).status).toBe(200)
-    await openGate()
+    await releaseLock()
     expect(await ended(job.job_id)).toBe('cancelled')
-    expect(await numbersOf(batch_id)).toEqual(upTo(2000))
+    expect(await listNumbers(batch_id)).toEqual(upTo(2000))
     expect((await post(`/batch-evaluations/${batch_id}/retry-failed`)).json.code).toBe('transition_not_allowed')
 
     await publishList(t, policy.country_list, [
@@ -95,7 +95,7 @@ describe('a batch of several steps', () => {
     const { receipt_id } = await get(`/batch-evaluations/${batch_id}`)
     const resumed = await post(`/batch-evaluations/${batch_id}/resume`)
     expect([resumed.status, await ended(resumed.json.job_id)]).toEqual([202, 'succeeded'])
-    expect(await numbersOf(batch_id)).toEqual(upTo(ROWS))
+    expect(await listNumbers(batch_id)).toEqual(upTo(ROWS))
     const batch = await get(`/batch-evaluations/${batch_id}`)
     expect(batch).toMatchObject({ state: 'succeeded', receipt_id, counts: { total: ROWS, done: ROWS, failed: 0 } })
     const { bands } = await get(`/batch-evaluations/${batch_id}/summary`)
@@ -105,16 +105,16 @@ describe('a batch of several steps', () => {
     ])
     await publishList(t, policy.country_list, countries)
 
-    // The job that was cancelled may be started again by hand, but the batch is no longer its own.
+    // The cancelled job can be retried, but another job owns the batch now.
     await post(`/jobs/${job.job_id}/retry`)
     expect(await ended(job.job_id)).toBe('failed')
     expect((await get(`/jobs/${job.job_id}`)).problem.code).toBe('conflict')
-    expect(await numbersOf(batch_id)).toHaveLength(ROWS)
+    expect(await listNumbers(batch_id)).toHaveLength(ROWS)
   })
 
-  test('whose worker loses its lease in the middle of a step is finished by another, nothing twice', async () => {
-    const { batch_id, job } = await halfWay()
-    // As the upkeep does for a worker that died.
+  test('is finished by another worker without duplicates when the first one loses its lease', async () => {
+    const { batch_id, job } = await startAndHold()
+    // As the lease reaper does for a dead worker.
     await t.write((tx) =>
       tx.run(
         `update app.job set state = 'queued', lease_token = null, lease_until = null, run_at = now() where job_id = $1`,
@@ -122,9 +122,9 @@ describe('a batch of several steps', () => {
       ),
     )
     startRunner()
-    await openGate()
+    await releaseLock()
     expect(await ended(job.job_id)).toBe('succeeded')
-    expect(await numbersOf(batch_id)).toEqual(upTo(ROWS))
+    expect(await listNumbers(batch_id)).toEqual(upTo(ROWS))
     expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: ROWS, done: ROWS, failed: 0 })
     const events = (await get(`/audit/objects/jobs/${job.job_id}`)).items as { detail: Record<string, number> }[]
     const steps = events.map(({ detail }) => detail).filter(({ last_seq }) => last_seq !== undefined)
@@ -136,19 +136,22 @@ describe('a batch of several steps', () => {
   })
 })
 
-test('what runs, waits or has succeeded is not resumed, and what has ended is not cancelled', async () => {
+test('returns 409 when an active or succeeded batch is resumed, or an ended one cancelled', async () => {
   const items = [{ inputs: { country: 'DE' } }]
   const { batch_id, job } = await startBatch(t, { matrix_key: policy.matrix_key, items })
-  const codeOf = async (action: string) => (await post(`/batch-evaluations/${batch_id}/${action}`)).json.code
-  expect([await codeOf('resume'), await codeOf('retry-failed')]).toEqual([
+  const getCode = async (action: string) => (await post(`/batch-evaluations/${batch_id}/${action}`)).json.code
+  expect([await getCode('resume'), await getCode('retry-failed')]).toEqual([
     'transition_not_allowed',
     'transition_not_allowed',
   ])
   await t.runToEnd(job)
-  expect([await codeOf('resume'), await codeOf('cancel')]).toEqual(['transition_not_allowed', 'transition_not_allowed'])
+  expect([await getCode('resume'), await getCode('cancel')]).toEqual([
+    'transition_not_allowed',
+    'transition_not_allowed',
+  ])
 })
 
-test('failed items are tried again on the same receipt, with what is known by then', async () => {
+test('retries failed items with the same receipt and current attributes', async () => {
   const subject = { subject_type: 'person', name: 'Ada', external_id: `later-${uuidv7().slice(-8)}`, attributes: {} }
   const { subject_id } = await t.make('POST /subjects', { body: subject })
   const items = [{ external_id: subject.external_id }, { inputs: { country: 'XX' } }, { inputs: { country: 'DE' } }]
@@ -180,11 +183,11 @@ test('failed items are tried again on the same receipt, with what is known by th
   await publishList(t, policy.country_list, countries)
 })
 
-test('two batches are compared, and each difference has its cause', async () => {
-  const one = { matrix_key: policy.matrix_key, items: ['a CH', 'b DE', 'c DE', 'd IR'].map(itemOf) }
+test('compares two batches and attributes each difference', async () => {
+  const one = { matrix_key: policy.matrix_key, items: ['a CH', 'b DE', 'c DE', 'd IR'].map(getItem) }
   const first = await runBatch(t, one)
   await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 8000 }))
-  const second = await runBatch(t, { ...one, items: ['a CH', 'b IR', 'c DE', 'e DE'].map(itemOf) })
+  const second = await runBatch(t, { ...one, items: ['a CH', 'b IR', 'c DE', 'e DE'].map(getItem) })
   const compared = await get(`/batch-evaluations/${first}/compare/${second}`)
   expect(compared).toMatchObject({ common: 3, only_first: 1, only_second: 1, same: 1, different: 2 })
   expect(compared.migration).toEqual([
@@ -199,12 +202,12 @@ test('two batches are compared, and each difference has its cause', async () => 
   ])
   await publishList(t, policy.country_list, countries)
 })
-const itemOf = (text: string) => {
+const getItem = (text: string) => {
   const [external_id, country] = text.split(' ')
   return { external_id, inputs: { country } }
 }
 
-/** A rule of one threshold for each version. */
+/** A rule with one version per threshold. */
 const hitsAt = (amount: number) => ({
   inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],
   table: {
@@ -217,7 +220,7 @@ const hitsAt = (amount: number) => ({
   reason: 'The amount is large.',
 })
 
-test('two batches of a rule are compared by hit and no hit', async () => {
+test('compares two batches of a rule by hit and no hit', async () => {
   const rule_key = `compared-${uuidv7().slice(-8)}`
   const path = `/rules/${rule_key}`
   const inForce = async (version: number) => {
@@ -245,7 +248,7 @@ test('two batches of a rule are compared by hit and no hit', async () => {
   expect(compared.migration).toEqual([{ from: null, to: null, count: 5 }])
 })
 
-test('a decided item never changes, and one that was altered is not explained', async () => {
+test('the database refuses to change an item, and an altered one is not explained', async () => {
   const items = [{ inputs: { country: 'DE' } }]
   const batch_id = await runBatch(t, { matrix_key: policy.matrix_key, items })
   const path = `/batch-evaluations/${batch_id}/items/1/explanation`

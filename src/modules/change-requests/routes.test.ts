@@ -1,4 +1,4 @@
-/** Four eyes: a governed change waits for somebody else, is executed exactly as it was proposed, or not at all. */
+/** Change requests: a governed change waits for approval by somebody else and is executed exactly as proposed, or not at all. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -55,7 +55,7 @@ const asApp = <T>(body: Parameters<typeof w.runtime.database.write<T>>[1], actor
   w.runtime.database.write<T>({ tenant_id, actor }, body)
 
 describe('proposing', () => {
-  test('answers 202 with the change request, and changes nothing yet', async () => {
+  test('returns 202 with the change request and changes nothing', async () => {
     const before = await user()
     const { status, headers, json } = await setRoles(['analyst', 'viewer'])
     expect(status).toBe(202)
@@ -80,7 +80,7 @@ describe('proposing', () => {
     expect((await w.call(`GET ${headers['location']}`, { token: author.token })).json).toEqual(json)
   })
 
-  test('what could not be done now is refused now, and nothing waits', async () => {
+  test('refuses at once what could not be executed, and stores no change request', async () => {
     const missing = { token: author.token, body: { roles: ['viewer'] } }
     expect((await w.call(`PUT /users/${uuidv7()}/roles`, missing)).json.code).toBe('not_found')
     expect((await setRoles(['root'])).json.code).toBe('validation_failed')
@@ -94,13 +94,13 @@ describe('proposing', () => {
     expect(await list()).toEqual([])
   })
 
-  test('only what the policy names waits', async () => {
+  test('executes at once what the policy does not name', async () => {
     expect((await w.call(`PATCH /users/${user_id}`, { token: author.token, body: { team: 'x' } })).status).toBe(200)
     expect((await w.call('PATCH /tenant', { token: author.token, body: { name: 'New' } })).status).toBe(200)
     expect((await w.call('PUT /tenant/approval-policy', { token: author.token, body: { rules: [] } })).status).toBe(202)
   })
 
-  test('a rule of nobody asks for nobody', async () => {
+  test('executes at once when the rule requires no approvers', async () => {
     const open = await w.makeTenant()
     const token = await w.token({ tenant_id: open, roles: ['tenant_admin'] })
     const rules = [{ action: 'tenant-profile', approvers: 0, role: 'tenant_admin' }]
@@ -108,7 +108,7 @@ describe('proposing', () => {
     expect((await w.call('PATCH /tenant', { token, body: { name: 'Free' } })).status).toBe(200)
   })
 
-  test('a machine may propose', async () => {
+  test('accepts a proposal by an API key', async () => {
     const robot = await caller(['tenant_admin'], 'key')
     const { json } = await setRoles([], robot)
     expect(json.created_by).toBe(robot.principal)
@@ -117,7 +117,7 @@ describe('proposing', () => {
 })
 
 describe('approving', () => {
-  test('by somebody else executes what was proposed', async () => {
+  test('by another person executes the change', async () => {
     const cr_id = await propose()
     const { status, headers, json } = await decide(cr_id, 'approve', checker, { note: 'fine' })
     expect(status).toBe(200)
@@ -133,7 +133,7 @@ describe('approving', () => {
     expect((await decide(cr_id, 'approve', await caller())).json.code).toBe('transition_not_allowed')
   })
 
-  test('nobody approves their own, with whatever token', async () => {
+  test('returns 409 for the author, with any token', async () => {
     const cr_id = await propose()
     const again = { principal: author.principal, token: await w.token({ tenant_id, principal: author.principal }) }
     for (const by of [author, again])
@@ -143,7 +143,7 @@ describe('approving', () => {
     expect((await user()).roles).toEqual(['viewer'])
   })
 
-  test('an API key never approves nor rejects', async () => {
+  test('returns 409 for an API key, also when it rejects', async () => {
     const cr_id = await propose()
     const robot = await caller(['tenant_admin'], 'key')
     expect((await decide(cr_id, 'approve', robot)).json.code).toBe('approval_own_request')
@@ -164,7 +164,7 @@ describe('approving', () => {
   test.each([
     ['lost the role', `roles = '{viewer}'`],
     ['was deactivated', `state = 'inactive'`],
-  ])('what somebody proposed who %s is not executed, and can be rejected', async (_, change) => {
+  ])('returns 409 when the author %s, and the request can be rejected', async (_, change) => {
     const person = await w.person(tenant_id, ['tenant_admin'])
     const { cr_id } = (await setRoles(['analyst'], person)).json
     const sql = `update app.user_account set ${change} where tenant_id = $1 and user_id = $2`
@@ -179,7 +179,7 @@ describe('approving', () => {
     expect((await decide(cr_id, 'reject', checker, { reason: 'Left the bank.' })).json.state).toBe('rejected')
   })
 
-  test('what a person proposed who still has the role is executed', async () => {
+  test('executes what a user proposed who still has the role', async () => {
     const person = await w.person(tenant_id, ['tenant_admin'])
     const { cr_id } = (await setRoles(['analyst'], person)).json
     expect((await decide(cr_id, 'approve', checker)).json.state).toBe('approved')
@@ -206,7 +206,7 @@ describe('approving', () => {
     expect((await user()).roles).toEqual(['analyst'])
   })
 
-  test('what has moved meanwhile is void and stays as it is', async () => {
+  test('returns 409 when the target has changed since the proposal, and changes nothing', async () => {
     const cr_id = await propose()
     await w.call(`PATCH /users/${user_id}`, { token: author.token, body: { team: 'moved' } })
     expect((await decide(cr_id, 'approve', checker)).json.code).toBe('approval_void')
@@ -215,7 +215,7 @@ describe('approving', () => {
     expect((await decide(cr_id, 'withdraw', author)).json.state).toBe('withdrawn')
   })
 
-  test('a stored request that was tampered with is void', async () => {
+  test('returns 409 when the stored request was altered', async () => {
     const cr_id = await propose()
     await asApp((tx) =>
       tx.run(`update app.change_request set body = '{"roles":["tenant_admin"]}' where tenant_id = $1 and cr_id = $2`, [
@@ -227,13 +227,13 @@ describe('approving', () => {
     expect((await user()).roles).toEqual(['viewer'])
   })
 
-  test('two proposals against the same state: the second to be approved is void', async () => {
+  test('returns 409 for the second of two proposals for the same state', async () => {
     const [one, two] = [await propose(), await propose()]
     expect((await decide(one, 'approve', checker)).status).toBe(200)
     expect((await decide(two, 'approve', checker)).json.code).toBe('approval_void')
   })
 
-  test('what can no longer be executed is refused, and its approval leaves nothing', async () => {
+  test('stores no approval when the change can no longer be executed', async () => {
     const token = author.token
     const invite = async (name: string, by: string) =>
       (
@@ -243,7 +243,7 @@ describe('approving', () => {
         })
       ).json
     const one = await invite('one', token)
-    // The first administrator has nobody beside them who could approve the second.
+    // Nobody could approve the second administrator yet.
     const two = await invite('two', await w.token({ tenant_id, principal: `user:${one.user_id}` }))
     const { cr_id } = (await w.call(`PUT /users/${one.user_id}/roles`, { token, body: { roles: [] } })).json
     await w.call(`POST /users/${two.user_id}/deactivate`, { token })
@@ -251,7 +251,7 @@ describe('approving', () => {
     expect(await read(cr_id)).toMatchObject({ state: 'open', approvals: [] })
   })
 
-  test('several people, each once', async () => {
+  test('needs as many people as the policy requires, each once', async () => {
     const rules = [{ action: 'tenant-profile', approvers: 2, role: 'tenant_admin' }]
     const open = await caller(['tenant_admin'])
     await asApp((tx) =>
@@ -273,7 +273,7 @@ describe('approving', () => {
     expect((await w.call('GET /tenant', { token: author.token })).json.name).toBe('Four')
   })
 
-  test('of many at the same moment one executes', async () => {
+  test('executes once when many approve concurrently', async () => {
     const cr_id = await propose()
     const people = await Promise.all(Array.from({ length: 4 }, () => caller()))
     const codes = await Promise.all(people.map(async (by) => (await decide(cr_id, 'approve', by)).json.code))
@@ -283,7 +283,7 @@ describe('approving', () => {
   })
 })
 
-describe('the database keeps four eyes too', () => {
+describe('constraints of the database', () => {
   const insert = (cr_id: string, created_by: string, approved_by: string) =>
     asApp((tx) =>
       tx.run('insert into app.change_approval (tenant_id, cr_id, created_by, approved_by) values ($1, $2, $3, $4)', [
@@ -295,7 +295,7 @@ describe('the database keeps four eyes too', () => {
     )
   const breaks = (constraint: string) => expect.objectContaining({ cause: expect.objectContaining({ constraint }) })
 
-  test('the author, a machine and a made-up author are refused', async () => {
+  test('refuse the author, an API key and a wrong author', async () => {
     const cr_id = await propose()
     await expect(insert(cr_id, author.principal, author.principal)).rejects.toEqual(
       breaks('change_approval_four_eyes_ck'),
@@ -309,7 +309,7 @@ describe('the database keeps four eyes too', () => {
     expect(await insert(cr_id, author.principal, checker.principal)).toBe(1)
   })
 
-  test('an approval is never changed or removed', async () => {
+  test('refuse to change or remove an approval', async () => {
     const cr_id = await propose()
     await decide(cr_id, 'approve', checker)
     await expect(asApp((tx) => tx.run(`update app.change_approval set note = 'x'`))).rejects.toMatchObject({
@@ -320,7 +320,7 @@ describe('the database keeps four eyes too', () => {
 })
 
 describe('rejecting and withdrawing', () => {
-  test('a checker rejects with a reason', async () => {
+  test('an approver rejects with a reason', async () => {
     const cr_id = await propose()
     expect((await decide(cr_id, 'reject', checker)).json.code).toBe('validation_failed')
     const { json } = await decide(cr_id, 'reject', checker, { reason: 'not agreed' })
@@ -333,7 +333,7 @@ describe('rejecting and withdrawing', () => {
     }
   })
 
-  test('the author withdraws, nobody else', async () => {
+  test('only the author withdraws', async () => {
     const cr_id = await propose()
     expect((await decide(cr_id, 'withdraw', checker)).json.code).toBe('transition_not_allowed')
     expect((await decide(cr_id, 'withdraw', author, { note: 'mistake' })).json).toMatchObject({
@@ -352,7 +352,7 @@ describe('the queue', () => {
       ({ cr_id }: { cr_id: string }) => cr_id,
     )
 
-  test('shows each person what awaits them', async () => {
+  test('inbox lists what the caller may approve', async () => {
     const officer = await caller(['compliance_officer'])
     const cr_id = await propose()
     const policy = (await w.call('PUT /tenant/approval-policy', { token: author.token, body: { rules: [] } })).json
@@ -373,7 +373,7 @@ describe('the queue', () => {
     expect(await list('?action=roles&state=open')).toHaveLength(1)
   })
 
-  test("is one tenant's own", async () => {
+  test('holds the requests of one tenant only', async () => {
     const cr_id = await propose()
     const token = await w.token({ tenant_id: await w.makeTenant({ four_eyes: true }) })
     expect((await w.call('GET /change-requests', { token })).json.items).toEqual([])

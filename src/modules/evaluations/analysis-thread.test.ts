@@ -1,4 +1,4 @@
-/** What takes long about a decision is computed in a thread: nobody waits for it but who asked, and it holds no connection. */
+/** Long analyses of a decision run in a thread: other requests do not wait, and no connection is held. */
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -47,8 +47,8 @@ const workerWithTwoEngines = `
 
 const evaluate = (policy: Policy) =>
   t.make('POST /evaluations', { body: { matrix_key: policy.matrix_key, inputs: { country: 'CH' } } })
-/** A decision of which one list has moved on. */
-const overtaken = async () => {
+/** A decision of which one list has a newer version. */
+const createOutdatedDecision = async () => {
   const policy = await newPolicy(t)
   const { evaluation_id } = await evaluate(policy)
   await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
@@ -61,21 +61,21 @@ const questions: [string, (evaluation_id: string) => Promise<{ status: number; j
 const who = async () => ({ token: await t.token() })
 
 describe.each(questions)('%s', (name, ask) => {
-  test('holds no connection while it is computed, and answers then', async () => {
-    const { evaluation_id, policy } = await overtaken()
+  test('holds no connection while the thread computes', async () => {
+    const { evaluation_id, policy } = await createOutdatedDecision()
     const begun = analysis.begun()
     analysis.order('wait')
     const reply = ask(evaluation_id)
     await vi.waitUntil(() => analysis.begun() > begun, { timeout: 60_000 })
-    // What the process asks on its own account is over soon; what is held is held until the thread goes on.
+    // Background queries end soon; a connection held by the request would stay in use until the thread continues.
     await vi.waitUntil(() => w.runtime.database.semaphore.inUse === 0, { timeout: 30_000 })
     expect((await evaluate(policy)).outcome).toMatchObject({ band: 'high' })
     analysis.order('go')
     expect((await reply).status).toBe(200)
   })
 
-  test('without a thread is answered as such', async () => {
-    const { evaluation_id } = await overtaken()
+  test('returns the problem when no thread is available', async () => {
+    const { evaluation_id } = await createOutdatedDecision()
     analysis.order('die')
     const { status, json } = await ask(evaluation_id)
     analysis.order('go')
@@ -83,8 +83,8 @@ describe.each(questions)('%s', (name, ask) => {
     expect((await ask(evaluation_id)).status).toBe(200)
   })
 
-  test('that meets a limit says so', async () => {
-    const { evaluation_id, policy } = await overtaken()
+  test('reports when a limit was reached', async () => {
+    const { evaluation_id, policy } = await createOutdatedDecision()
     analysis.order('full')
     const { status, json } = await ask(evaluation_id)
     analysis.order('go')
@@ -94,7 +94,7 @@ describe.each(questions)('%s', (name, ask) => {
   })
 })
 
-test('an engine that is another today is told as what made the difference', async () => {
+test('attributes a difference to another engine version', async () => {
   const policy = await newPolicy(t)
   const all = engines as Map<number, Engine>
   all.set(2, engineWithExtraReason)

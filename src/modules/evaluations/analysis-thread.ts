@@ -23,17 +23,18 @@ export type SearchArguments = Parameters<AnalysisRunner['search']>
 
 const examinationThread = declareThread({ script: 'analysis-worker', create: createAnalysisRunner })
 
-export const searchInThread = (kernel: Capabilities<'threads'>, order: SearchArguments): Promise<MinimalChanges> =>
+export const searchInThread = (kernel: Capabilities<'threads'>, search: SearchArguments): Promise<MinimalChanges> =>
   kernel.threads
     .get(examinationThread)
-    .search(...order)
+    .search(...search)
     .catch(failNotComputed)
 
 export const attributeInThread = (
   kernel: Capabilities<'threads'>,
-  order: AttributionRequest,
+  attribution: AttributionRequest,
   caller: string,
-): Promise<AttributionResult> => kernel.threads.get(examinationThread).attribute(order, caller).catch(failNotComputed)
+): Promise<AttributionResult> =>
+  kernel.threads.get(examinationThread).attribute(attribution, caller).catch(failNotComputed)
 
 const failNotComputed = (error: unknown): never =>
   failThreadUnavailable(error, 'This could not be computed at this moment; repeat the request.')

@@ -1,4 +1,4 @@
-/** What leaves the house about a decision: certificate and examiner's pack, verified by the operator's tool, offline. */
+/** Certificate and examiner's pack of a decision, verified offline by the command-line tool. */
 import { hash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -52,7 +52,7 @@ const verify = (certificate: unknown, ...words: string[]) =>
   run('verify', 'certificate', typeof certificate === 'string' ? certificate : save(certificate), ...words)
 
 describe('a certificate', () => {
-  test('is genuine, shows the decision, and is the same when asked for again', async () => {
+  test('verifies, shows the decision, and is the same every time', async () => {
     const made = await decided({ subject_id: await newPerson(t) })
     const at = `GET /evaluations/${made.evaluation_id}/certificate`
     const certificate = await t.make(at)
@@ -70,7 +70,7 @@ describe('a certificate', () => {
     expect(report).toMatchObject({ genuine: true, faults: [], document: { outcome: { band: 'high' } } })
   })
 
-  test('asking for it is recorded', async () => {
+  test('is requested with an audit event', async () => {
     const { evaluation_id } = await decided()
     await t.make(`GET /evaluations/${evaluation_id}/certificate`)
     const { items } = await t.make(`GET /audit/objects/evaluations/${evaluation_id}`)
@@ -80,7 +80,7 @@ describe('a certificate', () => {
     ])
   })
 
-  test('that was altered anywhere is not genuine', async () => {
+  test('does not verify when any part was altered', async () => {
     const { evaluation_id } = await decided()
     const certificate = await t.make(`GET /evaluations/${evaluation_id}/certificate`)
     const { document } = certificate
@@ -105,7 +105,7 @@ describe('a certificate', () => {
     expect((await verify(certificate, '--key', forged.public_key)).out).toContain('signed by another key than yours')
   })
 
-  test('signed after a rotation verifies with the old key, which named its successor', async () => {
+  test('signed after a key rotation verifies with the old key, which signed its successor', async () => {
     const [old, young] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
     const keys = createAuditKeys(deriveIntegrityKeys(createKeyring([young, old])))
     const { evaluation_id } = await decided()
@@ -156,7 +156,7 @@ function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
   })
 }
 
-const packOf = async (tenant: ExampleTenant, evaluation_id: string) => {
+const getPack = async (tenant: ExampleTenant, evaluation_id: string) => {
   const reply = await w.call(`GET /evaluations/${evaluation_id}/pack`, { token: await tenant.token() })
   expect([reply.status, reply.headers['content-type']]).toEqual([200, 'application/zip'])
   return unzip(reply.bytes)
@@ -164,10 +164,10 @@ const packOf = async (tenant: ExampleTenant, evaluation_id: string) => {
 const json = (pack: Map<string, Buffer>, name: string) => JSON.parse((pack.get(name) as Buffer).toString())
 
 describe("the examiner's pack", () => {
-  test('holds what its manifest says, and everything in it verifies offline', async () => {
+  test('contains what its manifest lists, and all of it verifies offline', async () => {
     const made = await decided({ subject_id: await newPerson(t) })
     await chainAllEvents(w, t)
-    const pack = await packOf(t, made.evaluation_id)
+    const pack = await getPack(t, made.evaluation_id)
     const { files: stated, document_hash } = json(pack, 'manifest.json')
     expect([...pack.keys()].filter((name) => name !== 'manifest.json')).toEqual(stated.map(({ name }: never) => name))
     for (const { name, size_bytes, sha256 } of stated) {
@@ -206,9 +206,9 @@ describe("the examiner's pack", () => {
     for (const said of [made.evaluation_id, made.document_hash]) expect(fs.readFileSync(audit, 'utf8')).toContain(said)
   })
 
-  test('is readable: the decision in words, as text and as a page without a script', async () => {
+  test('explains the decision as text and as a page without scripts', async () => {
     const made = await decided({ inputs: { country: 'IR', pep: true } })
-    const pack = await packOf(t, made.evaluation_id)
+    const pack = await getPack(t, made.evaluation_id)
     const [text, page] = ['explanation.txt', 'explanation.html'].map((name) => (pack.get(name) as Buffer).toString())
     for (const shown of [text, page]) {
       expect(shown).toContain(`Risk matrix ${policy.matrix_key}, version 1: high (5500 of 10000)`)
@@ -220,7 +220,7 @@ describe("the examiner's pack", () => {
     expect(json(pack, 'definition.json').factors).toHaveLength(2)
   })
 
-  test('shows the overlay that changed an entry, and what stood below it', async () => {
+  test('shows the overlay that changed an entry, and the shared entry', async () => {
     const body = {
       entries: [{ key: 'DE', op: 'merge', value: { rating: 'high', score_bps: 9000 } }],
       reason: 'house view',
@@ -229,7 +229,7 @@ describe("the examiner's pack", () => {
     const { matrix_key } = await newPolicy(t, 'jurisdiction-risk')
     const made = await t.make('POST /evaluations', { body: { matrix_key, inputs: { country: 'DE' } } })
     expect(made.score_bps).toBe(5500)
-    const pack = await packOf(t, made.evaluation_id)
+    const pack = await getPack(t, made.evaluation_id)
     const overlay = json(pack, 'lists/jurisdiction-risk/overlay.json')
     expect(overlay.changes).toMatchObject([{ key: 'DE', op: 'merge', value: { score_bps: 9000 } }])
     const proof = json(pack, 'lists/jurisdiction-risk/proof-1.json')
@@ -255,10 +255,10 @@ describe("the examiner's pack", () => {
     }
   })
 
-  test('proves of an entry that the overlay leaves it as it is', async () => {
+  test('proves that the overlay does not change an entry', async () => {
     const { matrix_key } = await newPolicy(t, 'jurisdiction-risk')
     const made = await t.make('POST /evaluations', { body: { matrix_key, inputs: { country: 'FR' } } })
-    const pack = await packOf(t, made.evaluation_id)
+    const pack = await getPack(t, made.evaluation_id)
     const said = json(pack, 'lists/jurisdiction-risk/overlay-proof-1.json')
     expect(said).toMatchObject({ key: 'FR', present: false, change: null })
     expect(await run('verify', 'proof', save(said))).toEqual({
@@ -267,7 +267,7 @@ describe("the examiner's pack", () => {
     })
   })
 
-  test('names who asked for each version and who approved it', async () => {
+  test('names who requested and who approved each version', async () => {
     const approver = await t.w.token({ tenant_id: t.tenant_id, roles: ['compliance_officer'] })
     const rules = [{ action: 'activation', approvers: 1, role: 'compliance_officer' }]
     await t.setApprovalRules(rules)
@@ -276,7 +276,7 @@ describe("the examiner's pack", () => {
     const asked = await t.make(`POST ${at}/activations`, { body: { version, reason: 'yearly review' } })
     await w.call(`POST /change-requests/${asked.cr_id}/approve`, { token: approver, body: {} })
     await t.setApprovalRules([])
-    const pack = await packOf(t, (await decided()).evaluation_id)
+    const pack = await getPack(t, (await decided()).evaluation_id)
     const about = json(pack, 'approvals.json').find((one: never) => one['key'] === policy.country_list)
     expect(about).toMatchObject({ version, activations: [{ reason: 'yearly review', cr_id: asked.cr_id }] })
     expect(about.activations[0].change_request).toMatchObject({ created_by: t.caller, state: 'approved' })

@@ -1,4 +1,4 @@
-/** Deciding: one real case from the request to the stored document, what is refused, and what is found again. */
+/** Making decisions: from the request to the stored document, refusals, and search. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashDocument } from '#decision/document.ts'
 import { createSalt, isSalt } from '#decision/salt.ts'
@@ -29,7 +29,7 @@ const countRows = async (table: string): Promise<number> =>
   (await t.write((tx) => tx.query(`select 1 from app.${table} where tenant_id = $1`, [tx.tenant_id]))).length
 
 describe('a decision', () => {
-  test('is made on the versions in force, and says why', async () => {
+  test('uses the versions in force and explains the outcome', async () => {
     const { status, json, headers } = await evaluate({ inputs: { country: 'IR', channel: 'branch' } })
     expect([status, json.code]).toEqual([201, undefined])
     expect(headers['location']).toBe(`/api/evaluations/${json.evaluation_id}`)
@@ -48,7 +48,7 @@ describe('a decision', () => {
     expect(json.explanation.factors[0].reason).toBe('Residence in IR is rated 9000.')
   })
 
-  test('of this moment is kept with COMMIT alone, and found as it was told', async () => {
+  test('is stored in one round trip with COMMIT, and read back unchanged', async () => {
     const subject_id = await newPerson(t, { country: 'IR' })
     const order = { matrix_key: policy.matrix_key, subject_id, inputs: { channel: 'branch' } }
     const refuse = (): never => expect.fail('nothing is sent before COMMIT')
@@ -65,7 +65,7 @@ describe('a decision', () => {
     expect(history.json.items).toMatchObject([{ evaluation_id: told.evaluation_id, valid_at, band: told.band }])
   })
 
-  test('is found again as it was told, explanation and inputs included', async () => {
+  test('is read back unchanged, with explanation and inputs', async () => {
     const made = (await evaluate({ inputs: { country: 'CH' }, valid_at: new Date().toISOString() })).json
     const { explanation, ...told } = made
     const path = `/evaluations/${made.evaluation_id}`
@@ -84,7 +84,7 @@ describe('a decision', () => {
     expect(receipt.json).toMatchObject({ manifest_hash: made.receipt.manifest_hash, known_at: made.decided_at })
   })
 
-  test('on a subject takes its attributes; what is sent wins; and the subject is rated', async () => {
+  test('about a subject merges its attributes with the inputs and rates it', async () => {
     const subject_id = await newPerson(t, { country: 'IR', channel: 'branch', shoe_size: 42 })
     const plain = (await evaluate({ subject_id })).json
     expect([plain.band, plain.score_bps, plain.subject_id]).toEqual(['high', 4500, subject_id])
@@ -95,7 +95,7 @@ describe('a decision', () => {
     expect(risk.rating).toMatchObject({ matrix_key: policy.matrix_key, matrix_version: 1, score_bps: 500 })
   })
 
-  test('differs from the same decision about somebody else in salt and hash only', async () => {
+  test('differs from the same decision about another subject in salt and hash only', async () => {
     const attributes = { country: 'DE', channel: 'online', pep: true }
     const [one, two] = [
       (await evaluate({ subject_id: await newPerson(t, attributes) })).json,
@@ -107,7 +107,7 @@ describe('a decision', () => {
     expect(compared).toMatchObject({ same_outcome: true, same_inputs: true, same_versions: true, changes: [] })
   })
 
-  test('cannot be confirmed from its hash by somebody who knows everything it was decided on', async () => {
+  test('cannot be confirmed from its hash by guessing the inputs', async () => {
     const { evaluation_id, document_hash } = (await evaluate({ inputs: { country: 'DE' } })).json
     const { document } = (await w.call(`GET /evaluations/${evaluation_id}/certificate`, { token })).json
     expect(hashDocument(canonicalJson(document))).toBe(document_hash)
@@ -118,13 +118,13 @@ describe('a decision', () => {
     expect(guesses.map((guess) => hashDocument(canonicalJson(guess)))).not.toContain(document_hash)
   })
 
-  test('is recorded', async () => {
+  test('writes an audit event', async () => {
     const { evaluation_id } = (await evaluate({ inputs: { country: 'DE' } })).json
     const events = (await w.call(`GET /audit/objects/evaluations/${evaluation_id}`, { token })).json.items
     expect(events).toMatchObject([{ operation: 'createEvaluation', object_id: evaluation_id }])
   })
 
-  test('of a preview is the same, and nothing is stored', async () => {
+  test('as a preview has the same outcome and stores nothing', async () => {
     const body = { matrix_key: policy.matrix_key, inputs: { country: 'DE' } }
     const before = [await countRows('evaluation'), await countRows('resolution_receipt'), await countRows('rating')]
     const preview = await w.call('POST /evaluations/preview', { token, body })
@@ -171,7 +171,7 @@ describe('nothing is decided', () => {
     expect([reply.status, reply.json.code]).toEqual([409, 'inputs_refused'])
   })
 
-  test('without knowing by what', async () => {
+  test('unless exactly one definition is named', async () => {
     for (const body of [{}, { matrix_key: 'a', rule_key: 'b' }]) {
       expect((await w.call('POST /evaluations', { token, body })).json.code).toBe('inputs_refused')
     }
@@ -179,7 +179,7 @@ describe('nothing is decided', () => {
     expect((await evaluate({ subject_id: uuidv7() })).status).toBe(404)
   })
 
-  test('before the matrix was in force, nor is a subject rated for later', async () => {
+  test('before the matrix was in force, and no subject is rated for the future', async () => {
     const early = await evaluate({ inputs: { country: 'DE' }, valid_at: '1999-01-01T00:00:00Z' })
     expect(early.json.code).toBe('nothing_in_force')
     const subject_id = await newPerson(t)
@@ -190,7 +190,7 @@ describe('nothing is decided', () => {
 })
 
 describe('search', () => {
-  test('by subject, matrix, band and time, newest first, page by page', async () => {
+  test('filters by subject, matrix, band and time, newest first, in pages', async () => {
     const subject_id = await newPerson(t, { country: 'DE' })
     const made: string[] = []
     for (const country of ['DE', 'IR', 'CH']) {
@@ -217,7 +217,7 @@ describe('search', () => {
   })
 })
 
-test('the versions of the instant asked for decide, whatever came later', async () => {
+test('decides with the versions of the requested instant', async () => {
   const valid_at = new Date().toISOString()
   const before = (await evaluate({ inputs: { country: 'CH' }, valid_at })).json
   await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 8000 }))
@@ -229,7 +229,7 @@ test('the versions of the instant asked for decide, whatever came later', async 
   expect((await w.call('POST /evaluations/compare', { token, body })).json.changes).toEqual([])
 })
 
-test('a stored decision is never changed or removed', async () => {
+test('the database refuses to change or remove a decision', async () => {
   await evaluate({ inputs: { country: 'DE' } })
   for (const text of [`update app.evaluation set band = 'low'`, 'delete from app.evaluation']) {
     await expect(t.write((tx) => tx.run(text))).rejects.toThrow()

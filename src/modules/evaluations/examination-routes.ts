@@ -91,13 +91,13 @@ export const examinationRoutes = [
     const [one, two] = body.evaluation_ids as [string, string]
     const before = await getIntactEvaluation(kernel, tx, one)
     const after = await getIntactEvaluation(kernel, tx, two)
-    const versionsOf = ({ content, manifest }: typeof before) => [content.content_hash, toPinnedLists(manifest)]
+    const toVersions = ({ content, manifest }: typeof before) => [content.content_hash, toPinnedLists(manifest)]
     return {
       before: toEvaluationView(before.row, before.content, before.manifest),
       after: toEvaluationView(after.row, after.content, after.manifest),
       same_outcome: isEqualJson(before.content.outcome, after.content.outcome),
       same_inputs: isEqualJson(before.content.inputs, after.content.inputs),
-      same_versions: isEqualJson(versionsOf(before), versionsOf(after)),
+      same_versions: isEqualJson(toVersions(before), toVersions(after)),
       changes: listFieldChanges(toComparableContent(before.content), toComparableContent(after.content)).map(
         (change) => ({
           ...change,
@@ -162,7 +162,13 @@ export const examinationRoutes = [
     const { row } = await getIntactEvaluation(kernel, tx, params.evaluation_id)
     if (row.subject_id === null)
       fail('transition_not_allowed', 'The decision is about no subject: nobody has its rating.')
-    const order = { params: { subject_id: row.subject_id }, body }
-    return (await kernel.executeOperation('createRiskOverride', { tx, actor, request, audit, ...order })) as RatingRow
+    const override = { params: { subject_id: row.subject_id }, body }
+    return (await kernel.executeOperation('createRiskOverride', {
+      tx,
+      actor,
+      request,
+      audit,
+      ...override,
+    })) as RatingRow
   }),
 ]

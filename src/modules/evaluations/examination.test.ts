@@ -1,4 +1,4 @@
-/** Examining decisions: exact replay whatever moved on, today's answer attributed, what-if, comparison, override. */
+/** Examining decisions: exact replay, re-evaluation with attribution, what-if, comparison and override. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engine1 } from '#decision/engine-1/engine.ts'
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const evaluate = (policy: Policy, more: object = {}) =>
   t.make('POST /evaluations', { body: { matrix_key: policy.matrix_key, inputs: { country: 'CH' }, ...more } })
-const replayOf = (evaluation_id: string) => t.make(`POST /evaluations/${evaluation_id}/replay`)
+const replay = (evaluation_id: string) => t.make(`POST /evaluations/${evaluation_id}/replay`)
 const changeMatrix = async (policy: Policy, definition: object) => {
   await t.make(`POST /risk-matrices/${policy.matrix_key}/versions`, { body: { definition } })
   return publishMatrix(t, policy.matrix_key)
@@ -48,7 +48,7 @@ const lowerBands = [
   { code: 'high', from_bps: 2500, to_bps: 10000 },
   { code: 'low', from_bps: 0, to_bps: 2499 },
 ]
-/** Weighs the channel only. */
+/** A matrix that scores the channel only. */
 const channelOnly = (policy: Policy) => {
   const text = buildMatrix(policy)
   const [country, channel] = text.factors
@@ -62,7 +62,7 @@ const channelOnly = (policy: Policy) => {
 }
 
 describe('replay', () => {
-  test('is identical though lists and matrix moved on, in a process that has never seen them', async () => {
+  test('is identical after lists and matrix changed, in a process without caches', async () => {
     const policy = await newPolicy(t)
     const made = await evaluate(policy, { inputs: { country: 'IR', pep: true } })
     await publishList(
@@ -89,7 +89,7 @@ describe('replay', () => {
     })
   })
 
-  test('keeps what an overlay was allowed to do, though the shared list no longer allows it', async () => {
+  test('applies the overlay as pinned, although the shared list no longer permits it', async () => {
     const overlay = {
       entries: [{ key: 'DE', op: 'merge', value: { rating: 'high', score_bps: 9000 } }],
       reason: 'ours',
@@ -100,7 +100,7 @@ describe('replay', () => {
     expect(made.score_bps).toBe(5500)
     await superuser.query(`update app.dataset set overlay_policy = 'none' where list_key = 'jurisdiction-risk'`)
     try {
-      expect((await replayOf(made.evaluation_id)).verdict).toBe('identical')
+      expect((await replay(made.evaluation_id)).verdict).toBe('identical')
     } finally {
       await superuser.query(
         `update app.dataset set overlay_policy = 'tighten_only' where list_key = 'jurisdiction-risk'`,
@@ -108,7 +108,7 @@ describe('replay', () => {
     }
   })
 
-  test('of a rule too', async () => {
+  test('is identical for a rule', async () => {
     const rule_key = `rule-${Date.now()}`
     const definition = {
       inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000000 }],
@@ -126,12 +126,12 @@ describe('replay', () => {
     await t.make(`POST /rules/${rule_key}/activations`, { body: { version, reason: 'reviewed' } })
     const made = await t.make('POST /evaluations', { body: { rule_key, inputs: { amount: 20000 } } })
     expect(made.outcome).toMatchObject({ family: 'rule', hit: true, band: null, score_bps: null })
-    expect(await replayOf(made.evaluation_id)).toMatchObject({ verdict: 'identical' })
+    expect(await replay(made.evaluation_id)).toMatchObject({ verdict: 'identical' })
     const miss = await t.make('POST /evaluations', { body: { rule_key, inputs: { amount: 5 } } })
-    expect([miss.hit, (await replayOf(miss.evaluation_id)).verdict]).toEqual([false, 'identical'])
+    expect([miss.hit, (await replay(miss.evaluation_id)).verdict]).toEqual([false, 'identical'])
   })
 
-  test('of every decision that was made while versions were put in force', async () => {
+  test('is identical for every decision made during activations', async () => {
     const policy = await newPolicy(t)
     const moved = countries.with(0, { code: 'CH', score_bps: 9000 })
     const switching = (async () => {
@@ -139,7 +139,7 @@ describe('replay', () => {
     })()
     const deciding = Array.from({ length: 16 }, async () => {
       const made = await evaluate(policy)
-      return { ...(await replayOf(made.evaluation_id)), score_bps: made.score_bps }
+      return { ...(await replay(made.evaluation_id)), score_bps: made.score_bps }
     })
     const answers = await Promise.all(deciding)
     await switching
@@ -147,7 +147,7 @@ describe('replay', () => {
     expect(answers.filter(({ score_bps }) => ![1500, 5500].includes(score_bps))).toEqual([])
   })
 
-  test('uses the engine that decided, also when there is another', async () => {
+  test('uses the engine that decided, also when there is a newer one', async () => {
     const policy = await newPolicy(t)
     const old = await evaluate(policy)
     const all = engines as Map<number, Engine>
@@ -158,10 +158,10 @@ describe('replay', () => {
         storeDecision(w.kernel, tx, order, await decide(w.kernel, tx, order, 2)),
       )
       expect(young.document_hash).not.toBe(old.document_hash)
-      expect(await replayOf(old.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 1 })
-      expect(await replayOf(young.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 2 })
+      expect(await replay(old.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 1 })
+      expect(await replay(young.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 2 })
       all.delete(2)
-      expect(await replayOf(young.evaluation_id)).toMatchObject({
+      expect(await replay(young.evaluation_id)).toMatchObject({
         verdict: 'different',
         faults: ['This release has no engine 2.'],
       })
@@ -170,12 +170,12 @@ describe('replay', () => {
     }
   })
 
-  test('says what differs when recomputing gives something else', async () => {
+  test('reports differences when the recomputed document differs', async () => {
     const made = await evaluate(await newPolicy(t))
     const all = engines as Map<number, Engine>
     all.set(1, engineWithExtraReason)
     try {
-      const { verdict, faults, differences, recomputed_hash } = await replayOf(made.evaluation_id)
+      const { verdict, faults, differences, recomputed_hash } = await replay(made.evaluation_id)
       expect([verdict, faults]).toEqual(['different', []])
       const before = made.outcome.reason_codes
       expect(differences).toEqual([{ pointer: '/outcome/reason_codes', before, after: [...before, 'LOUD'] }])
@@ -186,10 +186,10 @@ describe('replay', () => {
   })
 })
 
-describe('reevaluation', () => {
+describe('re-evaluation', () => {
   const again = (evaluation_id: string) => t.make(`POST /evaluations/${evaluation_id}/reevaluate`)
 
-  test('with nothing moved is the same', async () => {
+  test('gives the same outcome when nothing changed', async () => {
     const made = await evaluate(await newPolicy(t))
     expect(await again(made.evaluation_id)).toMatchObject({
       same_outcome: true,
@@ -198,7 +198,7 @@ describe('reevaluation', () => {
     })
   })
 
-  test('names the one list that made the difference, and the one that did not', async () => {
+  test('attributes the difference to the list that causes it', async () => {
     const policy = await newPolicy(t)
     const made = await evaluate(policy)
     await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
@@ -217,7 +217,7 @@ describe('reevaluation', () => {
     expect(told[policy.country_list].alone.outcome).toMatchObject({ band: 'high', score_bps: 5500 })
   })
 
-  test('tells what has a part in it from what has one only together with something else', async () => {
+  test('distinguishes single causes from causes that act only together', async () => {
     const policy = await newPolicy(t)
     const made = await evaluate(policy)
     await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 3200 }))
@@ -228,7 +228,7 @@ describe('reevaluation', () => {
     expect(Object.fromEntries(effects)).toEqual({ [policy.country_list]: 'part', [policy.band_list]: 'joint' })
   })
 
-  test('names the matrix, and says when inputs would be refused today', async () => {
+  test('attributes a difference to the matrix, and reports inputs that are refused now', async () => {
     const policy = await newPolicy(t)
     const made = await evaluate(policy)
     const text = channelOnly(policy)
@@ -246,7 +246,7 @@ describe('what-if', () => {
   const suppose = (evaluation_id: string, body: object) =>
     t.make(`POST /evaluations/${evaluation_id}/what-if`, { body })
 
-  test('other inputs, other versions, and both', async () => {
+  test('decides with other inputs, other versions, and both', async () => {
     const policy = await newPolicy(t)
     await publishList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
     const made = await evaluate(policy)
@@ -270,7 +270,7 @@ describe('what-if', () => {
   })
 })
 
-test('the smallest change of inputs that alters the band, and the space that was searched', async () => {
+test('finds the smallest change of inputs that changes the band, and reports the search space', async () => {
   const policy = await newPolicy(t)
   const made = await evaluate(policy)
   const path = `POST /evaluations/${made.evaluation_id}/what-if`
@@ -285,7 +285,7 @@ test('the smallest change of inputs that alters the band, and the space that was
   expect((await t.make(path, { body: {} })).search).toBeNull()
 })
 
-test('two decisions are compared field by field', async () => {
+test('compares two decisions field by field', async () => {
   const policy = await newPolicy(t)
   const [one, two] = [await evaluate(policy), await evaluate(policy, { inputs: { country: 'IR' } })]
   const evaluation_ids = [one.evaluation_id, two.evaluation_id]
@@ -308,7 +308,7 @@ describe('an override', () => {
     expect((await t.make(`GET /evaluations/${made.evaluation_id}`)).band).toBe('low')
   })
 
-  test('waits for a second person where the tenant asks for one', async () => {
+  test('needs approval where the policy requires it', async () => {
     const policy = await newPolicy(t)
     const subject_id = await newPerson(t)
     const { evaluation_id } = await evaluate(policy, { subject_id })

@@ -1,6 +1,5 @@
 /**
- * Decisions of the format before documents had salts, as an earlier release stored them: they verify, replay, and are shown and
- * certified unchanged.
+ * Decisions without salts, as an earlier release stored them: they verify, replay, and have the same views and certificates.
  */
 import fs from 'node:fs'
 import os from 'node:os'
@@ -45,7 +44,7 @@ afterAll(async () => {
   await w.close()
 })
 
-/** The rows as they were, without what triggers would make of them. */
+/** Inserts the stored rows without triggers. */
 async function insertStored(): Promise<void> {
   const client = new pg.Client(w.clone.postgres)
   await client.connect()
@@ -64,21 +63,21 @@ async function insertStored(): Promise<void> {
   }
 }
 
-test('is intact, and is shown as before', async () => {
+test('an unsalted decision is intact and has the same views', async () => {
   expect(stored.certificate.document).toMatchObject({ format: 'probity-decision/1' })
-  // Answers may have gained members since; what was there is as it was.
+  // Replies may have new members; the earlier ones are unchanged.
   expect(await t.make(`GET /evaluations/${stored.evaluation_id}`)).toMatchObject(stored.evaluation)
   const { items } = await t.make('GET /evaluations')
   expect(items).toMatchObject([{ evaluation_id: stored.evaluation_id, intact: true }])
 })
 
-test('replays to the same bytes', async () => {
+test('an unsalted decision replays to the same bytes', async () => {
   const { document_hash } = stored.evaluation
   const verdict = { verdict: 'identical', document_hash, recomputed_hash: document_hash }
   expect(await t.make(`POST /evaluations/${stored.evaluation_id}/replay`)).toMatchObject(verdict)
 })
 
-test('has the certificate it had, which verifies offline', async () => {
+test('an unsalted decision has the same certificate, which verifies offline', async () => {
   const certificate = await t.make(`GET /evaluations/${stored.evaluation_id}/certificate`)
   expect(certificate).toEqual(stored.certificate)
   const file = path.join(folder, 'certificate.json')
@@ -91,7 +90,7 @@ test('has the certificate it had, which verifies offline', async () => {
   expect(out.join('\n')).toContain('Document format probity-decision/1')
 })
 
-test('can be packed, explained and decided again', async () => {
+test('an unsalted decision can be packed, explained and re-evaluated', async () => {
   const token = await t.token()
   const pack = await w.call(`GET /evaluations/${stored.evaluation_id}/pack`, { token })
   expect([pack.status, pack.headers['content-type']]).toEqual([200, 'application/zip'])
@@ -99,14 +98,14 @@ test('can be packed, explained and decided again', async () => {
   expect(again).toMatchObject({ same_outcome: true, changes: [] })
 })
 
-test('compares with the same decision of today without a difference', async () => {
+test('an unsalted decision equals the same salted decision in a comparison', async () => {
   const { key: matrix_key, inputs } = stored.certificate.document
   const { evaluation_id } = await t.make('POST /evaluations', { body: { matrix_key, inputs } })
   const body = { evaluation_ids: [stored.evaluation_id, evaluation_id] }
   expect(await t.make('POST /evaluations/compare', { body })).toMatchObject({ same_outcome: true, changes: [] })
 })
 
-test('an item of a batch of then is explained', async () => {
+test('an unsalted batch item is explained', async () => {
   const explained = await t.make(`GET /batch-evaluations/${stored.batch_id}/items/1/explanation`)
   expect(explained).toMatchObject({ document_hash: stored.tables['batch_item']?.[0]?.['document_hash'] })
 })

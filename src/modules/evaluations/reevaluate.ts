@@ -36,24 +36,24 @@ export async function reevaluate(
   read: RunInTx,
   evaluation_id: string,
 ) {
-  const { moved, order, caller, ...answer } = await read(async (tx) =>
+  const { changedVersions, attribution, caller, ...answer } = await read(async (tx) =>
     decideToday(kernel, tx, await getIntactEvaluation(kernel, tx, evaluation_id)),
   )
-  const tried = order ? await attributeInThread(kernel, order, caller) : NOTHING_TRIED
-  return { ...answer, switches: moved.map((each) => toVersionSwitch(each, tried, answer.before)) }
+  const tried = attribution ? await attributeInThread(kernel, attribution, caller) : NOTHING_TRIED
+  return { ...answer, switches: changedVersions.map((each) => toVersionSwitch(each, tried, answer.before)) }
 }
 const NOTHING_TRIED: AttributionResult = { alone: [], joint: [], untried: [] }
 
 /** The current outcome, and the data for attributing differences. */
 async function decideToday(kernel: Capabilities<'caches'>, tx: Tx, { row, content, manifest }: IntactEvaluation) {
-  const sidesWith = async (engine: number): Promise<ResolutionPair> => ({
+  const resolveWith = async (engine: number): Promise<ResolutionPair> => ({
     pinned: await binding.restoreResolution(kernel, tx, manifest, engine),
     today: await binding.getResolution(kernel, tx, { family: row.family, key: row.definition_key }, engine),
   })
-  const current = await sidesWith(CURRENT_ENGINE)
+  const current = await resolveWith(CURRENT_ENGINE)
   const isOld = content.engine !== CURRENT_ENGINE && engines.has(content.engine)
-  const former = isOld ? await sidesWith(content.engine) : current
-  const moved = [...findChangedVersions(current), ...(isOld ? [toEngineChange(content.engine)] : [])]
+  const former = isOld ? await resolveWith(content.engine) : current
+  const changedVersions = [...findChangedVersions(current), ...(isOld ? [toEngineChange(content.engine)] : [])]
   const decision = await binding.decideWith(kernel, tx, current.today, content.inputs)
   const before = toOutcomeView(content.outcome)
   const after = toAttempt(decision)
@@ -64,10 +64,10 @@ async function decideToday(kernel: Capabilities<'caches'>, tx: Tx, { row, conten
     after,
     explanation: decision.ok ? decision.explanation : null,
     changes: listFieldChanges(before, after.outcome ?? {}),
-    moved,
-    order:
-      moved.length > 0
-        ? await buildAttribution(kernel, tx, moved.map(nameOf), [former, current], content.inputs)
+    changedVersions,
+    attribution:
+      changedVersions.length > 0
+        ? await buildAttribution(kernel, tx, changedVersions.map(getName), [former, current], content.inputs)
         : null,
     caller: tx.tenant_id,
   }
@@ -100,13 +100,13 @@ async function buildAttribution(
 ): Promise<AttributionRequest> {
   const all = [...new Set([former.pinned, former.today, current.pinned, current.today])]
   const asked = all.map(({ compiled }) => ({ compiled, needs: compiled.needs(inputs) }))
-  const keysOf = (list_key: string) => new Set(asked.flatMap((each) => listReadKeys(each, list_key)))
+  const collectKeys = (list_key: string) => new Set(asked.flatMap((each) => listReadKeys(each, list_key)))
   const plain = async (
     { engine, compiled }: PinnedResolution,
     pointers: readonly resolver.ContentPointer[],
   ): Promise<AnalysisRequest> => {
     const lists: ListSnapshot[] = []
-    for (const pointer of pointers) lists.push(await toPlainList(kernel, tx, pointer, keysOf))
+    for (const pointer of pointers) lists.push(await toPlainList(kernel, tx, pointer, collectKeys))
     return { engine, definition: compiled.definition, lists }
   }
   const then = new Map([...former.pinned.lists, ...current.pinned.lists])
@@ -142,7 +142,7 @@ interface ChangedVersion {
   readonly from_overlay: number | null
   readonly to_overlay: number | null
 }
-const nameOf = ({ name }: ChangedVersion): string => name
+const getName = ({ name }: ChangedVersion): string => name
 
 const toEngineChange = (from_version: number): ChangedVersion => ({
   name: ENGINE,
@@ -157,7 +157,7 @@ const toEngineChange = (from_version: number): ChangedVersion => ({
 })
 
 function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[] {
-  const moved = (
+  const listChange = (
     name: string,
     from: resolver.ContentPointer | undefined,
     to: resolver.ContentPointer | undefined,
@@ -175,8 +175,8 @@ function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[
   }
   const keys = [...new Set([...pinned.lists.keys(), ...today.lists.keys()])].sort()
   return [
-    ...moved(DEFINITION, pinned.definition, today.definition),
-    ...keys.flatMap((key) => moved(toListName(key), pinned.lists.get(key), today.lists.get(key))),
+    ...listChange(DEFINITION, pinned.definition, today.definition),
+    ...keys.flatMap((key) => listChange(toListName(key), pinned.lists.get(key), today.lists.get(key))),
   ]
 }
 

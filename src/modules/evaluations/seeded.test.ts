@@ -1,4 +1,4 @@
-/** The seeded matrices and rules decide their own golden cases as they should, through the API, and replay exactly. */
+/** The seeded matrices and rules decide their golden cases as expected, through the API, and replay exactly. */
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What a superuser did to a decision, to its receipt or to what it was decided on is found out, and named. */
+/** Alterations of a decision, its receipt or the content it used, made by a superuser, are detected and named. */
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from '#test/isolation/support.ts'
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const evaluate = (policy: Policy, more: object = {}) =>
   t.make('POST /evaluations', { body: { matrix_key: policy.matrix_key, inputs: { country: 'CH' }, ...more } })
-const replayOf = (id: string) => t.make(`POST /evaluations/${id}/replay`)
+const replay = (id: string) => t.make(`POST /evaluations/${id}/replay`)
 
 const other: Readonly<Record<string, string>> = {
   family: `'rule', band = null, score_bps = null, hit = true`,
@@ -63,7 +63,7 @@ const whileAltered = async (table: string, where: string, change: string, look: 
   }
 }
 
-test('every column is tried', async () => {
+test('every column is covered', async () => {
   const { rows } = await superuser.query(
     `select column_name from information_schema.columns where table_schema = 'app' and table_name = 'evaluation'`,
   )
@@ -71,10 +71,10 @@ test('every column is tried', async () => {
   expect([...Object.keys(other), 'tenant_id', 'evaluation_id', 'hit'].sort()).toEqual(named.sort())
 })
 
-test.each(Object.entries(other))('to %s', async (column, value) => {
+test.each(Object.entries(other))('an altered %s is detected', async (column, value) => {
   const set = `${column} = ${value}`
   const seen = async () => ({
-    verdict: (await replayOf(evaluation_id)).verdict,
+    verdict: (await replay(evaluation_id)).verdict,
     get: (await w.call(`GET /evaluations/${evaluation_id}`, { token })).json.code,
     certificate: (await w.call(`GET /evaluations/${evaluation_id}/certificate`, { token })).json.code,
     intact: (await t.make('GET /evaluations')).items.find((row: never) => row['evaluation_id'] === evaluation_id)
@@ -92,29 +92,29 @@ test.each(Object.entries(other))('to %s', async (column, value) => {
   })
 })
 
-test('to document and hash alike, or to the document of a decision that said something else', async () => {
+test('a document altered together with its hash, or replaced by another one, is detected', async () => {
   const forged = `document = replace(document, '"high"', '"low"'),
     document_hash = encode(sha256(convert_to(replace(document, '"high"', '"low"'), 'UTF8')), 'hex')`
   await whileAltered('evaluation', `evaluation_id = '${evaluation_id}'`, forged, async () => {
-    const { verdict, faults } = await replayOf(evaluation_id)
+    const { verdict, faults } = await replay(evaluation_id)
     expect(verdict).toBe('tampered')
     expect(faults).toContain('The record is not as this service wrote it.')
     expect(faults).toContain('Not as the document says: band.')
   })
 })
 
-test('to the receipt', async () => {
+test('an altered receipt is detected', async () => {
   const { receipt } = await t.make(`GET /evaluations/${evaluation_id}`)
   const where = `receipt_id = '${receipt.receipt_id}'`
   for (const change of [`manifest = '[]'`, `manifest_hash = repeat('a', 64)`, `valid_at = now()`, `known_at = now()`]) {
     await whileAltered('resolution_receipt', where, change, async () => {
-      expect((await replayOf(evaluation_id)).verdict).toBe('tampered')
+      expect((await replay(evaluation_id)).verdict).toBe('tampered')
       expect((await w.call(`GET /evaluations/${evaluation_id}`, { token })).status).toBe(500)
     })
   }
 })
 
-test('to the content it was decided on: named, and never an error', async () => {
+test('altered content of a pinned version is reported, not an error', async () => {
   const policy = await newPolicy(t)
   const made = await evaluate(policy)
   const dataset = (key: string) => `dataset_id in (select dataset_id from app.dataset where list_key = '${key}')`
@@ -124,7 +124,7 @@ test('to the content it was decided on: named, and never an error', async () => 
   ] as const
   for (const [key, change, which, name] of changed) {
     await whileAltered('dataset_entry', `${dataset(key)} and ${which}`, change, async () => {
-      expect(await replayOf(made.evaluation_id)).toMatchObject({
+      expect(await replay(made.evaluation_id)).toMatchObject({
         verdict: 'tampered',
         faults: [`Version 1 of ${name} is no longer what was pinned.`],
         recomputed_hash: null,
@@ -132,7 +132,7 @@ test('to the content it was decided on: named, and never an error', async () => 
     })
   }
   await whileAltered('dataset_version', dataset(policy.country_list), `content_hash = repeat('d', 64)`, async () => {
-    expect((await replayOf(made.evaluation_id)).verdict).toBe('tampered')
+    expect((await replay(made.evaluation_id)).verdict).toBe('tampered')
   })
-  expect((await replayOf(made.evaluation_id)).verdict).toBe('identical')
+  expect((await replay(made.evaluation_id)).verdict).toBe('identical')
 })

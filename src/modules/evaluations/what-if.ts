@@ -33,10 +33,10 @@ export async function whatIf(
   evaluation_id: string,
   supposed: WhatIfChanges,
 ) {
-  const { order, ...answer } = await read(async (tx) =>
+  const { search_request, ...answer } = await read(async (tx) =>
     decideWhatIf(kernel, tx, await getIntactEvaluation(kernel, tx, evaluation_id), supposed),
   )
-  return { ...answer, search: order ? await searchInThread(kernel, order) : null }
+  return { ...answer, search: search_request ? await searchInThread(kernel, search_request) : null }
 }
 
 async function decideWhatIf(
@@ -56,7 +56,7 @@ async function decideWhatIf(
     after,
     explanation: decision.ok ? decision.explanation : null,
     changes: listFieldChanges(before, after.outcome ?? {}),
-    order: supposed.search ? await buildSearch(kernel, tx, resolution, inputs, supposed.band) : null,
+    search_request: supposed.search ? await buildSearch(kernel, tx, resolution, inputs, supposed.band) : null,
   }
 }
 

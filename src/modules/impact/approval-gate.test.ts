@@ -1,4 +1,4 @@
-/** Impact before approval: what a waiting change would put in force is measured, and may have to be, before it is approved. */
+/** Impact runs of change requests, and approval policies that require one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles } from '#kernel/auth/roles.ts'
 import { bands, countries, newPolicy, type Policy, publishList } from '#test/support/example-policy.ts'
@@ -28,7 +28,7 @@ const tighter = countries.map((entry) => (entry.code === 'DE' ? { ...entry, scor
 const publish = async (list_key: string, data: readonly object[] = tighter): Promise<number> =>
   (await t.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data } })).version
 
-/** The author asks under this policy; afterwards nothing is governed. */
+/** The author proposes under this policy; afterwards nothing needs approval. */
 async function propose(at: string, body: object, rule: object, of = t): Promise<string> {
   await of.setApprovalRules([{ approvers: 1, role: 'compliance_officer', ...rule }])
   const token = await of.token(roles, of.author)
@@ -48,17 +48,17 @@ const proposeActivation = async (list_key: string, version: number, rule: object
 const approve = async (cr_id: string, of = t) =>
   w.call(`POST /change-requests/${cr_id}/approve`, { token: await of.token(), body: {} })
 const measure = (cr_id: string, of = t) => runImpact(of, `POST /change-requests/${cr_id}/impact`)
-const impactOf = (cr_id: string, of = t) => of.make(`GET /change-requests/${cr_id}/impact`)
+const getImpact = (cr_id: string, of = t) => of.make(`GET /change-requests/${cr_id}/impact`)
 
 describe('a change request', () => {
-  test('shows the run made for it: what approving would put in force', async () => {
+  test('shows the run of what its approval would activate', async () => {
     const version = await publish(policy.country_list)
     const cr_id = await proposeActivation(policy.country_list, version)
     const before = await t.make(`GET /change-requests/${cr_id}`)
     expect(before).toMatchObject({ require_impact: false, impact_run_id: null })
     expect((await w.call(`GET /change-requests/${cr_id}/impact`, { token: await t.token() })).status).toBe(404)
     const run_id = await measure(cr_id)
-    expect(await impactOf(cr_id)).toMatchObject({
+    expect(await getImpact(cr_id)).toMatchObject({
       run_id,
       cr_id,
       version,
@@ -66,31 +66,31 @@ describe('a change request', () => {
       result: { decisions: 3, flips: 1 },
     })
     expect(await t.make(`GET /change-requests/${cr_id}`)).toMatchObject({ impact_run_id: run_id, revision: 2 })
-    // Carrying it out was undone: what is in force is what was.
+    // The dry run was rolled back: the same versions are in force.
     const { in_force } = await t.make(`GET /reference-data/datasets/${policy.country_list}/activations`)
     expect(in_force.map((span: { version: number }) => span.version)).toEqual([1])
   })
 
-  test('for an overlay is measured by what the overlay would make of the shared list', async () => {
+  test('for an overlay is measured with the overlay applied to the shared list', async () => {
     const of = await ExampleTenant.create(w)
     const own = await newPolicy(of, SHARED_LIST)
     for (const country of ['DE', 'DE', 'CH']) await decide(of, own, country)
-    // Another tenant that decides with the same shared list is not looked at.
+    // Decisions of another tenant that uses the same shared list are not read.
     await decide(t, await newPolicy(t, SHARED_LIST), 'DE')
     const entries = [{ key: 'DE', op: 'merge', value: { rating: 'high', score_bps: 9000 } }]
     const at = `PUT /reference-data/datasets/${SHARED_LIST}/overlay`
     const cr_id = await propose(at, { entries, reason: 'house view' }, { action: 'overlay' }, of)
     await measure(cr_id, of)
-    const run = await impactOf(cr_id, of)
+    const run = await getImpact(cr_id, of)
     expect(run).toMatchObject({ family: 'list', key: SHARED_LIST, stale: false })
     expect(run.overlay_hash).toBe(run.content_hash)
     expect(run.result).toMatchObject({ decisions: 3, flips: 2, segments: [{ segment: null, decisions: 3, flips: 2 }] })
     expect(run.result.samples[0].factors).toMatchObject([{ factor: 'country', after_bps: 9000 }])
-    // Approved, it does exactly that.
+    // The approval has exactly this effect.
     expect((await approve(cr_id, of)).status).toBe(200)
     const { overlay } = await of.make(`GET /reference-data/datasets/${SHARED_LIST}/overlay`)
     expect(overlay.content_hash).toBe(run.overlay_hash)
-    // And its removal brings them back.
+    // Removing the overlay reverts it.
     const removal = await propose(
       `DELETE /reference-data/datasets/${SHARED_LIST}/overlay`,
       undefined as never,
@@ -100,7 +100,7 @@ describe('a change request', () => {
       of,
     )
     await measure(removal, of)
-    expect((await impactOf(removal, of)).result).toMatchObject({
+    expect((await getImpact(removal, of)).result).toMatchObject({
       decisions: 3,
       flips: 2,
       transitions: [
@@ -110,7 +110,7 @@ describe('a change request', () => {
     })
   })
 
-  test('for a matrix is measured with the matrix it would put in force', async () => {
+  test('for a matrix is measured with the matrix it would activate', async () => {
     const path = `/risk-matrices/${policy.matrix_key}`
     const { definition } = await t.make(`GET ${path}/versions/1`)
     const [country, channel] = definition.factors
@@ -125,11 +125,11 @@ describe('a change request', () => {
     const { version } = await t.make(`POST ${path}/versions/draft/publish`, { body: {} })
     const cr_id = await propose(`POST ${path}/activations`, { version, reason: 'reviewed' }, { action: 'activation' })
     await measure(cr_id)
-    // CH 1000, DE 2000, IR 9000 now count alone: every score moves but that of DE, and no band.
-    expect((await impactOf(cr_id)).result).toMatchObject({ decisions: 3, flips: 0, score_moves: 2, factors: [] })
+    // The country alone counts now (CH 1000, DE 2000, IR 9000): every score but that of DE changes, and no band.
+    expect((await getImpact(cr_id)).result).toMatchObject({ decisions: 3, flips: 0, score_moves: 2, factors: [] })
   })
 
-  test('that takes effect later, or goes back, is measured as it will be then', async () => {
+  test('for a scheduled activation or a rollback is measured as of its effective time', async () => {
     const own = await newPolicy(t)
     for (const country of ['CH', 'DE']) await decide(t, own, country)
     const path = `/reference-data/datasets/${own.country_list}`
@@ -137,17 +137,17 @@ describe('a change request', () => {
     const later = { version, reason: 'from then on', effective_from: '2090-01-01T00:00:00Z' }
     const scheduled = await propose(`POST ${path}/activations`, later, { action: 'activation' })
     await measure(scheduled)
-    expect(await impactOf(scheduled)).toMatchObject({ version, result: { decisions: 2, flips: 1 } })
+    expect(await getImpact(scheduled)).toMatchObject({ version, result: { decisions: 2, flips: 1 } })
     await publishList(t, own.country_list, tighter)
-    expect(await impactOf(scheduled)).toMatchObject({ stale: true })
+    expect(await getImpact(scheduled)).toMatchObject({ stale: true })
     const back = await propose(`POST ${path}/rollback`, { reason: 'too strict' }, { action: 'rollback' })
     await measure(back)
-    const { version: earlier, result } = await impactOf(back)
+    const { version: earlier, result } = await getImpact(back)
     expect([earlier, result.decisions, result.flips]).toEqual([1, 2, 1])
     expect(result.transitions).toContainEqual(expect.objectContaining({ from: 'high', to: 'low', decisions: 1 }))
   })
 
-  test('that has gone stale, or was decided, is not measured any more', async () => {
+  test('returns 409 when it is stale or decided', async () => {
     const own = await newPolicy(t)
     const version = await publish(own.country_list)
     const cr_id = await proposeActivation(own.country_list, version)
@@ -158,7 +158,7 @@ describe('a change request', () => {
     expect((await start()).json.code).toBe('transition_not_allowed')
   })
 
-  test('that puts nothing in force has no impact to measure', async () => {
+  test('returns 409 when it activates nothing', async () => {
     const cr_id = await t.changeRequest()
     const reply = await w.call(`POST /change-requests/${cr_id}/impact`, { token: await t.token(), body: {} })
     expect([reply.status, reply.json.code]).toEqual([409, 'transition_not_allowed'])
@@ -172,7 +172,7 @@ describe('where the policy requires it', () => {
     json.gates?.map(({ gate, facts }: { gate: string; facts: { why: string } }) => `${gate} ${facts.why}`),
   ]
 
-  test('nothing is approved before a run has measured it, nor while one is under way', async () => {
+  test('refuses approval until a run has succeeded', async () => {
     const own = await newPolicy(t)
     const cr_id = await proposeActivation(own.country_list, await publish(own.country_list), { require_impact: true })
     expect(await t.make(`GET /change-requests/${cr_id}`)).toMatchObject({ require_impact: true })
@@ -180,12 +180,12 @@ describe('where the policy requires it', () => {
     const job = await t.make(`POST /change-requests/${cr_id}/impact`, { body: {} })
     expect(why(await approve(cr_id))).toEqual([409, 'gates_closed', ['impact unfinished']])
     await t.runToEnd(job)
-    // Nobody was ever decided on with it: looking at nothing is an answer.
-    expect((await impactOf(cr_id)).result).toMatchObject({ decisions: 0 })
+    // No decision ever used it: an empty sample is a valid result.
+    expect((await getImpact(cr_id)).result).toMatchObject({ decisions: 0 })
     expect((await approve(cr_id)).json).toMatchObject({ state: 'approved' })
   })
 
-  test('a run that no longer holds is not enough; made anew it is', async () => {
+  test('refuses approval with a stale run, and accepts a new one', async () => {
     const own = await newPolicy(t)
     const cr_id = await proposeActivation(own.country_list, await publish(own.country_list), { require_impact: true })
     await measure(cr_id)
@@ -193,13 +193,13 @@ describe('where the policy requires it', () => {
       { ...bands[0], to_bps: 3999 },
       { ...bands[1], from_bps: 4000 },
     ] as object[])
-    expect(await impactOf(cr_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
+    expect(await getImpact(cr_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
     expect(why(await approve(cr_id))).toEqual([409, 'gates_closed', ['impact stale']])
     await measure(cr_id)
     expect((await approve(cr_id)).status).toBe(200)
   })
 
-  test('it is required only of what can be measured, by somebody who is shown it, and never of going back', async () => {
+  test('can be required of measurable actions with approvers only, and never of rollbacks', async () => {
     const token = await t.token()
     const put = (rule: object) =>
       w.call('PUT /tenant/approval-policy', {
@@ -217,7 +217,7 @@ describe('where the policy requires it', () => {
   })
 })
 
-test('what was only tried is never decided with, however much is put in force afterwards', async () => {
+test('decisions never use versions that exist only in a dry run', async () => {
   const own = await newPolicy(t)
   const other = await newPolicy(t)
   const decided = async () =>
@@ -227,7 +227,7 @@ test('what was only tried is never decided with, however much is put in force af
   expect(await decided()).toBe(1)
   const cr_id = await proposeActivation(own.country_list, await publish(own.country_list))
   await measure(cr_id)
-  // Nothing is asked in between, so whatever the attempts left behind in the process is still there.
+  // No request in between, so anything the dry runs left in the caches is still there.
   await publishList(t, other.country_list, tighter)
   expect(await decided()).toBe(1)
 })

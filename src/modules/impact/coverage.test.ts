@@ -1,4 +1,4 @@
-/** Which parts of a definition past decisions used: exact counts, of one version and of one period. */
+/** Coverage: exact counts of the parts of a definition that past decisions used, for one version and one period. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newPolicy } from '#test/support/example-policy.ts'
@@ -21,7 +21,7 @@ const fired = (parts: readonly Counted[]) =>
 const decide = async (matrix_key: string, inputs: object) =>
   (await t.make('POST /evaluations', { body: { matrix_key, inputs } })).evaluation_id as string
 
-test('every part of a matrix is counted, those that never fired too, and what fell to its default', async () => {
+test('counts every part of a matrix, including unused ones, and uses of defaults', async () => {
   const { matrix_key } = await newPolicy(t)
   const at = `GET /risk-matrices/${matrix_key}/coverage`
   const idle = { 'factor country': 0, 'factor channel': 0, 'value channel branch': 0, 'value channel online': 0 }
@@ -49,7 +49,7 @@ test('every part of a matrix is counted, those that never fired too, and what fe
   expect((await w.call(`${at}?version=9`, { token: await t.token() })).status).toBe(404)
 })
 
-test('a decision that was altered is not counted, and said to be so', async () => {
+test('leaves out an altered decision and reports it', async () => {
   const { matrix_key } = await newPolicy(t)
   await decide(matrix_key, { country: 'DE' })
   const evaluation_id = await decide(matrix_key, { country: 'DE', pep: true })
@@ -63,7 +63,7 @@ test('a decision that was altered is not counted, and said to be so', async () =
   expect(fired(coverage.parts)['trigger pep']).toBe(0)
 })
 
-test('rows of a rule, and a rule of which nothing is in force', async () => {
+test('counts rows of a rule, and returns 404 when no version is in force', async () => {
   const rule_key = 'large-amounts'
   const definition = {
     inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],

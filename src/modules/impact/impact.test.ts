@@ -1,4 +1,4 @@
-/** What a change would have done to past decisions: exact figures on thirty subjects, and when they no longer hold. */
+/** Impact runs: exact figures for thirty subjects, and when a run becomes stale. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
@@ -12,12 +12,12 @@ import { createImpactRunJob } from './jobs.ts'
 let w: TestApp
 let t: ExampleTenant
 let policy: Policy
-/** In order of their subjects' ids. */
+/** In order of subject ids. */
 let decided: { subject_id: string; evaluation_id: string; country: string }[]
 
 const PORTION = 7
 beforeAll(async () => {
-  // Small portions, so that thirty subjects are several steps.
+  // Small groups, so that thirty subjects take several steps.
   w = await startTestApp({
     modules: modules.map((module) =>
       module.name === 'impact' ? { ...module, jobs: [createImpactRunJob(PORTION)] } : module,
@@ -40,7 +40,7 @@ async function decideThirty(of: ExampleTenant, matrix_key: string) {
     ]
     const body = { subject_type: 'person', name: `Person ${n}`, segment, attributes: { country } }
     const { subject_id } = await of.make('POST /subjects', { body: segment === null ? without(body) : body })
-    // Of two decisions, only the later one counts.
+    // Only the latest decision of a subject counts.
     if (n < 3) await of.make('POST /evaluations', { body: { matrix_key, subject_id, inputs: { country: 'IR' } } })
     const { evaluation_id } = await of.make('POST /evaluations', { body: { matrix_key, subject_id } })
     made.push({ subject_id, evaluation_id, country })
@@ -51,16 +51,16 @@ const without = ({ segment: _, ...body }: Record<string, unknown>) => body
 
 const publish = async (list_key: string, data: readonly object[], of = t): Promise<number> =>
   (await of.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data } })).version
-const impactOf = (list_key: string, version: number | string, body: object = {}, of = t): Promise<string> =>
+const runListImpact = (list_key: string, version: number | string, body: object = {}, of = t): Promise<string> =>
   runImpact(of, `POST /reference-data/datasets/${list_key}/versions/${version}/impact`, body)
-const look = (run_id: string, of = t) => of.make(`GET /reference-data/impact-runs/${run_id}`)
-/** DE from 2000 to 5000: its customers come from 2000 to 3500, and into the higher band. */
+const getRun = (run_id: string, of = t) => of.make(`GET /reference-data/impact-runs/${run_id}`)
+/** DE changes from 2000 to 5000: its subjects change from 2000 to 3500, and to the higher band. */
 const tighter = countries.map((entry) => (entry.code === 'DE' ? { ...entry, score_bps: 5000 } : entry))
 
-describe('one country of a list moves', () => {
-  test('flips exactly the latest decisions that read it, by band, factor and segment', async () => {
+describe('a changed country of a list', () => {
+  test('changes exactly the latest decisions that read it, by band, factor and segment', async () => {
     const version = await publish(policy.country_list, tighter)
-    const run = await look(await impactOf(policy.country_list, version))
+    const run = await getRun(await runListImpact(policy.country_list, version))
     const { content_hash } = await t.make(`GET /reference-data/datasets/${policy.country_list}/versions/${version}`)
     expect(run).toMatchObject({
       state: 'succeeded',
@@ -107,14 +107,14 @@ describe('one country of a list moves', () => {
     })
     const receipt = await t.make(`GET /reference-data/receipts/${run.receipt_id}`)
     expect(receipt.manifest_hash).toBe(run.manifest_hash)
-    // Measuring rates nobody and stores no decision.
+    // A run rates no subject and stores no decision.
     const risk = await t.make(`GET /subjects/${germans[0]?.subject_id}/risk`)
     expect(risk).toMatchObject({ band: 'low', rating: { evaluation_id: germans[0]?.evaluation_id } })
   })
 
-  test('that is left out refuses whom it decided, and says why', async () => {
+  test('that is removed makes its decisions fail, with the reason', async () => {
     const version = await publish(policy.country_list, countries.slice(0, 2))
-    const { result } = await look(await impactOf(policy.country_list, version))
+    const { result } = await getRun(await runListImpact(policy.country_list, version))
     expect(result).toMatchObject({ decisions: 30, flips: 0, refusals_added: 10 })
     expect(result.transitions).toContainEqual({
       family: 'matrix',
@@ -129,35 +129,35 @@ describe('one country of a list moves', () => {
     expect(result.samples[0].refusals[0].message).toContain('IR')
   })
 
-  test('of whom only a sample is drawn: at most so many, stated with the seed that draws the same again', async () => {
+  test('is measured on a sample with a maximum size and a repeatable seed', async () => {
     const order = { max_subjects: 12, seed: 7 }
     const [one, two] = [
-      await look(await impactOf(policy.country_list, 2, order)),
-      await look(await impactOf(policy.country_list, 2, order)),
+      await getRun(await runListImpact(policy.country_list, 2, order)),
+      await getRun(await runListImpact(policy.country_list, 2, order)),
     ]
     expect(one.result.population).toEqual({ subjects: 30, taken: 12, seed: 7, complete: false })
     expect(one.result.decisions).toBe(12)
     expect(two.result).toEqual(one.result)
-    const other = await look(await impactOf(policy.country_list, 2, { ...order, seed: 8 }))
+    const other = await getRun(await runListImpact(policy.country_list, 2, { ...order, seed: 8 }))
     expect(other.result.decisions).toBe(12)
     expect(other.result.samples).not.toEqual(one.result.samples)
   })
 })
 
-test('where a person has overridden the rating, their band is what both sides are held against', async () => {
+test('compares both sides with the band of an override', async () => {
   const of = (country: string, index = 0) =>
     decided.filter((one) => one.country === country)[index]?.subject_id as string
   const override = (subject_id: string, band: string) => {
     const expires_at = new Date(Date.now() + 3_600_000).toISOString()
     return t.make(`POST /subjects/${subject_id}/risk-override`, { body: { band, reason: 'known', expires_at } })
   }
-  const outcomes = async () => (await look(await impactOf(policy.country_list, 2))).result.known_outcomes
+  const outcomes = async () => (await getRun(await runListImpact(policy.country_list, 2))).result.known_outcomes
   const nobody = { decisions: 0, agreed_before: 0, agreed_after: 0, table: [] }
   expect(await outcomes()).toEqual(nobody)
   await override(of('DE'), 'high')
   await override(of('DE', 1), 'high')
   await override(of('DE', 2), 'low')
-  // Of two, the later one counts.
+  // The latest one counts.
   await override(of('CH'), 'low')
   await override(of('CH'), 'high')
   const key = policy.matrix_key
@@ -178,8 +178,8 @@ test('where a person has overridden the rating, their band is what both sides ar
   expect(await outcomes()).toEqual(nobody)
 })
 
-test('a result of before overrides were looked at is shown without them', async () => {
-  const { run_id } = await look(await impactOf(policy.country_list, 2))
+test('shows a result of an older format without overrides', async () => {
+  const { run_id } = await getRun(await runListImpact(policy.country_list, 2))
   const superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
   await superuser.query('set session_replication_role = replica')
@@ -190,8 +190,8 @@ test('a result of before overrides were looked at is shown without them', async 
 })
 
 describe('a run', () => {
-  test('goes on after a step that failed, and counts nobody twice', async () => {
-    const whole = await look(await impactOf(policy.country_list, 2))
+  test('resumes after a failed step and counts no subject twice', async () => {
+    const whole = await getRun(await runListImpact(policy.country_list, 2))
     const superuser = new pg.Client(w.clone.postgres)
     await superuser.connect()
     await superuser.query(`create function app.fail_once() returns trigger language plpgsql as $$
@@ -203,7 +203,7 @@ describe('a run', () => {
     try {
       const job = await t.make(`POST /reference-data/datasets/${policy.country_list}/versions/2/impact`, { body: {} })
       expect(await t.runToEnd(job)).toMatchObject({ state: 'succeeded', attempts: 2 })
-      const run = await look(job.resource.split('/').at(-1))
+      const run = await getRun(job.resource.split('/').at(-1))
       expect(run.result).toEqual(whole.result)
       expect(run.result).toMatchObject({ decisions: 30, flips: 10 })
     } finally {
@@ -212,17 +212,17 @@ describe('a run', () => {
     }
   })
 
-  test('is cancelled and taken up again like any job', async () => {
+  test('is cancelled and retried like any job', async () => {
     const job = await t.make(`POST /reference-data/datasets/${policy.country_list}/versions/2/impact`, { body: {} })
     const run_id = job.resource.split('/').at(-1)
     await t.make(`POST /jobs/${job.job_id}/cancel`)
-    expect(await look(run_id)).toMatchObject({ state: 'cancelled', result: null })
+    expect(await getRun(run_id)).toMatchObject({ state: 'cancelled', result: null })
     await t.runToEnd(await t.make(`POST /jobs/${job.job_id}/retry`))
-    expect(await look(run_id)).toMatchObject({ state: 'succeeded', result: { decisions: 30 } })
+    expect(await getRun(run_id)).toMatchObject({ state: 'succeeded', result: { decisions: 30 } })
   })
 
-  test('is written once: neither what was tried nor what was found can be altered', async () => {
-    const run_id = await impactOf(policy.country_list, 2)
+  test('cannot be altered in the database', async () => {
+    const run_id = await runListImpact(policy.country_list, 2)
     const attempt = (set: string) =>
       t.write((tx) =>
         tx.run(`update app.impact_run set ${set} where tenant_id = $1 and run_id = $2`, [tx.tenant_id, run_id]),
@@ -233,8 +233,8 @@ describe('a run', () => {
     await expect(gone).rejects.toThrow()
   })
 
-  test('is listed newest first, and seen by its own tenant only', async () => {
-    const run_id = await impactOf(policy.country_list, 2)
+  test('is listed newest first, for its own tenant only', async () => {
+    const run_id = await runListImpact(policy.country_list, 2)
     const { items } = await t.make('GET /reference-data/impact-runs?limit=1')
     expect(items).toMatchObject([{ run_id, family: 'list', key: policy.country_list, state: 'succeeded' }])
     const other = await ExampleTenant.create(w)
@@ -243,16 +243,16 @@ describe('a run', () => {
     expect((await w.call('GET /reference-data/impact-runs', { token })).json.items).toEqual([])
   })
 
-  test('over a list nobody decided with looked at nothing, and says so', async () => {
+  test('on a list that no decision used has an empty sample', async () => {
     const empty = await newPolicy(t)
     const version = await publish(empty.country_list, tighter)
-    const { result, state } = await look(await impactOf(empty.country_list, version))
+    const { result, state } = await getRun(await runListImpact(empty.country_list, version))
     expect([state, result.decisions, result.flips, result.samples]).toEqual(['succeeded', 0, 0, []])
     expect(result.definitions).toMatchObject([{ key: empty.matrix_key }])
     expect(result.population).toEqual({ subjects: 0, taken: 0, seed: null, complete: true })
   })
 
-  test('leaves out a decision that was altered, and subjects that have gone', async () => {
+  test('leaves out altered decisions and offboarded subjects', async () => {
     const mine = await newPolicy(t)
     const made = await decideThirty(t, mine.matrix_key)
     await t.make(`POST /subjects/${made[1]?.subject_id}/offboard`, { body: { reason: 'closed' } })
@@ -262,28 +262,31 @@ describe('a run', () => {
       update app.evaluation set document = replace(document, '"DE"', '"CH"') where evaluation_id = '${made[4]?.evaluation_id}'`)
     await superuser.end()
     const version = await publish(mine.country_list, tighter)
-    const { result } = await look(await impactOf(mine.country_list, version))
+    const { result } = await getRun(await runListImpact(mine.country_list, version))
     expect(result).toMatchObject({ decisions: 28, unusable: 1, flips: 8, population: { subjects: 29 } })
   })
 })
 
 describe('the latest decision', () => {
-  test('about a subject may be an item of a batch', async () => {
+  test('of a subject may be an item of a batch', async () => {
     const mine = await newPolicy(t)
     const [first, second] = [await decideOne(mine.matrix_key), await decideOne(mine.matrix_key)]
     const items = [{ subject_id: first, inputs: { country: 'DE' } }]
     const batch_id = await runBatch(t, { matrix_key: mine.matrix_key, items })
     const version = await publish(mine.country_list, tighter)
-    const { result } = await look(await impactOf(mine.country_list, version))
+    const { result } = await getRun(await runListImpact(mine.country_list, version))
     expect(result).toMatchObject({ decisions: 2, flips: 1, population: { subjects: 2 } })
     expect(result.samples).toMatchObject([{ subject_id: first, evaluation_id: null, batch_id, seq: 1 }])
-    // Decided on again by itself, that counts.
+    // A later single decision replaces the item.
     await t.make('POST /evaluations', { body: { matrix_key: mine.matrix_key, subject_id: first } })
     await t.make('POST /evaluations', { body: { matrix_key: mine.matrix_key, subject_id: second } })
-    expect((await look(await impactOf(mine.country_list, version))).result).toMatchObject({ decisions: 2, flips: 0 })
+    expect((await getRun(await runListImpact(mine.country_list, version))).result).toMatchObject({
+      decisions: 2,
+      flips: 0,
+    })
   })
 
-  /** One of CH. */
+  /** A subject of CH. */
   async function decideOne(matrix_key: string): Promise<string> {
     const body = { subject_type: 'person', name: 'Ada', attributes: { country: 'CH' } }
     const { subject_id } = await t.make('POST /subjects', { body })
@@ -292,18 +295,18 @@ describe('the latest decision', () => {
   }
 })
 
-describe('it no longer holds', () => {
-  test('once anything that was in force with it has moved', async () => {
+describe('a run becomes stale', () => {
+  test('when anything that was in force with it changes', async () => {
     const mine = await newPolicy(t)
     const version = await publish(mine.country_list, tighter)
-    const run_id = await impactOf(mine.country_list, version)
-    expect(await look(run_id)).toMatchObject({ stale: false })
+    const run_id = await runListImpact(mine.country_list, version)
+    expect(await getRun(run_id)).toMatchObject({ stale: false })
     await publishList(t, mine.band_list, [
       { ...bands[0], to_bps: 3999 },
       { ...bands[1], from_bps: 4000 },
     ] as object[])
-    expect(await look(run_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
-    const { result } = await look(await impactOf(mine.country_list, version))
+    expect(await getRun(run_id)).toMatchObject({ stale: true, stale_because: 'in_force' })
+    const { result } = await getRun(await runListImpact(mine.country_list, version))
     expect(result.decisions).toBe(0)
   })
 })
@@ -323,7 +326,7 @@ describe('a backtest', () => {
     ],
   })
 
-  test('of a draft says what it would require, and is stale once the draft is edited', async () => {
+  test('of a draft reports required actions, and is stale once the draft is edited', async () => {
     const path = `/risk-matrices/${policy.matrix_key}`
     await t.make(`POST ${path}/versions`, { body: { definition: draft() } })
     const run_id = await runImpact(t, `POST ${path}/versions/draft/backtest`)
@@ -340,7 +343,7 @@ describe('a backtest', () => {
     await t.make(`DELETE ${path}/versions/draft`)
   })
 
-  test('of a rule says whom it would hit', async () => {
+  test('of a rule reports hits', async () => {
     const rule_key = 'large-amount'
     const definition = (least: number) => ({
       inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],
@@ -385,7 +388,7 @@ describe('a backtest', () => {
     expect(reply.status).toBe(404)
   })
 
-  test('of a draft that cannot be read is refused', async () => {
+  test('of a draft that does not compile is refused', async () => {
     const path = `/risk-matrices/${policy.matrix_key}`
     await t.make(`POST ${path}/versions`, { body: { definition: { factors: 'none' } } })
     const reply = await w.call(`POST ${path}/versions/draft/backtest`, { token: await t.token(), body: {} })

@@ -132,7 +132,7 @@ export interface DecisionWindow {
   readonly from_at: string
   readonly until_at: string
 }
-const windowValues = ({ definitions, from_at, until_at }: DecisionWindow): unknown[] => [
+const toWindowValues = ({ definitions, from_at, until_at }: DecisionWindow): unknown[] => [
   definitions.map(({ family }) => family),
   definitions.map(({ key }) => key),
   from_at,
@@ -159,7 +159,7 @@ const decidedOn = `app.subject s where s.tenant_id = $1 and s.state = 'active'
 export const countDecidedSubjects = async (tx: Tx, window: DecisionWindow): Promise<number> => {
   const row = await tx.find<{ subjects: number }>(`select count(*) as subjects from ${decidedOn}`, [
     tx.tenant_id,
-    ...windowValues(window),
+    ...toWindowValues(window),
   ])
   return row?.subjects ?? 0
 }
@@ -174,7 +174,7 @@ export const findSampleThreshold = async (
   const row = await tx.find<{ threshold: string }>(
     `select hashtextextended(s.subject_id::text, $6)::text as threshold from ${decidedOn}
       order by hashtextextended(s.subject_id::text, $6) offset $7 limit 1`,
-    [tx.tenant_id, ...windowValues(window), seed, most - 1],
+    [tx.tenant_id, ...toWindowValues(window), seed, most - 1],
   )
   return (row as { threshold: string }).threshold
 }
@@ -226,7 +226,7 @@ export const listPastDecisions = async (
        left join app.evaluation e on e.tenant_id = $1 and e.evaluation_id = p.evaluation_id
        left join app.batch_item i on i.tenant_id = $1 and i.batch_id = p.batch_id and i.seq = p.seq
       order by s.subject_id, p.family, p.key`,
-    [tx.tenant_id, ...windowValues(window), after, threshold, seed, count],
+    [tx.tenant_id, ...toWindowValues(window), after, threshold, seed, count],
   )
   return rows.map(
     ({

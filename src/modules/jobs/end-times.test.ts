@@ -24,7 +24,7 @@ const check = async (job_id: string, condition: string) => {
   return w.inTenant(tenant_id, (tx) => tx.find(sql, [tenant_id, job_id]))
 }
 
-test('a cancelled job ends after its last attempt started, although the cancellation was requested earlier', async () => {
+test('a cancelled job ends after its last attempt started', async () => {
   const job_id = await newJob()
   await w.inTenant(tenant_id, async (tx) => {
     await tx.query('select 1')
@@ -34,7 +34,7 @@ test('a cancelled job ends after its last attempt started, although the cancella
   expect(await check(job_id, 'finished_at >= started_at')).toEqual({ state: 'cancelled', holds: true })
 })
 
-test('a job whose worker died ends after the cancellation that was requested meanwhile', async () => {
+test('an abandoned job ends after a cancellation that was requested meanwhile', async () => {
   const job_id = await newJob()
   await update(
     job_id,

@@ -6,7 +6,7 @@ import { closed } from '#kernel/schema.ts'
 import { demoModule } from '#test/support/demo-jobs.ts'
 import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
 
-/** Each test says what its jobs do. */
+/** Each test sets what its jobs do. */
 let body: (job: JobContext) => Promise<Record<string, unknown> | null> = async () => null
 const test_kind = { summary: 'Does what the test says.', payload: closed({}), resumes: 'checkpoint' as const }
 const testJob = defineJob({ ...test_kind, kind: 'test-job', run: (job) => body(job as JobContext) })
@@ -58,7 +58,7 @@ async function startHeldJob() {
   return { job_id, goOn }
 }
 
-async function* eventsOf(reply: Response): AsyncGenerator<string> {
+async function* readEvents(reply: Response): AsyncGenerator<string> {
   let text = ''
   for await (const part of (reply.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
     text += part
@@ -69,8 +69,8 @@ async function* eventsOf(reply: Response): AsyncGenerator<string> {
   }
 }
 
-describe('starting long work', () => {
-  test('answers 202 with the job, where to follow it and when to ask', async () => {
+describe('starting a job', () => {
+  test('returns 202 with the job, its location and Retry-After', async () => {
     const reply = await w.call('POST /demos', { token, body: { upto: 3 } })
     expect(reply.status).toBe(202)
     expect(reply.headers['location']).toBe(`/api/jobs/${reply.json.job_id}`)
@@ -87,7 +87,7 @@ describe('starting long work', () => {
     expect((await w.call('GET /jobs', { token })).json.items).toEqual([])
   })
 
-  test('is repeated safely: the same key gives the same job, which runs once', async () => {
+  test('repeated with the same Idempotency-Key gives the same job, which runs once', async () => {
     const send = () => w.call('POST /demos', { token, body: { upto: 2 }, headers: { 'idempotency-key': 'start-once' } })
     const first = await send()
     const second = await send()
@@ -97,7 +97,7 @@ describe('starting long work', () => {
     expect((await w.call('GET /jobs', { token })).json.items).toHaveLength(1)
   })
 
-  test('beyond the allowance of unfinished jobs is 429, also for starting again', async () => {
+  test('returns 429 beyond the limit of unfinished jobs, also for a retry', async () => {
     await setLimit('heavy', 1)
     const first = await w.call('POST /demos', { token, body: { upto: 0 } })
     const refused = await w.call('POST /demos', { token, body: { upto: 0 } })
@@ -111,8 +111,8 @@ describe('starting long work', () => {
   })
 })
 
-describe('following a job', () => {
-  test('says when to ask again until it has ended', async () => {
+describe('reading a job', () => {
+  test('sends Retry-After until the job has ended', async () => {
     const { job_id, goOn } = await startHeldJob()
     const running = await get(job_id)
     expect(running.status).toBe(200)
@@ -125,7 +125,7 @@ describe('following a job', () => {
     expect(ended.headers['retry-after']).toBeUndefined()
   })
 
-  test('gives 304 while nothing has changed', async () => {
+  test('returns 304 while nothing has changed', async () => {
     const job_id = await w.enqueue(tenant, 'test-job')
     const first = await get(job_id)
     const etag = String(first.headers['etag'])
@@ -138,7 +138,7 @@ describe('following a job', () => {
     expect(changed.headers['etag']).not.toBe(etag)
   })
 
-  test('with wait answers when the job changes, and at once when it has ended', async () => {
+  test('with wait replies when the job changes, and at once when it has ended', async () => {
     const { job_id, goOn } = await startHeldJob()
     const before = await get(job_id)
     const waiting = get(job_id, '?wait=8')
@@ -150,7 +150,7 @@ describe('following a job', () => {
     expect((await get(job_id, '?wait=8')).json.state).toBe('succeeded')
   })
 
-  test('with wait answers the unchanged job when the time is up', async () => {
+  test('with wait returns the unchanged job when the time is up', async () => {
     const job_id = await w.enqueue(tenant, 'test-job')
     expect((await get(job_id, '?wait=1')).json).toMatchObject({ state: 'queued', revision: 1 })
   })
@@ -160,7 +160,7 @@ describe('following a job', () => {
     expect((await get(job_id, `?wait=${wait}`)).status).toBe(422)
   })
 
-  test('by events tells each change as it comes and closes at the terminal state', async () => {
+  test('streams each change and closes at the terminal state', async () => {
     const origin = await w.listen()
     const latches = [latch(), latch()] as const
     body = async (job) => {
@@ -177,14 +177,14 @@ describe('following a job', () => {
     expect(reply.status).toBe(200)
     expect(reply.headers.get('content-type')).toContain('text/event-stream')
     const seen: { state: string; progress: { done: number } }[] = []
-    for await (const event of eventsOf(reply)) {
+    for await (const event of readEvents(reply)) {
       const [name, id, data] = event.split('\n') as [string, string, string]
       const job = JSON.parse(data.replace(/^data: /, ''))
       expect(name).toBe('event: job')
       expect(id).toBe(`id: ${job.revision}`)
       expect(job.job_id).toBe(job_id)
       seen.push(job)
-      // Each step waits until the one before has been told.
+      // Each step waits until the event of the step before was received.
       latches[job.progress.done as 0 | 1]?.open()
     }
     expect(seen.map(({ progress }) => progress.done).slice(0, 2)).toEqual([0, 1])
@@ -192,7 +192,7 @@ describe('following a job', () => {
     expect(seen.at(-1)).toMatchObject({ state: 'succeeded', result: { ended: true } })
   })
 
-  test('by events of a job that has ended gives one event and closes', async () => {
+  test('streams one event of a job that has ended and closes', async () => {
     const job_id = await w.enqueue(tenant, 'test-job')
     await w.call(`POST /jobs/${job_id}/cancel`, { token })
     const reply = await w.call(`GET /jobs/${job_id}/events`, { token })
@@ -200,19 +200,19 @@ describe('following a job', () => {
     expect(reply.text).toContain('"state":"cancelled"')
   })
 
-  test('those who wait for the same job look together', async () => {
+  test('coalesces the reads of requests that wait for the same job', async () => {
     const job_id = await w.enqueue(tenant, 'test-job')
     const reads = vi.spyOn(w.runtime.database, 'read')
     onTestFinished(() => reads.mockRestore())
     const replies = await Promise.all(Array.from({ length: 20 }, () => get(job_id, '?wait=1')))
     expect(replies.map(({ json }) => json.state)).toEqual(Array(20).fill('queued'))
-    // A look each for the first answer, and then hardly more than one waiter alone would need; apart it would be a hundred.
+    // One read per request for the first reply, then hardly more than a single waiter needs; without coalescing it would be a hundred.
     const looks = reads.mock.calls.length - 20
     expect(looks).toBeGreaterThan(0)
     expect(looks).toBeLessThan(60)
   })
 
-  test('sixty-four at once wait on a pool of two without keeping a read from it', async () => {
+  test('serves reads from a pool of two while 64 requests wait', async () => {
     await setLimit('in_flight', 100)
     const { job_id, goOn } = await startHeldJob()
     const waiting = Array.from({ length: 64 }, () => get(job_id, '?wait=8'))
@@ -234,7 +234,7 @@ describe('following a job', () => {
 })
 
 describe('who may see a job', () => {
-  test('a restricted job is not there for the other roles, whatever they try', async () => {
+  test('returns 404 for a restricted job to other roles, on every operation', async () => {
     const job_id = await w.enqueue(tenant, 'test-restricted')
     const open_id = await w.enqueue(tenant, 'test-job')
     const analyst = await w.token({ tenant_id: tenant, roles: ['analyst', 'tenant_admin', 'compliance_officer'] })
@@ -245,8 +245,8 @@ describe('who may see a job', () => {
         w.call(at.replace('ID', missing), { token: analyst }),
       ])
       expect(refused.status, at).toBe(404)
-      const faceless = ({ instance: _i, request_id: _r, ...rest }: Record<string, unknown>) => rest
-      expect(faceless(refused.json), at).toEqual(faceless(absent.json))
+      const withoutRequestIds = ({ instance: _i, request_id: _r, ...rest }: Record<string, unknown>) => rest
+      expect(withoutRequestIds(refused.json), at).toEqual(withoutRequestIds(absent.json))
     }
     const listed = await w.call('GET /jobs', { token: analyst })
     expect(listed.json.items.map((job: { job_id: string }) => job.job_id)).toEqual([open_id])
@@ -257,14 +257,14 @@ describe('who may see a job', () => {
     expect((await w.call('GET /jobs', { token: auditor })).json.items).toHaveLength(2)
   })
 
-  test("another tenant's job is not there", async () => {
+  test("returns 404 for another tenant's job", async () => {
     const job_id = await w.enqueue(await w.makeTenant(), 'test-job')
     for (const at of [`GET /jobs/${job_id}`, `GET /jobs/${job_id}/events`, `POST /jobs/${job_id}/cancel`]) {
       expect((await w.call(at, { token })).status, at).toBe(404)
     }
   })
 
-  test('readers may not cancel or start again', async () => {
+  test('returns 403 when a reader cancels or retries', async () => {
     const job_id = await w.enqueue(tenant, 'test-job')
     const reader = await w.token({ tenant_id: tenant, roles: ['viewer', 'auditor'] })
     for (const verb of ['cancel', 'retry']) {
@@ -274,7 +274,7 @@ describe('who may see a job', () => {
 })
 
 describe('listing', () => {
-  test('is newest first, by kind and state, page by page', async () => {
+  test('is newest first, filtered by kind and state, in pages', async () => {
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.push(await w.enqueue(tenant, i % 2 ? 'test-restricted' : 'test-job'))
     await w.call(`POST /jobs/${ids[0]}/cancel`, { token })

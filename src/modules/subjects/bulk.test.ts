@@ -1,4 +1,4 @@
-/** Files of subjects: every row counted once, every bad one named, whatever happens to file, worker or connection. */
+/** Bulk imports: every row is counted once and every faulty one reported, whatever happens to file, worker or connection. */
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -20,19 +20,19 @@ afterAll(async () => {
 })
 afterEach(() => w.clear())
 
-async function order(bytes: string | Buffer, format = 'ndjson', options: object = {}) {
+async function startBulk(bytes: string | Buffer, format = 'ndjson', options: object = {}) {
   const headers = { 'content-type': 'application/octet-stream' }
   const { upload_id } = await t.make('POST /uploads?file_name=subjects', { payload: bytes, headers })
   return t.make('POST /subjects/bulk', { body: { upload_id, format, options } })
 }
-const bulkOf = (job: { resource: string }) => t.make(`GET ${job.resource.replace('/api', '')}`)
-const rejectsOf = (job: { resource: string }) => t.make(`GET ${job.resource.replace('/api', '')}/rejects?limit=200`)
-async function takenIn(bytes: string | Buffer, format = 'ndjson', options: object = {}) {
+const getBulk = (job: { resource: string }) => t.make(`GET ${job.resource.replace('/api', '')}`)
+const listRejects = (job: { resource: string }) => t.make(`GET ${job.resource.replace('/api', '')}/rejects?limit=200`)
+async function importFile(bytes: string | Buffer, format = 'ndjson', options: object = {}) {
   t = await ExampleTenant.create(w)
-  const job = await order(bytes, format, options)
+  const job = await startBulk(bytes, format, options)
   w.startRunner()
   await w.ended(t.tenant_id, job.job_id)
-  return { job, bulk: await bulkOf(job), rejects: (await rejectsOf(job)).items }
+  return { job, bulk: await getBulk(job), rejects: (await listRejects(job)).items }
 }
 
 const ndjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
@@ -58,20 +58,20 @@ const stored = async (): Promise<Record<string, number>> =>
     ).map(({ external_id, revision }) => [external_id, revision]),
   )
 
-test('the hash of the file goes with the upload', async () => {
+test('the hash of the file is removed with the upload', async () => {
   const bytes = ndjson(many(1))
-  const { job, bulk } = await takenIn(bytes)
+  const { job, bulk } = await importFile(bytes)
   expect(bulk.source).toMatchObject({ file_name: 'subjects', sha256: hash('sha256', bytes, 'hex') })
   await t.write((tx) => tx.run('delete from app.upload where tenant_id = $1', [tx.tenant_id]))
-  expect((await bulkOf(job)).source).toEqual({ ...bulk.source, sha256: null })
+  expect((await getBulk(job)).source).toEqual({ ...bulk.source, sha256: null })
 })
 
 describe('a file', () => {
-  test('of CSV becomes subjects, with attributes of the kinds that were stated', async () => {
+  test('in CSV creates subjects with attributes of the declared types', async () => {
     const text =
       'external_id,subject_type,name,segment,attributes.country\n' +
       'a,person,"Lovelace, Ada",retail,GB\nb,company,Analytical Engines,,\n'
-    const { bulk, rejects } = await takenIn(text, 'csv')
+    const { bulk, rejects } = await importFile(text, 'csv')
     expect(bulk).toMatchObject({ state: 'succeeded', counts: { ...zero, rows: 2, created: 2 }, problem: null })
     expect(rejects).toEqual([])
     const [b, a] = (await t.make('GET /subjects')).items
@@ -82,21 +82,21 @@ describe('a file', () => {
       { column: 'Art', pointer: '/subject_type' },
       { column: 'Umsatz', pointer: '/attributes/turnover', kind: 'decimal', decimal_separator: ',' },
     ]
-    const mapped = await takenIn('Kunde;Art;Umsatz\nAda;person;12,5\n', 'csv', { delimiter: ';', columns })
+    const mapped = await importFile('Kunde;Art;Umsatz\nAda;person;12,5\n', 'csv', { delimiter: ';', columns })
     expect(mapped.bulk.counts).toMatchObject({ created: 1 })
     expect((await t.make('GET /subjects')).items[0].attributes).toEqual({ turnover: 12.5 })
   })
 
-  test('taken in again changes what differs and leaves the rest', async () => {
-    await takenIn(ndjson(many(5)))
-    const again = await order(ndjson([...many(4), row(5, { name: 'New' }), row(6)]))
+  test('imported again changes only what differs', async () => {
+    await importFile(ndjson(many(5)))
+    const again = await startBulk(ndjson([...many(4), row(5, { name: 'New' }), row(6)]))
     await w.ended(t.tenant_id, again.job_id)
-    expect((await bulkOf(again)).counts).toEqual({ ...zero, rows: 6, created: 1, changed: 1, unchanged: 4 })
+    expect((await getBulk(again)).counts).toEqual({ ...zero, rows: 6, created: 1, changed: 1, unchanged: 4 })
     expect(await stored()).toEqual({ 'id-1': 1, 'id-2': 1, 'id-3': 1, 'id-4': 1, 'id-5': 2, 'id-6': 1 })
   })
 
-  test('with bad rows: each is named with its place and reason, the others are taken', async () => {
-    const { bulk, rejects } = await takenIn(
+  test('with faulty rows reports each with line and reason, and imports the others', async () => {
+    const { bulk, rejects } = await importFile(
       [
         JSON.stringify(row(1)),
         '{"name":',
@@ -127,9 +127,9 @@ describe('a file', () => {
     expect(await stored()).toEqual({ 'id-1': 1, 'id-9': 1 })
   })
 
-  test('with an external id twice: the first row counts, near and far', async () => {
+  test('with a repeated external id imports the first row, also across steps', async () => {
     const rows = [row(1), row(1, { name: 'Again' }), ...many(2500).slice(1), row(2, { name: 'Far' }), row(1)]
-    const { bulk, rejects } = await takenIn(ndjson(rows))
+    const { bulk, rejects } = await importFile(ndjson(rows))
     expect(bulk.counts).toEqual({ ...zero, rows: 2503, created: 2500, rejected: 3, faults: 3 })
     expect(rejects).toMatchObject([
       { code: 'duplicate_external_id', at: { row: 2 }, message: 'The external id was used in row 1 already.' },
@@ -143,14 +143,14 @@ describe('a file', () => {
     expect(left).toEqual([])
   })
 
-  test('naming an offboarded subject: its row is rejected', async () => {
-    await takenIn(ndjson([row(1)]))
+  test('with an offboarded subject rejects its row', async () => {
+    await importFile(ndjson([row(1)]))
     const [{ subject_id }] = (await t.make('GET /subjects')).items
     await t.make(`POST /subjects/${subject_id}/offboard`, { body: { reason: 'x' } })
-    const job = await order(ndjson([row(1, { name: 'Back' }), row(2)]))
+    const job = await startBulk(ndjson([row(1, { name: 'Back' }), row(2)]))
     await w.ended(t.tenant_id, job.job_id)
-    expect((await bulkOf(job)).counts).toEqual({ ...zero, rows: 2, created: 1, rejected: 1, faults: 1 })
-    expect((await rejectsOf(job)).items).toMatchObject([{ code: 'subject_offboarded', at: { row: 1 } }])
+    expect((await getBulk(job)).counts).toEqual({ ...zero, rows: 2, created: 1, rejected: 1, faults: 1 })
+    expect((await listRejects(job)).items).toMatchObject([{ code: 'subject_offboarded', at: { row: 1 } }])
   })
 
   test.each([
@@ -161,18 +161,18 @@ describe('a file', () => {
     ['no byte at all', '', 'csv', 'empty_source'],
     ['a damaged archive', Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8]), 'csv', 'archive_damaged'],
   ])('that is broken (%s) changes nothing', async (_name, bytes, format, code) => {
-    const { bulk } = await takenIn(bytes, format)
+    const { bulk } = await importFile(bytes, format)
     expect(bulk).toMatchObject({ state: 'failed', counts: zero })
     expect(bulk.problem).toMatchObject({ code: 'source_invalid', source_fault: { code } })
     expect(await stored()).toEqual({})
   })
 
-  test('without any row is taken in, and was nothing', async () => {
-    const { bulk } = await takenIn('external_id,subject_type,name\n', 'csv')
+  test('without rows succeeds with zero counts', async () => {
+    const { bulk } = await importFile('external_id,subject_type,name\n', 'csv')
     expect(bulk).toMatchObject({ state: 'succeeded', counts: zero })
   })
 
-  test('with options that do not fit, or without its upload, is refused at once', async () => {
+  test('with wrong options or a missing upload is refused at once', async () => {
     t = await ExampleTenant.create(w)
     const token = await t.token()
     const headers = { 'content-type': 'application/octet-stream' }
@@ -188,8 +188,8 @@ describe('a file', () => {
     expect((await w.call('POST /subjects/bulk', { token, body: missing })).status).toBe(404)
   })
 
-  test('leaves an event for each step, without any personal value', async () => {
-    const { job } = await takenIn(ndjson(many(1500)))
+  test('writes one audit event per step, without personal data', async () => {
+    const { job } = await importFile(ndjson(many(1500)))
     const { items } = await t.make(`GET /audit/objects/jobs/${job.job_id}`)
     const details = items.map(({ detail }: { detail: object }) => detail)
     expect(details).toMatchObject([
@@ -201,48 +201,48 @@ describe('a file', () => {
   })
 })
 
-/** Row 1500 stands at a gate of the database: a test holds its key, or the gate falls. */
+/** Row 1500 waits for an advisory lock that a test holds, or fails, as the test chooses. */
 const GATE = 4711
-const gate = (act: string) =>
+const installTrigger = (act: string) =>
   superuser.query(`create or replace function app.test_gate() returns trigger language plpgsql as $$
       begin if new.external_id = 'id-1500' then ${act} end if; return new; end $$;
     create or replace trigger test_gate before insert on app.subject for each row execute function app.test_gate()`)
-const removeGate = () => superuser.query('drop trigger if exists test_gate on app.subject')
+const removeTrigger = () => superuser.query('drop trigger if exists test_gate on app.subject')
 const waiting = async () =>
   (await superuser.query(`select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE} and not granted`))
     .rowCount
 
-describe('interrupted', () => {
-  afterEach(removeGate)
+describe('an interrupted import', () => {
+  afterEach(removeTrigger)
   const whole = { ...zero, rows: 2500, created: 2500 }
   const everybody = Object.fromEntries(many(2500).map(({ external_id }) => [external_id, 1]))
 
   test.each([
     ['a step fails', `raise exception 'broken';`],
     ['the connection dies in a step', 'perform pg_terminate_backend(pg_backend_pid());'],
-  ])('when %s, nothing of it stays, and the next attempt goes on behind the last step', async (_name, act) => {
+  ])('rolls back the step when %s, and the next attempt resumes after the last step', async (_name, act) => {
     t = await ExampleTenant.create(w)
-    await gate(act)
-    const job = await order(ndjson(many(2500)))
+    await installTrigger(act)
+    const job = await startBulk(ndjson(many(2500)))
     w.startRunner()
     await waitUntil('the first attempt is over', async () => {
       const { state, attempts } = await w.look(t.tenant_id, job.job_id)
       return state === 'queued' && attempts === 1
     })
-    expect((await bulkOf(job)).counts).toEqual({ ...zero, rows: 1000, created: 1000 })
+    expect((await getBulk(job)).counts).toEqual({ ...zero, rows: 1000, created: 1000 })
     expect(Object.keys(await stored())).toHaveLength(1000)
-    await removeGate()
+    await removeTrigger()
     await w.hurry(t.tenant_id, job.job_id)
     expect(await w.ended(t.tenant_id, job.job_id)).toMatchObject({ state: 'succeeded', attempts: 2 })
-    expect((await bulkOf(job)).counts).toEqual(whole)
+    expect((await getBulk(job)).counts).toEqual(whole)
     expect(await stored()).toEqual(everybody)
   })
 
-  test('by a worker that lost its lease in a step, which another one took over', async () => {
+  test('is finished by another worker when the first one loses its lease', async () => {
     t = await ExampleTenant.create(w)
-    await gate(`perform pg_advisory_xact_lock(${GATE});`)
+    await installTrigger(`perform pg_advisory_xact_lock(${GATE});`)
     await superuser.query(`select pg_advisory_lock(${GATE})`)
-    const job = await order(ndjson(many(2500)))
+    const job = await startBulk(ndjson(many(2500)))
     w.startRunner(1, { heartbeat_ms: 60_000 })
     await waitUntil('the first worker stands at the gate', async () => (await waiting()) === 1)
     await t.write((tx) =>
@@ -257,40 +257,40 @@ describe('interrupted', () => {
     await waitUntil('another worker has it', async () => (await w.look(t.tenant_id, job.job_id)).attempts === 2)
     await superuser.query(`select pg_advisory_unlock(${GATE})`)
     expect(await w.ended(t.tenant_id, job.job_id)).toMatchObject({ state: 'succeeded' })
-    expect((await bulkOf(job)).counts).toEqual(whole)
+    expect((await getBulk(job)).counts).toEqual(whole)
     expect(await stored()).toEqual(everybody)
   })
 
-  test('by a person: what was taken stays and is counted; started again it goes on', async () => {
+  test('keeps the imported rows when it is cancelled, and resumes when retried', async () => {
     t = await ExampleTenant.create(w)
-    await gate(`perform pg_advisory_xact_lock(${GATE});`)
+    await installTrigger(`perform pg_advisory_xact_lock(${GATE});`)
     await superuser.query(`select pg_advisory_lock(${GATE})`)
-    const job = await order(ndjson(many(2500)))
+    const job = await startBulk(ndjson(many(2500)))
     w.startRunner()
     await waitUntil('the worker stands at the gate', async () => (await waiting()) === 1)
-    // Waits for the step, which holds the job's row only at its end.
+    // Waits for the step, which locks the row of the job at its end.
     await t.make(`POST /jobs/${job.job_id}/cancel`)
     await superuser.query(`select pg_advisory_unlock(${GATE})`)
     expect(await w.ended(t.tenant_id, job.job_id)).toMatchObject({ state: 'cancelled' })
-    const { state, counts } = await bulkOf(job)
+    const { state, counts } = await getBulk(job)
     expect(state).toBe('cancelled')
     expect(counts.rows).toBeLessThanOrEqual(2000)
     expect(Object.keys(await stored())).toHaveLength(counts.created)
     await t.make(`POST /jobs/${job.job_id}/retry`)
     expect(await w.ended(t.tenant_id, job.job_id)).toMatchObject({ state: 'succeeded' })
-    expect((await bulkOf(job)).counts).toEqual(whole)
+    expect((await getBulk(job)).counts).toEqual(whole)
     expect(await stored()).toEqual(everybody)
   })
 })
 
-test('rejected rows are kept as long as the retention policy says, also when the job is gone', async () => {
-  const { job, rejects } = await takenIn(ndjson([row(1), row(1)]))
+test('rejected rows are kept for their retention period, also after the job is removed', async () => {
+  const { job, rejects } = await importFile(ndjson([row(1), row(1)]))
   expect(rejects).toMatchObject([{ code: 'duplicate_external_id' }])
-  const tidied = async () => {
+  const runHousekeeping = async () => {
     const { job_id } = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }))
     return (await w.ended(t.tenant_id, job_id)).result
   }
-  expect(await tidied()).toMatchObject({ jobs: 0, 'import-rejects': 0 })
+  expect(await runHousekeeping()).toMatchObject({ jobs: 0, 'import-rejects': 0 })
   const age = (table: 'job' | 'subject_bulk') =>
     t.write((tx) =>
       tx.run(`update app.${table} set finished_at = now() - interval '10 years' where tenant_id = $1 and job_id = $2`, [
@@ -299,19 +299,19 @@ test('rejected rows are kept as long as the retention policy says, also when the
       ]),
     )
   await age('job')
-  expect(await tidied()).toMatchObject({ jobs: 1, 'import-rejects': 0 })
+  expect(await runHousekeeping()).toMatchObject({ jobs: 1, 'import-rejects': 0 })
   await age('subject_bulk')
-  expect(await tidied()).toMatchObject({ jobs: 0, 'import-rejects': 1 })
-  expect(await rejectsOf(job)).toMatchObject({ items: [], faults: 1, truncated: true })
-  expect((await bulkOf(job)).counts).toMatchObject({ rows: 2, created: 1, rejected: 1 })
+  expect(await runHousekeeping()).toMatchObject({ jobs: 0, 'import-rejects': 1 })
+  expect(await listRejects(job)).toMatchObject({ items: [], faults: 1, truncated: true })
+  expect((await getBulk(job)).counts).toMatchObject({ rows: 2, created: 1, rejected: 1 })
 })
 
-test('two files at once with the same subjects make each of them once', async () => {
+test('two concurrent files with the same subjects create each subject once', async () => {
   t = await ExampleTenant.create(w)
-  const jobs = [await order(ndjson(many(1500))), await order(ndjson(many(1500).toReversed()))]
+  const jobs = [await startBulk(ndjson(many(1500))), await startBulk(ndjson(many(1500).toReversed()))]
   w.startRunner(2)
   for (const job of jobs) await w.ended(t.tenant_id, job.job_id)
-  const counts = (await Promise.all(jobs.map(bulkOf))).map((bulk) => bulk.counts)
+  const counts = (await Promise.all(jobs.map(getBulk))).map((bulk) => bulk.counts)
   expect(counts[0].created + counts[1].created).toBe(1500)
   expect(counts[0].unchanged + counts[1].unchanged).toBe(1500)
   expect(await stored()).toEqual(Object.fromEntries(many(1500).map(({ external_id }) => [external_id, 1])))

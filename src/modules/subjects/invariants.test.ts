@@ -1,4 +1,4 @@
-/** The promises about subjects, kept by the database itself: plain SQL of a tenant that tries to break each of them. */
+/** Invariants of subjects that the database enforces, tested with SQL that violates each of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -120,14 +120,14 @@ describe('the database refuses to', () => {
     expect(await attempt(...statements())).toBe(refused_with)
   })
 
-  test('statements of the same make go through where they are right', async () => {
+  test('accepts valid statements of the same form', async () => {
     expect(await attempt(newSubject(), newRating(), newOverride({}))).toBe(1)
     expect(await attempt(`update app.subject set name = 'canary two' where external_id = 'canary'`)).toBe(1)
   })
 })
 
-describe('the database says itself', () => {
-  test('who made and changed a subject and when, whatever the statement claims', async () => {
+describe('the database records', () => {
+  test('who created and changed a subject and when, whatever the statement says', async () => {
     const row = await inside(tenant, async (tx) => {
       await tx.run(newSubject(', external_id, created_at, revision', `, 'claimed', '2001-01-01', 77`))
       await tx.run(`update app.subject set name = 'y', revision = 77, updated_by = 'user:x', updated_at = '2001-01-01'
@@ -151,7 +151,7 @@ describe('the database says itself', () => {
     expect(row).toEqual({ actor: 'operator:test', fresh: true })
   })
 
-  test('every earlier state, even of changes in one transaction, without gap or overlap', async () => {
+  test('every earlier version without gap or overlap, even of changes in one transaction', async () => {
     const rows = await inside(tenant, async (tx) => {
       await tx.run(newSubject(', external_id', `, 'thrice'`))
       for (const name of ['a', 'b', 'c']) {
@@ -169,11 +169,11 @@ describe('the database says itself', () => {
     ])
   })
 
-  test('states in the order they were made, though the transaction of the later one began first', async () => {
+  test('versions in the order of the changes, although the later transaction began first', async () => {
     await inside(tenant, (tx) => tx.run(newSubject(', external_id', `, 'late'`)))
     const change = (name: string) => `update app.subject set name = '${name}' where external_id = 'late'`
     await inside(tenant, async (early) => {
-      // Its clock of the transaction stands still from here on.
+      // now() of this transaction is fixed from here on.
       await early.find('select now()')
       await inside(tenant, (tx) => tx.run(change('first')))
       await early.run(change('second'))

@@ -1,4 +1,4 @@
-/** Searching ten thousand subjects of one tenant among others: every question is answered from indexes and reads little. */
+/** Query plans of searching ten thousand subjects of one tenant among others: every search uses indexes and reads few rows. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -94,10 +94,10 @@ interface Node {
   readonly 'Rows Removed by Filter'?: number
   readonly Plans?: readonly Node[]
 }
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+const listNodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(listNodes)]
 
-/** The plan of the one statement a query sends, as `app` runs it behind the walls. */
-const planOf = (ask: (tx: Tx) => Promise<unknown>): Promise<Node[]> =>
+/** The plan of the statement that a query sends, as role `app` under row-level security. */
+const explain = (ask: (tx: Tx) => Promise<unknown>): Promise<Node[]> =>
   inside(tenant, async (tx) => {
     let plan: Node | undefined
     const query = async (text: string, values: readonly unknown[] = []) => {
@@ -110,11 +110,11 @@ const planOf = (ask: (tx: Tx) => Promise<unknown>): Promise<Node[]> =>
       query,
       find: async (text: string, values: readonly unknown[] = []) => (await query(text, values))[0],
     } as Tx)
-    return nodesOf(plan as Node)
+    return listNodes(plan as Node)
   })
 
-/** Rows of tables that were looked at, used or not. */
-const readBy = (nodes: readonly Node[]): number =>
+/** Rows read from tables, including those that were filtered out. */
+const countReadRows = (nodes: readonly Node[]): number =>
   nodes
     .filter((node) => node['Relation Name'] !== undefined)
     .reduce(
@@ -122,7 +122,7 @@ const readBy = (nodes: readonly Node[]): number =>
       0,
     )
 
-const scansIn = (nodes: readonly Node[]): (string | undefined)[] =>
+const listScans = (nodes: readonly Node[]): (string | undefined)[] =>
   nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])
 
 const PAGE = 51
@@ -148,18 +148,18 @@ describe('a page of subjects', () => {
         (tx: Tx) => listSubjects(tx, filter, after === null ? null : [after], PAGE),
         (tx: Tx) => listSubjectsAfter(tx, filter, after, PAGE),
       ]) {
-        const nodes = await planOf(ask)
-        expect(scansIn(nodes)).toEqual([])
-        expect(readBy(nodes)).toBeLessThanOrEqual(most)
+        const nodes = await explain(ask)
+        expect(listScans(nodes)).toEqual([])
+        expect(countReadRows(nodes)).toBeLessThanOrEqual(most)
       }
     }
   })
 
-  test('can be seen to read too much', async () => {
-    const nodes = await planOf((tx) =>
+  test('the check fails on a plan that reads too much', async () => {
+    const nodes = await explain((tx) =>
       tx.query('select * from app.subject where tenant_id = $1 and lower(name) like $2', [tx.tenant_id, '%rarissima%']),
     )
-    expect(readBy(nodes)).toBeGreaterThanOrEqual(SUBJECTS)
+    expect(countReadRows(nodes)).toBeGreaterThanOrEqual(SUBJECTS)
   })
 })
 
@@ -170,7 +170,7 @@ test.each<[string, number, (tx: Tx) => Promise<unknown>]>([
   ['its timeline', 10, (tx) => listSubjectEvents(tx, ids[6] as string, null, PAGE)],
   ['its ratings', 5, (tx) => listRatings(tx, ids[6] as string, null, PAGE)],
 ])('%s', async (_title, most, ask) => {
-  const nodes = await planOf(ask)
-  expect(scansIn(nodes)).toEqual([])
-  expect(readBy(nodes)).toBeLessThanOrEqual(most)
+  const nodes = await explain(ask)
+  expect(listScans(nodes)).toEqual([])
+  expect(countReadRows(nodes)).toBeLessThanOrEqual(most)
 })

@@ -1,4 +1,4 @@
-/** Ratings and overrides: which one is in force by the database's clock, and how it came to be. */
+/** Ratings and overrides: which one is in force by the clock of the database, and their history. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
@@ -27,16 +27,16 @@ const override = (subject_id: string, more: object = {}) =>
   })
 const end = (subject_id: string, query = '') =>
   w.call(`DELETE /subjects/${subject_id}/risk-override${query}`, { token })
-const riskOf = (subject_id: string) => t.make(`GET /subjects/${subject_id}/risk`)
-const bandOf = async (subject_id: string) =>
+const getRisk = (subject_id: string) => t.make(`GET /subjects/${subject_id}/risk`)
+const getBand = async (subject_id: string) =>
   (await t.make('GET /subjects?limit=200')).items.find((item: { subject_id: string }) => item.subject_id === subject_id)
     ?.band
-const inBand = async (band: string): Promise<string[]> =>
+const listByBand = async (band: string): Promise<string[]> =>
   (await t.make(`GET /subjects?limit=200&band=${band}`)).items.map(
     ({ subject_id }: { subject_id: string }) => subject_id,
   )
 
-/** The past, which no client can write: as somebody whom no trigger stops. */
+/** Moves times into the past, as a superuser without triggers: no client can do so. */
 async function rewind(subject_id: string): Promise<void> {
   const owner = new pg.Client(w.clone.postgres)
   await owner.connect()
@@ -48,17 +48,17 @@ async function rewind(subject_id: string): Promise<void> {
 }
 
 describe('the rating in force', () => {
-  test('of a subject that was never rated is none', async () => {
+  test('is none for a subject that was never rated', async () => {
     const subject_id = await newSubject(t)
-    expect(await riskOf(subject_id)).toEqual({ subject_id, band: null, source: 'none', override: null, rating: null })
+    expect(await getRisk(subject_id)).toEqual({ subject_id, band: null, source: 'none', override: null, rating: null })
   })
 
-  test('is the latest by validity; one for an earlier time is kept and changes nothing', async () => {
+  test('is the latest by validity; a rating for an earlier time is stored and changes nothing', async () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'low')
     await insertRating(t, subject_id, 'medium')
     await insertRating(t, subject_id, 'prohibited', { valid_at: '2020-01-01T00:00:00Z' })
-    expect(await riskOf(subject_id)).toMatchObject({
+    expect(await getRisk(subject_id)).toMatchObject({
       band: 'medium',
       source: 'rating',
       rating: { band: 'medium', cause: 'evaluation', matrix_key: 'customer-risk', score_bps: 5000 },
@@ -67,7 +67,7 @@ describe('the rating in force', () => {
     expect(items.map(({ band }: { band: string }) => band)).toEqual(['prohibited', 'medium', 'low'])
   })
 
-  test('comes for many subjects from one statement, one of them twice', async () => {
+  test('is set for many subjects by one statement, also for one named twice', async () => {
     const ids = [await newSubject(t), await newSubject(t), await newSubject(t)] as const
     const batch_id = uuidv7()
     const of = (subject_id: string, band: string, valid_at: string): NewRating => ({
@@ -89,7 +89,7 @@ describe('the rating in force', () => {
       ]),
     )
     expect(count).toBe(3)
-    expect(await Promise.all(ids.map(bandOf))).toEqual(['medium', 'high', null])
+    expect(await Promise.all(ids.map(getBand))).toEqual(['medium', 'high', null])
     const all = await t.write((tx) => listSubjectsAfter(tx, { band: 'high' }, ids[0], 10))
     expect(all.map(({ subject_id }) => subject_id)).toContain(ids[1])
     expect(all.map(({ subject_id }) => subject_id)).not.toContain(ids[0])
@@ -97,23 +97,29 @@ describe('the rating in force', () => {
 })
 
 describe('an override', () => {
-  test('stands before the rating until it is ended, and a newer rating waits behind it', async () => {
+  test('has precedence over newer ratings until it is ended', async () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'low')
     const made = await override(subject_id)
     expect(made.status).toBe(201)
     expect(made.json).toMatchObject({ cause: 'override', band: 'high', reason: 'adverse media', actor: t.caller })
     await insertRating(t, subject_id, 'medium')
-    expect(await riskOf(subject_id)).toMatchObject({
+    expect(await getRisk(subject_id)).toMatchObject({
       band: 'high',
       source: 'override',
       override: made.json,
       rating: { band: 'medium' },
     })
-    expect([await inBand('high'), await inBand('medium')].map((ids) => ids.includes(subject_id))).toEqual([true, false])
+    expect([await listByBand('high'), await listByBand('medium')].map((ids) => ids.includes(subject_id))).toEqual([
+      true,
+      false,
+    ])
     expect((await end(subject_id, '?reason=cleared')).status).toBe(204)
-    expect(await riskOf(subject_id)).toMatchObject({ band: 'medium', source: 'rating', override: null })
-    expect([await inBand('high'), await inBand('medium')].map((ids) => ids.includes(subject_id))).toEqual([false, true])
+    expect(await getRisk(subject_id)).toMatchObject({ band: 'medium', source: 'rating', override: null })
+    expect([await listByBand('high'), await listByBand('medium')].map((ids) => ids.includes(subject_id))).toEqual([
+      false,
+      true,
+    ])
     const { items } = await t.make(`GET /subjects/${subject_id}/risk-history`)
     expect(items).toMatchObject([
       { cause: 'override-ended', band: 'medium', reason: 'cleared' },
@@ -125,25 +131,28 @@ describe('an override', () => {
     expect(kinds).toEqual(['override-ended', 'rated', 'overridden', 'rated', 'created'])
   })
 
-  test('ends by itself on the clock of the database', async () => {
+  test('expires by the clock of the database', async () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'low')
     await override(subject_id)
-    expect(await bandOf(subject_id)).toBe('high')
+    expect(await getBand(subject_id)).toBe('high')
     await rewind(subject_id)
-    expect(await riskOf(subject_id)).toMatchObject({ band: 'low', source: 'rating', override: null })
-    expect(await bandOf(subject_id)).toBe('low')
-    expect([await inBand('high'), await inBand('low')].map((ids) => ids.includes(subject_id))).toEqual([false, true])
+    expect(await getRisk(subject_id)).toMatchObject({ band: 'low', source: 'rating', override: null })
+    expect(await getBand(subject_id)).toBe('low')
+    expect([await listByBand('high'), await listByBand('low')].map((ids) => ids.includes(subject_id))).toEqual([
+      false,
+      true,
+    ])
     expect((await end(subject_id)).status).toBe(404)
   })
 
-  test('takes the place of an earlier one, and of nothing', async () => {
+  test('replaces an earlier one, and needs no rating', async () => {
     const subject_id = await newSubject(t)
     await override(subject_id)
     await override(subject_id, { band: 'prohibited' })
-    expect(await riskOf(subject_id)).toMatchObject({ band: 'prohibited', rating: null })
+    expect(await getRisk(subject_id)).toMatchObject({ band: 'prohibited', rating: null })
     expect((await end(subject_id)).status).toBe(204)
-    expect(await riskOf(subject_id)).toMatchObject({ band: null, source: 'none' })
+    expect(await getRisk(subject_id)).toMatchObject({ band: null, source: 'none' })
     expect((await end(subject_id)).json).toMatchObject({ code: 'not_found', detail: 'There is no override in force.' })
   })
 
@@ -151,19 +160,19 @@ describe('an override', () => {
     ['over before it begins', { expires_at: inDays(-1) }, '#/expires_at'],
     ['longer than 400 days', { expires_at: inDays(401) }, '#/expires_at'],
     ['in a band that there is not', { band: 'hihg' }, '#/band'],
-  ])('%s is refused with its place', async (_name, more, pointer) => {
+  ])('%s is refused with its pointer', async (_name, more, pointer) => {
     const reply = await override(await newSubject(t), more)
     expect([reply.status, reply.json.code, reply.json.errors[0].pointer]).toEqual([409, 'conflict', pointer])
   })
 
-  test('of just under 400 days, or in a band only the matrix knows, is taken', async () => {
+  test('of just under 400 days, or with a band of the matrix only, is accepted', async () => {
     const subject_id = await newSubject(t)
     await insertRating(t, subject_id, 'house-band')
     expect((await override(subject_id, { band: 'house-band' })).status).toBe(201)
     expect((await override(subject_id, { expires_at: inDays(399.9) })).status).toBe(201)
   })
 
-  test('waits for a second person where the policy says so, and is void when the rating has moved', async () => {
+  test('needs approval where the policy requires it, and is void when the rating has changed', async () => {
     const rules = [{ action: 'risk-override', approvers: 1, role: 'compliance_officer' }]
     await t.setApprovalRules(rules)
     try {
@@ -173,16 +182,16 @@ describe('an override', () => {
       const approve = (cr_id: string) => w.call(`POST /change-requests/${cr_id}/approve`, { token: approver, body: {} })
       const proposed = await override(subject_id)
       expect(proposed.status).toBe(202)
-      expect((await riskOf(subject_id)).band).toBe('low')
+      expect((await getRisk(subject_id)).band).toBe('low')
       await insertRating(t, subject_id, 'medium')
       expect((await approve(proposed.json.cr_id)).json.code).toBe('approval_void')
       const again = await override(subject_id)
       expect((await approve(again.json.cr_id)).status).toBe(200)
-      expect(await riskOf(subject_id)).toMatchObject({ band: 'high', override: { actor: t.author } })
+      expect(await getRisk(subject_id)).toMatchObject({ band: 'high', override: { actor: t.author } })
       const ending = await end(subject_id)
       expect(ending.status).toBe(202)
       expect((await approve(ending.json.cr_id)).status).toBe(200)
-      expect((await riskOf(subject_id)).band).toBe('medium')
+      expect((await getRisk(subject_id)).band).toBe('medium')
     } finally {
       await t.setApprovalRules([])
     }

@@ -1,4 +1,4 @@
-/** Records of subjects: found, made once, changed with their past kept, ended, and read as they were. */
+/** Subject records: create, change, history, offboarding and search. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -19,8 +19,8 @@ const newSubject = (more: object = {}) => t.make('POST /subjects', { body: perso
 const names = async (query: string, of = t): Promise<string[]> =>
   (await of.make(`GET /subjects?${query}`)).items.map(({ name }: { name: string }) => name)
 
-describe('making a subject', () => {
-  test('gives it back with an ETag, a place and its first revision', async () => {
+describe('creating a subject', () => {
+  test('returns it with ETag, location and revision 1', async () => {
     const body = person({
       external_id: 'c-1',
       segment: 'retail',
@@ -34,7 +34,7 @@ describe('making a subject', () => {
     expect(await t.make(`GET /subjects/${subject.subject_id}`)).toEqual(subject)
   })
 
-  test('with a known external id changes that one; absent members stay', async () => {
+  test('with a known external id changes that subject; absent members stay', async () => {
     const first = await newSubject({ external_id: 'c-2', segment: 'retail', attributes: { country: 'DE' } })
     const second = await newSubject({ external_id: 'c-2', name: 'Ada King' })
     expect(second).toMatchObject({
@@ -49,21 +49,21 @@ describe('making a subject', () => {
     expect(await newSubject({ external_id: 'c-2', name: 'Ada King', segment: null })).toMatchObject({ segment: null })
   })
 
-  test('many times at once with one external id makes one, and nobody is refused', async () => {
+  test('concurrently with one external id creates one subject, and no request is refused', async () => {
     for (const external_id of ['race-1', 'race-2', 'race-3']) {
       const bodies = Array.from({ length: 6 }, (_, n) => person({ external_id, name: `Racer ${n}` }))
       const replies = await Promise.all(bodies.map((body) => w.call('POST /subjects', { token, body })))
       expect(replies.map(({ status }) => status)).toEqual(Array(6).fill(201))
       expect(new Set(replies.map(({ json }) => json.subject_id)).size).toBe(1)
       expect(replies.filter(({ json }) => json.created)).toHaveLength(1)
-      // Each change found the one before it: none was lost.
+      // Each change saw the one before it: none was lost.
       expect(replies.map(({ json }) => json.revision).toSorted()).toEqual([1, 2, 3, 4, 5, 6])
       const found = await t.make(`GET /subjects?external_id=${external_id}`)
       expect(found.items).toHaveLength(1)
     }
   })
 
-  test('attributes beyond 16 KiB, or more than a hundred, are refused with their place', async () => {
+  test('refuses attributes beyond 16 KiB or 100 members, with their pointer', async () => {
     const large = await w.call('POST /subjects', { token, body: person({ attributes: { text: 'x'.repeat(16_384) } }) })
     expect([large.status, large.json.code]).toEqual([409, 'conflict'])
     expect(large.json.errors[0]).toMatchObject({ in: 'body', pointer: '#/attributes' })
@@ -73,7 +73,7 @@ describe('making a subject', () => {
     expect((await newSubject({ attributes: fits })).attributes).toEqual(fits)
   })
 
-  test('attributes come back as they were, odd names included', async () => {
+  test('returns attributes unchanged, including unusual names', async () => {
     const attributes = JSON.parse(
       '{"__proto__":1,"constructor":"x","list":["DE","FR"],"none":null,"1":1e-7,"":{"a":[]}}',
     )
@@ -82,7 +82,7 @@ describe('making a subject', () => {
     expect(JSON.parse(text).attributes).toEqual(attributes)
   })
 
-  test('a repetition with the same Idempotency-Key makes nothing new', async () => {
+  test('repeated with the same Idempotency-Key creates nothing new', async () => {
     const call = () =>
       w.call('POST /subjects', { token, body: person({ name: 'Once Only' }), headers: { 'idempotency-key': 'once' } })
     const [first, second] = [await call(), await call()]
@@ -92,7 +92,7 @@ describe('making a subject', () => {
 })
 
 describe('changing a record', () => {
-  test('needs the revision that was read, where one is named', async () => {
+  test('returns 409 or 412 when the named revision is not the current one', async () => {
     const { subject_id } = await newSubject()
     const change = (headers: Record<string, string>, body: object) =>
       w.call(`PATCH /subjects/${subject_id}`, { token, headers, body })
@@ -103,7 +103,7 @@ describe('changing a record', () => {
     expect((await change({}, { segment: null, attributes: { a: 1 } })).json).toMatchObject({ revision: 3, name: 'B' })
   })
 
-  test('an external id may be given later, but not one that is taken', async () => {
+  test('sets an external id later, but not one that is taken', async () => {
     await newSubject({ external_id: 'taken' })
     const { subject_id } = await newSubject()
     const reply = await w.call(`PATCH /subjects/${subject_id}`, { token, body: { external_id: 'taken' } })
@@ -113,7 +113,7 @@ describe('changing a record', () => {
     })
   })
 
-  test('its event in the audit record holds no personal value', async () => {
+  test('writes an audit event without personal data', async () => {
     const { subject_id } = await newSubject({ name: 'Secret Person', attributes: { tax_id: 'TX-4711' } })
     await t.make(`PATCH /subjects/${subject_id}`, { body: { name: 'Hidden Person' } })
     const { items } = await t.make(`GET /audit/objects/subjects/${subject_id}`)
@@ -124,7 +124,7 @@ describe('changing a record', () => {
 })
 
 describe('history', () => {
-  test('every state is kept with who and when, and read as of an instant', async () => {
+  test('keeps every version with actor and time, and is read as of an instant', async () => {
     const made = await newSubject({ name: 'One', attributes: { n: 1 } })
     const path = `/subjects/${made.subject_id}`
     const other = await t.token(['analyst'], t.author)
@@ -136,7 +136,7 @@ describe('history', () => {
       { revision: 2, name: 'Two', attributes: { n: 1 }, changed_by: t.author },
       { revision: 1, name: 'One', attributes: { n: 1 }, changed_by: t.caller, recorded_from: made.created_at },
     ])
-    // Without a gap and without an overlap.
+    // Validity intervals have no gap and no overlap.
     expect(items[1].recorded_until).toBe(items[0].recorded_from)
     expect(items[2].recorded_until).toBe(items[1].recorded_from)
     const at = async (instant: string) =>
@@ -147,7 +147,7 @@ describe('history', () => {
     expect(await at('2999-01-01T00:00:00Z')).toEqual([3])
   })
 
-  test('goes page by page', async () => {
+  test('is read in pages', async () => {
     const { subject_id } = await newSubject()
     for (const name of ['B', 'C', 'D']) await t.make(`PATCH /subjects/${subject_id}`, { body: { name } })
     for (const list of ['versions', 'timeline']) {
@@ -163,7 +163,7 @@ describe('history', () => {
     }
   })
 
-  test('the timeline names what happened and which members changed', async () => {
+  test('the timeline lists events and changed members', async () => {
     const { subject_id } = await newSubject()
     await t.make(`PATCH /subjects/${subject_id}`, { body: { name: 'Ada King', segment: 'private' } })
     await t.make(`POST /subjects/${subject_id}/offboard`, { body: { reason: 'moved away' } })
@@ -176,7 +176,7 @@ describe('history', () => {
 })
 
 describe('offboarding', () => {
-  test('ends the record; repeating it changes nothing, and nothing else changes it any more', async () => {
+  test('closes the record for changes; repeating it changes nothing', async () => {
     const { subject_id } = await newSubject({ external_id: 'gone' })
     const offboard = () => t.make(`POST /subjects/${subject_id}/offboard`, { body: { reason: 'closed' } })
     const ended = await offboard()
@@ -232,7 +232,7 @@ describe('searching', () => {
     expect(await names(encodeURI(query), office)).toEqual(expected)
   })
 
-  test('goes page by page, newest first, each subject once', async () => {
+  test('gives pages, newest first, with each subject once', async () => {
     const first = await office.make('GET /subjects?limit=2')
     const second = await office.make(`GET /subjects?limit=2&cursor=${first.next_cursor}`)
     const third = await office.make(`GET /subjects?limit=2&cursor=${second.next_cursor}`)
@@ -241,20 +241,20 @@ describe('searching', () => {
     expect(third.next_cursor).toBeNull()
   })
 
-  test('a new name is found and the old one is not', async () => {
+  test('finds a subject by its new name and not by its old one', async () => {
     const { subject_id } = await newSubject({ name: 'Quentin Oldname' })
     await t.make(`PATCH /subjects/${subject_id}`, { body: { name: 'Quentin Newname' } })
     expect(await names('name=oldname')).toEqual([])
     expect(await names('name=quentin+newname')).toEqual(['Quentin Newname'])
   })
 
-  test('names that unfold into very long words are stored and found', async () => {
+  test('stores and finds names whose folded words are very long', async () => {
     const name = 'ﷺ'.repeat(400)
     await newSubject({ name })
     expect(await names(`name=${encodeURIComponent('ﷺ')}`)).toEqual([name])
   })
 
-  test('another tenant finds nothing', async () => {
+  test('finds nothing of another tenant', async () => {
     const stranger = await ExampleTenant.create(w)
     expect(await names('name=muller', stranger)).toEqual([])
     expect((await w.call(`GET /subjects/${uuidv7()}`, { token })).status).toBe(404)

@@ -1,4 +1,4 @@
-/** The contract of the running API and what the caller can do. Uploads have a file of their own. */
+/** Version, documentation, metadata, capabilities and upload names. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles } from '#kernel/auth/roles.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -13,13 +13,13 @@ beforeAll(async () => {
 afterAll(() => w.close())
 
 describe('the contract', () => {
-  test('version says what runs', async () => {
+  test('version describes the running build', async () => {
     const { json } = await w.call('GET /version')
     expect(json).toMatchObject({ version: '0.0.0-test', commit: null, node: process.version })
     expect(json.schema_version).toMatch(/^\d{4}$/)
   })
 
-  test('the documentation page is self-contained and strict', async () => {
+  test('the documentation page is self-contained and has a strict policy', async () => {
     const { status, headers, text } = await w.call('GET /docs')
     expect(status).toBe(200)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
@@ -62,7 +62,7 @@ describe('uploads', () => {
       headers: { 'content-type': 'application/octet-stream' },
     })
 
-  test('are found where the answer says, and only by their tenant', async () => {
+  test('are read at their location, by their tenant only', async () => {
     const { status, headers, json } = await send('?file_name=list%20%C3%BC.csv')
     expect(status).toBe(201)
     expect(json).toMatchObject({ state: 'stored', file_name: 'list ü.csv', size_bytes: 5 })
@@ -89,7 +89,7 @@ describe('uploads', () => {
     expect((await w.call(`GET ${headers['location']}`, { token })).json.file_name).toBe(stored)
   })
 
-  test('need bytes, and a name that is one', async () => {
+  test('need bytes and a valid name', async () => {
     expect((await w.call('POST /uploads', { token })).json.code).toBe('malformed_request')
     for (const name of ['', '%00', 'x'.repeat(256)]) {
       expect((await send(`?file_name=${name}`)).json.code).toBe('validation_failed')

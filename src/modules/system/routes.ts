@@ -25,7 +25,7 @@ import { storeUpload } from './uploads.ts'
 const started_ms = performance.now()
 const uploaders = ['analyst', 'policy_editor', 'service', 'tenant_admin', 'compliance_officer'] as const
 
-const errorType = (code: ProblemCode) => ({
+const toErrorView = (code: ProblemCode) => ({
   code,
   type: `/api/errors/${code}`,
   status: problems[code].status as number,
@@ -94,7 +94,7 @@ export const systemRoutes = [
     id: 'listErrors',
     summary: 'Catalogue of problem types: status, code, meaning, what to do',
     reply: [200, ErrorCatalogue],
-  }).handle(async () => ({ items: (Object.keys(problems) as ProblemCode[]).map(errorType) })),
+  }).handle(async () => ({ items: (Object.keys(problems) as ProblemCode[]).map(toErrorView) })),
 
   publicRoute('GET /errors/:code', {
     id: 'getError',
@@ -103,7 +103,7 @@ export const systemRoutes = [
     reply: [200, ErrorType],
     problems: ['not_found'],
   }).handle(async ({ params }) =>
-    Object.hasOwn(problems, params.code) ? errorType(params.code as ProblemCode) : fail('not_found'),
+    Object.hasOwn(problems, params.code) ? toErrorView(params.code as ProblemCode) : fail('not_found'),
   ),
 
   tenantRoute('POST /uploads', {

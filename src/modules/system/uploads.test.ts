@@ -36,7 +36,7 @@ const inTenant = <T>(body: (tx: Tx) => Promise<T>) =>
 const read = <T>(body: (tx: Tx) => Promise<T>) =>
   w.kernel.transactions.read({ tenant_id: tenant, actor: 'operator:test' }, body)
 
-async function bytesOf(upload_id: string): Promise<Buffer> {
+async function readBytes(upload_id: string): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of readUpload(read, upload_id)) pieces.push(piece)
   return Buffer.concat(pieces)
@@ -65,7 +65,7 @@ function sample(size_bytes: number, salt = 1): Buffer {
 }
 
 describe('storing', () => {
-  test('keeps the bytes in rows of 1 MiB and answers what was received', async () => {
+  test('stores rows of 1 MiB and returns size and hash', async () => {
     const bytes = sample(2 * MIB + 17)
     const reply = await send(bytes, {}, '?file_name=parties.csv')
     expect(reply.status).toBe(201)
@@ -78,13 +78,13 @@ describe('storing', () => {
       used_at: null,
     })
     expect(await left()).toEqual({ uploads: ['stored'], chunks: [MIB, MIB, 17] })
-    expect((await bytesOf(reply.json.upload_id)).equals(bytes)).toBe(true)
+    expect((await readBytes(reply.json.upload_id)).equals(bytes)).toBe(true)
     const life_h = (Date.parse(reply.json.expires_at) - Date.parse(reply.json.created_at)) / 3_600_000
     expect(Math.round(life_h)).toBe(24)
     expect((await w.call(`GET /uploads/${reply.json.upload_id}`, { token })).json).toEqual(reply.json)
   })
 
-  test('takes an empty upload for what it is', async () => {
+  test('accepts an empty upload', async () => {
     const reply = await send(Buffer.alloc(0))
     expect(reply.status).toBe(201)
     expect(reply.json).toMatchObject({
@@ -92,10 +92,10 @@ describe('storing', () => {
       size_bytes: 0,
       sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     })
-    expect(await bytesOf(reply.json.upload_id)).toHaveLength(0)
+    expect(await readBytes(reply.json.upload_id)).toHaveLength(0)
   })
 
-  test('gives back identical bytes, whatever their size and however they arrived', async () => {
+  test('returns identical bytes for any size and chunking', async () => {
     const nearBorder = fc
       .tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: -3, max: 3 }))
       .map(([mib, off]) => Math.max(0, mib * MIB + off))
@@ -111,7 +111,7 @@ describe('storing', () => {
         const upload = await storeUpload(store, Readable.from(parts), { file_name: null, max_bytes: MAX_BYTES })
         expect(upload.size_bytes).toBe(size_bytes)
         expect(upload.sha256).toBe(sha256(bytes))
-        expect((await bytesOf(upload.upload_id)).equals(bytes)).toBe(true)
+        expect((await readBytes(upload.upload_id)).equals(bytes)).toBe(true)
       }),
       { numRuns: 25 },
     )
@@ -133,7 +133,7 @@ describe('storing', () => {
   })
 })
 
-describe('an upload that does not come to its end', () => {
+describe('an incomplete upload', () => {
   const endless = async function* () {
     for (let i = 0; i < 400; i++) yield sample(65_536, i + 1)
   }
@@ -145,7 +145,7 @@ describe('an upload that does not come to its end', () => {
       duplex: 'half',
     } as RequestInit)
 
-  test('because it is too large gives 413 to a client that is still sending, and leaves nothing', async () => {
+  test('returns 413 to a client that is still sending, and leaves no rows', async () => {
     const reply = await post(ReadableStream.from(endless()) as ReadableStream)
     expect(reply.status).toBe(413)
     expect(await reply.json()).toMatchObject({ code: 'too_large', detail: expect.stringContaining(String(MAX_BYTES)) })
@@ -157,7 +157,7 @@ describe('an upload that does not come to its end', () => {
   })
 
   /** Sends by hand what no well-behaved client would. */
-  function beginByHand(framing: string): net.Socket {
+  function startRawUpload(framing: string): net.Socket {
     const { hostname, port } = new URL(origin)
     const socket = net.connect(Number(port), hostname)
     socket.on('error', () => {})
@@ -180,8 +180,8 @@ describe('an upload that does not come to its end', () => {
       before: `${size}\r\n`,
       breakOff: (socket: net.Socket) => socket.write('\r\nnot a size\r\n'),
     },
-  ])('because $how leaves nothing', async ({ framing, before, breakOff }) => {
-    const socket = beginByHand(framing)
+  ])('leaves no rows when $how', async ({ framing, before, breakOff }) => {
+    const socket = startRawUpload(framing)
     socket.write(before)
     socket.write(sample(2 * MIB + 5))
     await waitUntil('two pieces are stored', async () => (await left()).chunks.length === 2)
@@ -192,7 +192,7 @@ describe('an upload that does not come to its end', () => {
     socket.destroy()
   })
 
-  test('cannot be used, and is seen as what it is', async () => {
+  test('cannot be used and is shown as receiving', async () => {
     const upload_id = await inTenant(async (tx) => {
       const row = await tx.find<{ upload_id: string }>(
         `insert into app.upload (tenant_id, upload_id, state, media_type, created_by, expires_at)
@@ -203,10 +203,10 @@ describe('an upload that does not come to its end', () => {
     })
     expect((await w.call(`GET /uploads/${upload_id}`, { token })).json).toMatchObject({ state: 'receiving' })
     await expect(inTenant((tx) => claimUpload(tx, upload_id))).rejects.toMatchObject({ code: 'upload_incomplete' })
-    await expect(bytesOf(upload_id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(readBytes(upload_id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('is not thrown away when only the word that it was stored got lost', async () => {
+  test('is kept when only the confirmation of its commit was lost', async () => {
     const store = {
       write: inTenant,
       settle: async <T>(_: string, body: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -223,7 +223,7 @@ describe('an upload that does not come to its end', () => {
 describe('repeating with an Idempotency-Key', () => {
   const key = { 'idempotency-key': 'upload-1' }
 
-  test('gives the same upload and keeps no surplus bytes', async () => {
+  test('returns the same upload and stores no extra bytes', async () => {
     const bytes = sample(MIB + 1)
     const first = await send(bytes, key)
     const second = await send(bytes, key)
@@ -234,7 +234,7 @@ describe('repeating with an Idempotency-Key', () => {
     expect(await left()).toEqual({ uploads: ['stored'], chunks: [MIB, 1] })
   })
 
-  test('and other bytes, or another name, is refused and leaves nothing', async () => {
+  test('refuses other bytes or another name and leaves no rows', async () => {
     await send(sample(100), key)
     for (const other of [await send(sample(101), key), await send(sample(100), key, '?file_name=other.csv')]) {
       expect(other.status).toBe(409)
@@ -243,7 +243,7 @@ describe('repeating with an Idempotency-Key', () => {
     expect(await left()).toEqual({ uploads: ['stored'], chunks: [100] })
   })
 
-  test('at the same time stores it once', async () => {
+  test('stores concurrent requests once', async () => {
     const replies = await Promise.all(Array.from({ length: 5 }, () => send(sample(MIB + 1), key)))
     const stored = replies.filter(({ status }) => status === 201)
     expect(stored.length).toBeGreaterThan(0)
@@ -252,14 +252,14 @@ describe('repeating with an Idempotency-Key', () => {
     expect(await left()).toEqual({ uploads: ['stored'], chunks: [MIB, 1] })
   })
 
-  test('that failed the first time takes effect the second', async () => {
+  test('stores the upload when the first request failed', async () => {
     expect((await send(sample(MAX_BYTES + 1), key)).status).toBe(413)
     expect((await send(sample(MAX_BYTES), key)).status).toBe(201)
   })
 })
 
 describe('using', () => {
-  test('an upload keeps it for thirty days', async () => {
+  test('keeps the upload for thirty days', async () => {
     const { upload_id } = (await send(sample(10))).json
     const used = await inTenant((tx) => claimUpload(tx, upload_id))
     const life_d = (Date.parse(used.expires_at) - Date.parse(used.used_at as string)) / 86_400_000
@@ -267,22 +267,22 @@ describe('using', () => {
     expect((await inTenant((tx) => claimUpload(tx, upload_id))).used_at).toBe(used.used_at)
   })
 
-  test("another tenant's upload is not possible", async () => {
+  test("returns 404 for another tenant's upload", async () => {
     const { upload_id } = (await send(sample(10))).json
     tenant = await w.makeTenant()
     token = await w.token({ tenant_id: tenant })
     expect((await w.call(`GET /uploads/${upload_id}`, { token })).status).toBe(404)
     await expect(inTenant((tx) => claimUpload(tx, upload_id))).rejects.toMatchObject({ code: 'not_found' })
-    await expect(bytesOf(upload_id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(readBytes(upload_id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('bytes that were changed or lost in the database is an error, never a shorter file', async () => {
+  test('fails when bytes were changed or lost in the database', async () => {
     const spoil = (sql: string, upload_id: string) => inTenant((tx) => tx.run(sql, [tenant, upload_id]))
     const changed = (await send(sample(MIB + 10))).json.upload_id
     await spoil(`update app.upload_chunk set bytes = 'x' where tenant_id = $1 and upload_id = $2 and seq = 1`, changed)
-    await expect(bytesOf(changed)).rejects.toThrow('have changed')
+    await expect(readBytes(changed)).rejects.toThrow('have changed')
     const lost = (await send(sample(MIB + 10))).json.upload_id
     await spoil('delete from app.upload_chunk where tenant_id = $1 and upload_id = $2 and seq = 1', lost)
-    await expect(bytesOf(lost)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(readBytes(lost)).rejects.toMatchObject({ code: 'not_found' })
   })
 })

@@ -1,4 +1,4 @@
-/** Settings of a tenant, and the proof that it is alone. */
+/** Settings of a tenant, retention, and the isolation self-test. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
 const call = (at: string, body?: unknown) => w.call(at, { token, ...(body !== undefined && { body }) })
 
 describe('the profile', () => {
-  test('is read and changed member by member', async () => {
+  test('keeps members that are absent from a change', async () => {
     const before = (await call('GET /tenant')).json
     expect(before).toMatchObject({ tenant_id, state: 'active', demo: false, time_zone: 'UTC', revision: 1 })
     const licences = [
@@ -48,7 +48,7 @@ describe('the profile', () => {
     expect((await call('PATCH /tenant', change)).json.code).toBe('validation_failed')
   })
 
-  test('a time zone must exist', async () => {
+  test('refuses an unknown time zone', async () => {
     const { json } = await call('PATCH /tenant', { time_zone: 'Europe/Atlantis' })
     expect(json).toMatchObject({ status: 409, code: 'conflict', detail: expect.stringContaining('Europe/Berlin') })
   })
@@ -57,7 +57,7 @@ describe('the profile', () => {
 describe('the approval policy', () => {
   const rule = { action: 'roles', approvers: 1, role: 'tenant_admin' }
 
-  test('lists what can be governed, and is replaced as a whole', async () => {
+  test('lists the governed actions and is replaced as a whole', async () => {
     const before = (await call('GET /tenant/approval-policy')).json
     expect(before).toMatchObject({ rules: [], revision: 1 })
     const governed = w.kernel.routes.flatMap((route) => (route.governed ? [route.governed.action] : []))
@@ -69,7 +69,7 @@ describe('the approval policy', () => {
     expect((await call('GET /tenant/approval-policy')).json).toEqual(json)
   })
 
-  test('names actions that exist, each once', async () => {
+  test('refuses unknown and repeated actions', async () => {
     const put = async (rules: unknown) => (await call('PUT /tenant/approval-policy', { rules })).json
     expect((await put([rule, rule])).code).toBe('conflict')
     expect((await put([{ ...rule, action: 'nonsense' }])).detail).toContain('nonsense')
@@ -85,7 +85,7 @@ describe('the approval policy', () => {
   })
 })
 
-describe('a policy that does not name itself', () => {
+describe('a policy without a rule for itself', () => {
   const rules = [
     { action: 'tenant-profile', approvers: 1, role: 'tenant_admin' },
     { action: 'activation', approvers: 2, role: 'compliance_officer' },
@@ -98,7 +98,7 @@ describe('a policy that does not name itself', () => {
     await w.person(tenant_id, ['policy_editor'])
   })
 
-  test('is set once those it asks for are there, and then not emptied by one person', async () => {
+  test('is accepted once there are enough approvers, and then needs approval to be emptied', async () => {
     await officer('ann')
     const early = await call('PUT /tenant/approval-policy', { rules })
     expect([early.status, early.json.missing]).toEqual([
@@ -117,7 +117,7 @@ describe('a policy that does not name itself', () => {
     expect((await call('GET /tenant/approval-policy')).json.rules).toMatchObject(rules)
   })
 
-  test('is written at once as long as it asks for nothing', async () => {
+  test('is replaced at once while it requires no approvers', async () => {
     await officer('ann')
     await officer('bob')
     expect((await call('PUT /tenant/approval-policy', { rules: [] })).status).toBe(200)
@@ -140,7 +140,7 @@ describe('the retention policy', () => {
     expect((await call('GET /tenant/retention-policy')).json).toEqual(json)
   })
 
-  test('names each class once, with a reason and at least a day', async () => {
+  test('needs each class once, with a basis and at least one day', async () => {
     const kept = { record_class: 'jobs', keep_days: 7, basis: 'Decided.' }
     const put = async (classes: unknown) => (await call('PUT /tenant/retention-policy', { classes })).json.code
     expect(await put([kept, kept])).toBe('conflict')
@@ -157,7 +157,7 @@ describe('retention of records', () => {
     w.runtime.database.one({ tenant_id, actor: 'operator:test' }, async (tx) => {
       return (await tx.query(`select 1 from app.${table} where tenant_id = $1`, [tenant_id])).length
     })
-  const keepHouse = async () => {
+  const runHousekeeping = async () => {
     const { job_id } = await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
       w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }),
     )
@@ -165,7 +165,7 @@ describe('retention of records', () => {
   }
   const put = (classes: unknown) => call('PUT /tenant/retention-policy', { classes })
 
-  test('every class a policy may name has an executor or is kept for ever, and no other can be named', async () => {
+  test('accepts only classes that have an executor or are kept for ever', async () => {
     const names = recordClasses.map(({ record_class }) => record_class)
     const stored = (await call('GET /tenant/retention-policy')).json.classes
     expect(stored.map(({ record_class }: { record_class: string }) => record_class)).toEqual(names)
@@ -188,7 +188,7 @@ describe('retention of records', () => {
     await expect(behind).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  test('rejected rows are removed by their own term, not with the job, and each removal is recorded', async () => {
+  test('rejected rows are removed after their own period, and each removal is recorded', async () => {
     w.startRunner()
     await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
       for (const module of modules) await module.canary(tx)
@@ -212,10 +212,10 @@ describe('retention of records', () => {
       `update app.job set finished_at = now() - interval '50 days' where tenant_id = $1 and finished_at is not null`,
     )
     await age(89)
-    expect(await keepHouse()).toMatchObject({ 'import-rejects': 0 })
+    expect(await runHousekeeping()).toMatchObject({ 'import-rejects': 0 })
     expect(await kept()).toEqual([1, 1])
     await age(91)
-    expect(await keepHouse()).toMatchObject({ 'import-rejects': 2 })
+    expect(await runHousekeeping()).toMatchObject({ 'import-rejects': 2 })
     expect(await kept()).toEqual([0, 0])
     const events = await w.runtime.database.one({ tenant_id, actor: 'operator:test' }, (tx) =>
       tx.query<{ detail: string }>(`select detail from app.audit_event where operation = 'job:housekeeping'`),
@@ -223,10 +223,10 @@ describe('retention of records', () => {
     const text = JSON.stringify(events)
     expect(text).toContain('import-rejects')
     await put([])
-    expect(await keepHouse()).toMatchObject({ 'import-rejects': 0, jobs: 0 })
+    expect(await runHousekeeping()).toMatchObject({ 'import-rejects': 0, jobs: 0 })
   })
 
-  test('a batch is bounded, and the whole of what expired is removed', async () => {
+  test('removes everything that expired in bounded batches', async () => {
     const scope = { tenant_id, actor: 'operator:test' }
     await w.runtime.database.write(scope, async (tx) => {
       for (const module of modules) await module.canary(tx)
@@ -245,8 +245,8 @@ describe('retention of records', () => {
   })
 })
 
-describe('the proof of isolation', () => {
-  test('tries every table and reports what happened', async () => {
+describe('the isolation self-test', () => {
+  test('probes every table and reports the results', async () => {
     const { status, json } = await call('POST /tenant/isolation-checks')
     expect(status).toBe(200)
     expect(json).toMatchObject({
@@ -273,7 +273,7 @@ describe('the proof of isolation', () => {
     expect(json.probes).toBe(json.tables.length * 5)
   })
 
-  test('leaves nothing behind, and says the same again', async () => {
+  test('leaves no rows behind and gives the same result again', async () => {
     const before = (await call('GET /tenant')).json
     const first = (await call('POST /tenant/isolation-checks')).json
     const second = (await call('POST /tenant/isolation-checks')).json

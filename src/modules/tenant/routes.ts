@@ -34,13 +34,13 @@ import {
 import {
   findDuplicateName,
   findImpactFault,
-  governedActions,
   isRuleChanged,
   isUnknownTimeZone,
+  listGovernedActions,
 } from './settings-checks.ts'
 
 const toPolicyView = (policy: PolicyRow, kernel: Capabilities<'routes'>) =>
-  ({ ...policy, actions: governedActions(kernel.routes) }) as never
+  ({ ...policy, actions: listGovernedActions(kernel.routes) }) as never
 
 export const tenantRoutes = [
   tenantRoute('GET /tenant', {
@@ -115,7 +115,7 @@ export const tenantRoutes = [
     assertRevision(policy.revision, input)
     const repeated = findDuplicateName(body.rules.map((rule) => rule.action))
     if (repeated) fail('conflict', `The action ${repeated} is named twice.`)
-    const unknown = body.rules.find((rule) => !governedActions(kernel.routes).includes(rule.action))
+    const unknown = body.rules.find((rule) => !listGovernedActions(kernel.routes).includes(rule.action))
     if (unknown)
       fail('conflict', `There is no governed action ${unknown.action}. GET this policy to see those that exist.`)
     const fault = findImpactFault(

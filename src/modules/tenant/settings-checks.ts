@@ -41,5 +41,5 @@ export function isRuleChanged(before: readonly NamedRule[], after: readonly Name
   return old?.approvers !== now?.approvers || old?.role !== now?.role
 }
 
-export const governedActions = (routes: readonly Route[]): string[] =>
+export const listGovernedActions = (routes: readonly Route[]): string[] =>
   [...new Set(routes.flatMap((route) => (route.governed ? [route.governed.action] : [])))].sort()

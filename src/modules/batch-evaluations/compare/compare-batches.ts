@@ -117,21 +117,22 @@ export async function listDifferentPairs(
   after: string | null,
   count: number,
 ) {
-  const moved = findChangedVersions(sides).map((each) => ({
+  const changedVersions = findChangedVersions(sides).map((each) => ({
     name: `${each.family} ${each.key}`,
     versions: switchVersion(sides, each),
   }))
   const pairs: (Omit<Pair, 'before' | 'after'> & { before: object; after: object; because: string[] })[] = []
   for (const { before, after: then, ...pair } of await listPairs(tx, ...ids, after, count)) {
-    const leads = async (versions: PinnedResolution, inputs: Inputs) => {
+    const explainsDifference = async (versions: PinnedResolution, inputs: Inputs) => {
       const decision = await binding.decideWith(kernel, tx, versions, inputs)
       return hasOutcome(decision, then)
     }
     const because: string[] = []
     if (before.inputs && then.inputs && then.state === 'done') {
       const isOther = !isEqualJson(before.inputs, then.inputs)
-      if (isOther && (await leads(sides.first, then.inputs))) because.push(INPUTS)
-      for (const { name, versions } of moved) if (await leads(versions, before.inputs)) because.push(name)
+      if (isOther && (await explainsDifference(sides.first, then.inputs))) because.push(INPUTS)
+      for (const { name, versions } of changedVersions)
+        if (await explainsDifference(versions, before.inputs)) because.push(name)
     }
     const { inputs: _before, ...shownBefore } = before
     const { inputs: _after, ...shownAfter } = then

@@ -146,9 +146,9 @@ async function fetchLargeLists(
 const isWarning = ({ severity }: { severity: string }): boolean => severity !== 'error'
 
 function extendList(list: BoundList, found: ReadonlyMap<string, Omit<ListEntry, 'key'>>): BoundList {
-  const entryOf = (key: string): ListEntry | undefined => {
+  const getEntry = (key: string): ListEntry | undefined => {
     const entry = found.get(key)
     return entry ? { key, ...entry } : list.get(key)
   }
-  return { ...list, get: entryOf }
+  return { ...list, get: getEntry }
 }

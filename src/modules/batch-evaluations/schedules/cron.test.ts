@@ -1,8 +1,8 @@
-/** When expressions are due, on clocks that are changed too. */
+/** Due times of cron expressions, also across clock changes. */
 import { describe, expect, test } from 'vitest'
 import { type Cron, createZoneClock, findNextTime, parseCron } from './cron.ts'
 
-/** The next times after an instant. */
+/** The next due times after an instant. */
 function due(text: string, time_zone: string, after: string, count = 1): string[] {
   const cron = parseCron(text) as Cron
   expect(cron).toBeTypeOf('object')
@@ -34,7 +34,7 @@ describe('an expression is due', () => {
     expect(due(text, 'UTC', '2026-11-15T06:00:00Z', times.length)).toEqual(times)
   })
 
-  test('by the clocks of its zone', () => {
+  test('at the local time of its zone', () => {
     expect(due('0 6 * * *', 'America/New_York', '2026-11-15T06:00:00Z')).toEqual(['2026-11-15T11:00Z'])
     expect(due('0 6 * * *', 'Asia/Kolkata', '2026-11-15T06:00:00Z')).toEqual(['2026-11-16T00:30Z'])
     expect(due('0 6 * * *', 'Pacific/Kiritimati', '2026-11-15T06:00:00Z')).toEqual(['2026-11-15T16:00Z'])
@@ -47,25 +47,25 @@ describe('an expression is due', () => {
     ])
   })
 
-  test('once where the clocks skip its time, as soon as they go on', () => {
+  test('once at the end of the gap where its time is skipped', () => {
     const times = due('0,30 2,3 * * *', 'Europe/Berlin', '2026-03-29T00:00:00Z', 3)
     expect(times).toEqual(['2026-03-29T01:00Z', '2026-03-29T01:30Z', '2026-03-30T00:00Z'])
     expect(due('30 2 * * *', 'Australia/Lord_Howe', '2026-10-03T00:00:00Z', 1)).toEqual(['2026-10-03T15:30Z'])
   })
 
-  test('once where the clocks show its time twice', () => {
+  test('once where its time occurs twice', () => {
     const times = due('30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 2)
     expect(times).toEqual(['2026-10-25T00:30Z', '2026-10-26T01:30Z'])
   })
 
-  test('never, where there is no such day', () => {
+  test('never when the day does not exist', () => {
     expect(
       findNextTime(parseCron('0 0 31 2 *') as Cron, createZoneClock('UTC'), Date.parse('2026-11-15T00:00:00Z')),
     ).toBeNull()
   })
 })
 
-describe('what is no expression', () => {
+describe('an invalid expression', () => {
   test.each([
     ['', 'five fields'],
     ['0 6 * *', 'five fields'],
@@ -87,7 +87,7 @@ describe('what is no expression', () => {
     expect(parseCron(text)).toContain(said)
   })
 
-  test('a zone nobody knows', () => {
+  test('an unknown zone', () => {
     expect(() => createZoneClock('Europe/Atlantis')).toThrow(RangeError)
   })
 })

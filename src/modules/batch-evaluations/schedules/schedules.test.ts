@@ -1,4 +1,4 @@
-/** Recurring batches: what is due is ordered once, whoever looks and however late; what cannot be ordered says why. */
+/** Recurring batches: each due time starts one batch, however late and by however many workers, or records why not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { buildMatrix, newPolicy, publishMatrix } from '#test/support/example-policy.ts'
@@ -26,8 +26,8 @@ beforeAll(async () => {
 afterAll(() => w.close())
 
 const get = (schedule_id: string) => t.make(`GET ${PATH}/${schedule_id}`)
-const runsOf = async (schedule_id: string): Promise<Run[]> => (await t.make(`GET ${PATH}/${schedule_id}/runs`)).items
-const stateOf = async (batch_id: string) => (await t.make(`GET /batch-evaluations/${batch_id}`)).state as string
+const listRuns = async (schedule_id: string): Promise<Run[]> => (await t.make(`GET ${PATH}/${schedule_id}/runs`)).items
+const getState = async (batch_id: string) => (await t.make(`GET /batch-evaluations/${batch_id}`)).state as string
 const post = async (more: object) => {
   const { status, json } = await w.call(`POST ${PATH}`, {
     token: await t.token(),
@@ -36,7 +36,7 @@ const post = async (more: object) => {
   return { status, code: json.code, errors: json.errors as { pointer: string; keyword: string }[] | undefined }
 }
 
-/** As if its time had come so long ago; gives that time. */
+/** Moves the due time into the past and returns it. */
 const makeDue = (schedule_id: string, ago = '1 minute'): Promise<string> =>
   t.write(async (tx) => {
     const row = await tx.find<{ next_run_at: string }>(
@@ -50,14 +50,14 @@ const makeDue = (schedule_id: string, ago = '1 minute'): Promise<string> =>
     return row?.next_run_at as string
   })
 
-/** Workers look until the schedule has so many runs and none of its batches is under way. */
-async function worked(schedule_id: string, runs: number, workers = 1): Promise<Run[]> {
+/** Runs workers until the schedule has that many runs and all its batches have ended. */
+async function runWorkers(schedule_id: string, runs: number, workers = 1): Promise<Run[]> {
   const runners = Array.from({ length: workers }, () => w.runtime.createRunner(2, { poll_ms: 20 }))
   for (const runner of runners) runner.start()
   try {
     return await waitUntil(`there are ${runs} runs`, async () => {
-      const found = await runsOf(schedule_id)
-      const states = await Promise.all(found.flatMap(({ batch_id }) => (batch_id === null ? [] : [stateOf(batch_id)])))
+      const found = await listRuns(schedule_id)
+      const states = await Promise.all(found.flatMap(({ batch_id }) => (batch_id === null ? [] : [getState(batch_id)])))
       return found.length >= runs && !states.some((state) => state === 'queued' || state === 'running') && found
     })
   } finally {
@@ -65,14 +65,14 @@ async function worked(schedule_id: string, runs: number, workers = 1): Promise<R
   }
 }
 
-/** One due time, dealt with in a transaction of its own. */
-const dealWith = (schedule_id: string) =>
+/** Handles one due time in its own transaction. */
+const handleDueTime = (schedule_id: string) =>
   w.kernel.transactions.write({ tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }, (tx) =>
     runIfDue(w.kernel, tx, schedule_id),
   )
 
 describe('a schedule', () => {
-  test('is made, shown with its next run, listed, changed and removed', async () => {
+  test('is created, read with its next run, listed, changed and deleted', async () => {
     const body = { ...(await buildSchedule(t)), cron: '30 6 * * MON', note: 'weekly' }
     const made = await t.make(`POST ${PATH}`, { body })
     expect(made).toMatchObject({
@@ -107,7 +107,7 @@ describe('a schedule', () => {
     ['an unknown zone', { time_zone: 'Europe/Atlantis' }, '#/time_zone', 'time_zone'],
     ['an unknown matrix', { matrix_key: 'nobody-has-this' }, '#/matrix_key', 'definition_missing'],
     ['a matrix and a rule', { rule_key: 'some-rule' }, '#', 'definition_unclear'],
-  ])('is refused with %s, and told where', async (_title, more, pointer, keyword) => {
+  ])('is refused with %s, with a pointer', async (_title, more, pointer, keyword) => {
     expect(await post(more)).toEqual({
       status: 409,
       code: 'schedule_invalid',
@@ -115,25 +115,25 @@ describe('a schedule', () => {
     })
   })
 
-  test('has a name of its own', async () => {
+  test('returns 409 when the name is taken', async () => {
     const name = `Twin ${uuidv7()}`
     expect((await post({ name })).status).toBe(201)
     expect(await post({ name })).toMatchObject({ status: 409, code: 'duplicate' })
   })
 
-  test('that is paused has no next run, and goes on with the first time ahead', async () => {
+  test('has no next run while paused, and continues with the first future time', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id, '3 days')
     const paused = await t.make(`PATCH ${PATH}/${schedule_id}`, { body: { paused: true } })
     expect(paused).toMatchObject({ paused: true, next_run_at: null })
-    expect(await dealWith(schedule_id)).toBeNull()
+    expect(await handleDueTime(schedule_id)).toBeNull()
     const again = await t.make(`PATCH ${PATH}/${schedule_id}`, { body: { paused: false } })
     expect(Date.parse(again.next_run_at)).toBeGreaterThan(Date.parse(due) + 3 * 86_400_000)
-    expect(await dealWith(schedule_id)).toBeNull()
-    expect(await runsOf(schedule_id)).toEqual([])
+    expect(await handleDueTime(schedule_id)).toBeNull()
+    expect(await listRuns(schedule_id)).toEqual([])
   })
 
-  test('of a tenant with as many as it may have is refused', async () => {
+  test('is refused beyond the limit of the tenant', async () => {
     const full = await ExampleTenant.create(w)
     const body = await buildSchedule(full)
     await full.write((tx) =>
@@ -150,14 +150,14 @@ describe('a schedule', () => {
 })
 
 describe('a due time', () => {
-  test('orders one ordinary batch, however many workers look', async () => {
+  test('starts one batch, however many workers run', async () => {
     const segment = `segment-${uuidv7()}`
     const body = { subject_type: 'person', name: 'Ada', segment, attributes: { country: 'IR' } }
     const { subject_id } = await t.make('POST /subjects', { body })
     const ids = await Promise.all([1, 2, 3].map(() => newSchedule(t, { filter: { segment }, note: segment })))
     const due = await Promise.all(ids.map((id) => makeDue(id)))
     for (const [n, id] of ids.entries()) {
-      const runs = await worked(id, 1, 3)
+      const runs = await runWorkers(id, 1, 3)
       expect(runs).toEqual([expect.objectContaining({ due_at: due[n], outcome: 'started', skipped: null })])
     }
     const batches = (await t.make('GET /batch-evaluations?limit=200')).items as { note: string; batch_id: string }[]
@@ -183,25 +183,25 @@ describe('a due time', () => {
     expect(woken).toEqual({ next_run_at: after.next_run_at })
   })
 
-  test('is dealt with once by all who deal with it at the same moment', async () => {
+  test('is handled once by concurrent workers', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id)
-    const outcomes = await Promise.all([1, 2, 3, 4].map(() => dealWith(schedule_id)))
+    const outcomes = await Promise.all([1, 2, 3, 4].map(() => handleDueTime(schedule_id)))
     expect(outcomes.filter((outcome) => outcome !== null)).toEqual([expect.objectContaining({ due_at: due })])
-    expect(await runsOf(schedule_id)).toHaveLength(1)
+    expect(await listRuns(schedule_id)).toHaveLength(1)
   })
 
-  test('that was missed again and again is made up for once', async () => {
+  test('gets one run when several were missed', async () => {
     const schedule_id = await newSchedule(t, { cron: '0 0 1 1 *' })
     const due = await makeDue(schedule_id, '1000 days')
-    expect(await worked(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
-    expect(await dealWith(schedule_id)).toBeNull()
+    expect(await runWorkers(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
+    expect(await handleDueTime(schedule_id)).toBeNull()
     const { next_run_at, last_run } = await get(schedule_id)
     const wait_days = (Date.parse(next_run_at) - Date.parse(last_run.recorded_at)) / 86_400_000
     expect(wait_days > 0 && wait_days <= 366).toBe(true)
   })
 
-  test('whose worker died before it had committed is dealt with by another, and leaves nothing behind twice', async () => {
+  test('is handled once by another worker when the first one dies before its commit', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id)
     const scope = { tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }
@@ -211,10 +211,10 @@ describe('a due time', () => {
     })
     await expect(died).rejects.toThrow('killed')
     expect(await get(schedule_id)).toMatchObject({ next_run_at: due, last_run: null, last_batch_id: null })
-    expect(await worked(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
+    expect(await runWorkers(schedule_id, 1)).toEqual([expect.objectContaining({ due_at: due, outcome: 'started' })])
   })
 
-  test('that a job failed to deal with is looked at again within a minute', async () => {
+  test('is tried again within a minute when its job failed', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id)
     const setZone = (zone: string) =>
@@ -225,11 +225,11 @@ describe('a due time', () => {
           zone,
         ]),
       )
-    // Of a newer release, say, than the worker's.
+    // As if a newer release than that of the worker had written it.
     await setZone('Europe/Atlantis')
     const job = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: 'scheduled-batch', payload: { schedule_id } }))
     expect(await t.runToEnd(job)).toMatchObject({ state: 'failed', problem: { code: 'schedule_invalid' } })
-    expect(await runsOf(schedule_id)).toEqual([])
+    expect(await listRuns(schedule_id)).toEqual([])
     const { ahead_s } = (await t.write((tx) =>
       tx.find<{ ahead_s: number }>(
         `select extract(epoch from next_run_at - now())::float8 as ahead_s from app.job_schedule
@@ -239,15 +239,15 @@ describe('a due time', () => {
     )) as { ahead_s: number }
     expect(ahead_s).toBeLessThanOrEqual(60)
     await setZone('UTC')
-    expect(await dealWith(schedule_id)).toMatchObject({ due_at: due, skipped: null })
+    expect(await handleDueTime(schedule_id)).toMatchObject({ due_at: due, skipped: null })
   })
 
-  test('is decided on what is in force then', async () => {
+  test('uses the versions in force at that time', async () => {
     const policy = await newPolicy(t)
     const schedule_id = await newSchedule(t, { matrix_key: policy.matrix_key })
     const decidingVersion = async () => {
       await makeDue(schedule_id)
-      await dealWith(schedule_id)
+      await handleDueTime(schedule_id)
       const { last_batch_id } = await get(schedule_id)
       await t.make(`POST /batch-evaluations/${last_batch_id}/cancel`)
       return (await t.make(`GET /batch-evaluations/${last_batch_id}`)).definition_version
@@ -262,7 +262,7 @@ describe('a due time', () => {
     expect(await decidingVersion()).toBe(2)
   })
 
-  test('is served where the tenant has as many unfinished jobs as it may have', async () => {
+  test('is handled although the tenant has reached its limit of unfinished jobs', async () => {
     const busy = await ExampleTenant.create(w)
     const schedule_id = await newSchedule(busy)
     await busy.write(async (tx) => {
@@ -276,14 +276,14 @@ describe('a due time', () => {
   })
 })
 
-describe('a run is skipped, and says why,', () => {
-  test('while the batch before it has not ended', async () => {
+describe('a run is skipped with a reason', () => {
+  test('while the previous batch has not ended', async () => {
     const schedule_id = await newSchedule(t)
     await makeDue(schedule_id, '2 hours')
-    const first = await dealWith(schedule_id)
+    const first = await handleDueTime(schedule_id)
     await makeDue(schedule_id, '1 hour')
-    await dealWith(schedule_id)
-    const [skipped, started] = (await runsOf(schedule_id)) as [Run, Run]
+    await handleDueTime(schedule_id)
+    const [skipped, started] = (await listRuns(schedule_id)) as [Run, Run]
     expect(started).toMatchObject({ outcome: 'started', batch_id: first?.['batch_id'] })
     expect(skipped).toMatchObject({ outcome: 'skipped', batch_id: null, skipped: 'previous_running' })
     expect(skipped.detail).toContain('queued')
@@ -293,41 +293,41 @@ describe('a run is skipped, and says why,', () => {
     })
     await t.make(`POST /batch-evaluations/${started.batch_id}/cancel`)
     await makeDue(schedule_id)
-    expect(await dealWith(schedule_id)).toMatchObject({ skipped: null })
+    expect(await handleDueTime(schedule_id)).toMatchObject({ skipped: null })
   })
 
-  test('where nothing is in force', async () => {
+  test('when no version is in force', async () => {
     const matrix_key = `draft-${uuidv7()}`
     await t.make('POST /risk-matrices', { body: { matrix_key, title: 'Not yet', definition: {} } })
     const schedule_id = await newSchedule(t, { matrix_key })
     await makeDue(schedule_id)
-    await dealWith(schedule_id)
-    const [run] = await runsOf(schedule_id)
+    await handleDueTime(schedule_id)
+    const [run] = await listRuns(schedule_id)
     expect(run).toMatchObject({ outcome: 'skipped', batch_id: null, skipped: 'nothing_in_force' })
     const { next_run_at, last_run } = await get(schedule_id)
     expect(Date.parse(next_run_at)).toBeGreaterThan(Date.parse(last_run.recorded_at))
   })
 })
 
-describe('somebody starts it now', () => {
-  test('beside its times, unless its batch is under way', async () => {
+describe('starting a schedule now', () => {
+  test('runs independent of its due times, unless its batch is running', async () => {
     const schedule_id = await newSchedule(t)
     const { next_run_at } = await get(schedule_id)
     const job = await t.make(`POST ${PATH}/${schedule_id}/run`)
     const again = await w.call(`POST ${PATH}/${schedule_id}/run`, { token: await t.token() })
     expect([again.status, again.json.code]).toEqual([409, 'transition_not_allowed'])
     await t.runToEnd(job)
-    const [run] = await runsOf(schedule_id)
+    const [run] = await listRuns(schedule_id)
     expect(run).toMatchObject({ due_at: null, outcome: 'started', recorded_by: t.caller })
     expect(job.resource).toBe(`/api/batch-evaluations/${run?.batch_id}`)
     expect(await get(schedule_id)).toMatchObject({ next_run_at, last_batch_id: run?.batch_id })
     await t.runToEnd(await t.make(`POST ${PATH}/${schedule_id}/run`))
-    expect(await runsOf(schedule_id)).toHaveLength(2)
+    expect(await listRuns(schedule_id)).toHaveLength(2)
   })
 })
 
-describe('four eyes', () => {
-  test('hold back what is made, changed and removed; a run in between does not void a proposal', async () => {
+describe('approval', () => {
+  test('is needed to create, change and delete; a run in between does not make a proposal void', async () => {
     const four = await ExampleTenant.create(w)
     const body = await buildSchedule(four)
     const schedule_id = await newSchedule(four)

@@ -68,8 +68,8 @@ function getNextRun({ cron, time_zone }: ScheduleTiming, now: string): string {
 const scheduleWakeUp = (tx: Tx, schedule_id: string, next_run_at: string | null) =>
   upsertWakeUp(tx, { schedule_id, kind: SCHEDULED_BATCH, again_s: RETRY_AFTER_S, next_run_at })
 
-export async function createSchedule(tx: Tx, order: Static<typeof ScheduleRequest>): Promise<ScheduleWithLastRun> {
-  const { matrix_key, rule_key, paused = false, note = null, ...settings } = order
+export async function createSchedule(tx: Tx, request: Static<typeof ScheduleRequest>): Promise<ScheduleWithLastRun> {
+  const { matrix_key, rule_key, paused = false, note = null, ...settings } = request
   if ((matrix_key === undefined) === (rule_key === undefined))
     failScheduleInvalid('#', 'definition_unclear', 'Give either matrix_key or rule_key.')
   const family: DefinitionFamily = matrix_key === undefined ? 'rule' : 'matrix'

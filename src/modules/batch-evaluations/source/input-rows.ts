@@ -54,23 +54,23 @@ const toPointer = (name: string): string => `/${name.replaceAll('~', '~0').repla
  * Options of the format's adapter. A table without a mapped column is refused as a whole: a typing error in a column name must
  * not turn every value into its default.
  */
-export function adapterOptions({ format, mapping, delimiter, encoding }: FileOptions): Record<string, unknown> {
+export function buildAdapterOptions({ format, mapping, delimiter, encoding }: FileOptions): Record<string, unknown> {
   // The encoding is not guessed, because a wrong guess could not be reported.
   const shared = { encoding: encoding ?? 'utf-8' }
   if (format === 'ndjson') return shared
   const subject = { column: mapping.external_id ?? EXTERNAL_ID, optional: mapping.external_id === undefined }
   const names = [...new Set(mapping.inputs?.map(({ column }) => column))].filter((name) => name !== subject.column)
-  const columns = [{ ...subject, pointer: toPointer(subject.column) }, ...names.map(plainColumn)]
+  const columns = [{ ...subject, pointer: toPointer(subject.column) }, ...names.map(toColumn)]
   return { ...shared, ...(delimiter !== undefined && { delimiter }), ...(mapping.inputs && { columns }) }
 }
-const plainColumn = (column: string) => ({ column, pointer: toPointer(column), optional: false })
+const toColumn = (column: string) => ({ column, pointer: toPointer(column), optional: false })
 
 /** Groups faults by record: a rejected record may have several. */
 export const countRecords = ({ entries, rejects }: Read): number =>
   entries.length + new Set(rejects.map(({ at }) => at.row)).size
 
 /** Records of a file in order, numbered from `from` on. */
-export function toRows(read: Read, from: number, order: FileOptions, declared: readonly Input[]): InputRow[] {
+export function toRows(read: Read, from: number, options: FileOptions, declared: readonly Input[]): InputRow[] {
   const rejected = new Map<number, Reject[]>()
   for (const reject of read.rejects) rejected.set(reject.at.row, [...(rejected.get(reject.at.row) ?? []), reject])
   const records = [
@@ -80,7 +80,7 @@ export function toRows(read: Read, from: number, order: FileOptions, declared: r
   const types = new Map(declared.map((input) => [input.name, input.type]))
   return records.map(({ at, rejects, entry }, n) => {
     const seq = from + n + 1
-    return rejects ? toUnreadableRow(seq, at, rejects) : toRow(seq, at, entry as Entry, order, types)
+    return rejects ? toUnreadableRow(seq, at, rejects) : toRow(seq, at, entry as Entry, options, types)
   })
 }
 
@@ -108,7 +108,7 @@ function toRow(
   types: Types,
 ): InputRow {
   const named = mapping.external_id ?? EXTERNAL_ID
-  const pairs = mapping.inputs ?? Object.keys(entry).flatMap((name) => (name === named ? [] : [plainInput(name)]))
+  const pairs = mapping.inputs ?? Object.keys(entry).flatMap((name) => (name === named ? [] : [toInputMapping(name)]))
   const inputs = Object.fromEntries(
     pairs.flatMap(({ column, input }) => {
       if (!Object.hasOwn(entry, column)) return []
@@ -124,7 +124,7 @@ function toRow(
     inputs,
   })
 }
-const plainInput = (name: string) => ({ column: name, input: name })
+const toInputMapping = (name: string) => ({ column: name, input: name })
 
 /** Converts the text of a cell to the declared type; text that does not convert stays, and the engine reports it. */
 export function parseCell(text: string, type: Input['type'] | undefined): unknown {

@@ -10,7 +10,7 @@ import { csv } from '#registry/adapters/csv.ts'
 import { ndjson } from '#registry/adapters/json.ts'
 import type { BatchRow, ItemSource } from '../batch.ts'
 import {
-  adapterOptions,
+  buildAdapterOptions,
   countRecords,
   type FileOptions,
   type InlineItem,
@@ -38,11 +38,11 @@ export function createEventLoopYield(): () => Promise<void> {
 }
 
 /** Throws `source_invalid` when the file is broken or empty. */
-async function* readFileBatches(source: Source, order: FileOptions): AsyncGenerator<Batch, void, undefined> {
+async function* readFileBatches(source: Source, options: FileOptions): AsyncGenerator<Batch, void, undefined> {
   const turn = createEventLoopYield()
   let isEmpty = true
   try {
-    for await (const read of adapters[order.format].read(source, adapterOptions(order))) {
+    for await (const read of adapters[options.format].read(source, buildAdapterOptions(options))) {
       isEmpty &&= countRecords(read) === 0
       yield read
       await turn()
@@ -55,10 +55,10 @@ async function* readFileBatches(source: Source, order: FileOptions): AsyncGenera
 }
 
 /** A faulty record of the file becomes a row with findings. */
-async function* readFileRows(source: Source, order: FileOptions, declared: readonly Input[]) {
+async function* readFileRows(source: Source, options: FileOptions, declared: readonly Input[]) {
   let seen = 0
-  for await (const read of readFileBatches(source, order)) {
-    const rows = toRows(read, seen, order, declared)
+  for await (const read of readFileBatches(source, options)) {
+    const rows = toRows(read, seen, options, declared)
     seen += rows.length
     yield rows
   }
@@ -99,7 +99,7 @@ async function* readSubjectRows(
   let after = after_subject
   let seq = done + failed
   for (;;) {
-    const page = await read((tx) => listSubjectsAfter(tx, activeOnly(filter), after, size))
+    const page = await read((tx) => listSubjectsAfter(tx, withActiveState(filter), after, size))
     const rows = page.filter(({ subject_id }) => subject_id < batch_id).map((subject) => toSubjectRow(subject, ++seq))
     if (rows.length > 0) yield rows
     if (page.length < size || rows.length < page.length) return
@@ -107,18 +107,18 @@ async function* readSubjectRows(
   }
 }
 
-export const activeOnly = (filter: SubjectFilter): SubjectFilter => ({ ...filter, state: 'active' })
+export const withActiveState = (filter: SubjectFilter): SubjectFilter => ({ ...filter, state: 'active' })
 
 function openFile(read: RunInTx, { source, upload_id }: BatchProgress) {
   const { file } = source as Extract<ItemSource, { file: FileOptions }>
-  return { order: file, bytes: readUpload(read, upload_id ?? fail('not_found', 'The upload is no longer there.')) }
+  return { options: file, bytes: readUpload(read, upload_id ?? fail('not_found', 'The upload is no longer there.')) }
 }
 
 /** Counts the rows of a batch's file by reading it to its end; a truncated or unreadable file fails here. */
 export async function countFileRows(read: RunInTx, batch: BatchProgress, signal: AbortSignal): Promise<number> {
-  const { order, bytes } = openFile(read, batch)
+  const { options, bytes } = openFile(read, batch)
   let total = 0
-  for await (const group of readFileBatches(bytes, order)) {
+  for await (const group of readFileBatches(bytes, options)) {
     signal.throwIfAborted()
     total += countRecords(group)
   }
@@ -130,8 +130,8 @@ export function readRemainingRows(read: RunInTx, batch: BatchProgress, declared:
   const { source, done, failed } = batch
   if ('filter' in source) return readSubjectRows(read, source.filter, batch, size)
   if ('items' in source) return toPortions(readInlineRows(source.items), done + failed, size)
-  const { order, bytes } = openFile(read, batch)
-  return toPortions(readFileRows(bytes, order, declared), done + failed, size)
+  const { options, bytes } = openFile(read, batch)
+  return toPortions(readFileRows(bytes, options, declared), done + failed, size)
 }
 
 async function* readInlineRows(items: readonly InlineItem[]): AsyncGenerator<InputRow[], void, undefined> {

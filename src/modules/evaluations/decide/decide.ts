@@ -40,17 +40,17 @@ type RefusedDecision = Extract<Decision, { ok: false }>
 export async function decide(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  order: DecisionRequest,
+  request: DecisionRequest,
   engine = CURRENT_ENGINE,
 ): Promise<DecisionResult> {
-  const wanted = getRequestedDefinition(order)
-  const subject = order.subject_id === undefined ? null : assertFound(await findSubject(tx, order.subject_id))
-  const resolution = await binding.getResolution(kernel, tx, { ...wanted, valid_at: order.valid_at }, engine)
+  const wanted = getRequestedDefinition(request)
+  const subject = request.subject_id === undefined ? null : assertFound(await findSubject(tx, request.subject_id))
+  const resolution = await binding.getResolution(kernel, tx, { ...wanted, valid_at: request.valid_at }, engine)
   const { inputs: declared } = resolution.compiled.definition
-  const inputs = mergeInputs(declared, subject?.attributes ?? {}, order.inputs ?? {})
+  const inputs = mergeInputs(declared, subject?.attributes ?? {}, request.inputs ?? {})
   const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return failRefused(decision)
-  return { resolution, ...buildDocument(resolution, inputs, order.valid_at ?? null, decision, createSalt()) }
+  return { resolution, ...buildDocument(resolution, inputs, request.valid_at ?? null, decision, createSalt()) }
 }
 
 function getRequestedDefinition({ matrix_key, rule_key }: DecisionRequest): { family: DefinitionFamily; key: string } {

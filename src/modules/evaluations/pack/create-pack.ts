@@ -28,8 +28,8 @@ interface PackFile {
   readonly name: string
   readonly bytes: Buffer
 }
-const jsonFile = (name: string, value: unknown): PackFile => textFile(name, `${JSON.stringify(value, null, 2)}\n`)
-const textFile = (name: string, content: string): PackFile => ({ name, bytes: Buffer.from(content) })
+const toJsonFile = (name: string, value: unknown): PackFile => toTextFile(name, `${JSON.stringify(value, null, 2)}\n`)
+const toTextFile = (name: string, content: string): PackFile => ({ name, bytes: Buffer.from(content) })
 
 export async function createPack(
   kernel: Capabilities<'caches' | 'auditKeys'>,
@@ -38,14 +38,14 @@ export async function createPack(
 ): Promise<Buffer> {
   const { row, content, manifest } = intact
   const files: PackFile[] = [
-    textFile('README.txt', README),
+    toTextFile('README.txt', README),
     // Exactly the hashed bytes: no newline at the end.
-    textFile('document.json', row.document),
-    textFile('explanation.txt', renderText(row, content)),
-    textFile('explanation.html', renderHtml(row, content)),
-    jsonFile('receipt.json', { receipt_id: row.receipt_id, manifest_hash: row.receipt_hash, manifest }),
-    jsonFile('certificate.json', createCertificate(kernel, tx, intact)),
-    jsonFile('approvals.json', await listApprovals(tx, manifest, row.decided_at)),
+    toTextFile('document.json', row.document),
+    toTextFile('explanation.txt', renderText(row, content)),
+    toTextFile('explanation.html', renderHtml(row, content)),
+    toJsonFile('receipt.json', { receipt_id: row.receipt_id, manifest_hash: row.receipt_hash, manifest }),
+    toJsonFile('certificate.json', createCertificate(kernel, tx, intact)),
+    toJsonFile('approvals.json', await listApprovals(tx, manifest, row.decided_at)),
   ]
   files.push(...(await buildDefinitionFiles(kernel, tx, intact)))
   for (const pin of manifest.filter(({ family }) => family === undefined)) {
@@ -59,7 +59,7 @@ export async function createPack(
     sha256: hash('sha256', bytes, 'hex'),
   }))
   const stated = { format: FORMAT, evaluation_id: row.evaluation_id, document_hash: row.document_hash, files: contents }
-  return zipFiles([...files, jsonFile('manifest.json', stated)])
+  return zipFiles([...files, toJsonFile('manifest.json', stated)])
 }
 
 /** The definition, and its parts with proofs. The number of parts is proved too, so that none can be left out. */
@@ -72,7 +72,7 @@ async function buildDefinitionFiles(
   const parts = await resolver.loadList(kernel, tx, definition)
   const pin = assertFound(manifest.find(({ family }) => family !== undefined))
   return [
-    jsonFile('definition.json', compiled.definition),
+    toJsonFile('definition.json', compiled.definition),
     ...(await buildProofFiles(tx, 'definition', pin, [...(parts?.entries.keys() ?? [])])),
   ]
 }
@@ -119,14 +119,14 @@ async function buildProofFiles(
 ): Promise<PackFile[]> {
   const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
   const version = assertFound(await versionStore.findVersion(tx, of, pin.version))
-  const files = [jsonFile(`${folder}/version.json`, versionStore.toVersionView(pin.list_key, version))]
+  const files = [toJsonFile(`${folder}/version.json`, versionStore.toVersionView(pin.list_key, version))]
   const prove = treeStore.createProver((body) => body(tx), version)
   const rows = await versionStore.listEntriesByKey(tx, version, keys)
   const entries = new Map(rows.map((row) => [row.key, versionStore.parseEntry(row)]))
   for (const [index, key] of keys.entries()) {
     const entry = entries.get(key) ?? null
     const said = { list_key: pin.list_key, version: pin.version, key, present: entry !== null, entry }
-    files.push(jsonFile(`${folder}/proof-${index + 1}.json`, { ...said, proof: await prove(key) }))
+    files.push(toJsonFile(`${folder}/proof-${index + 1}.json`, { ...said, proof: await prove(key) }))
   }
   if (pin.overlay_version !== null) files.push(...(await buildOverlayFiles(tx, folder, pin, keys)))
   return files
@@ -150,12 +150,12 @@ async function buildOverlayFiles(
   const tree = buildOverlayTree(changes)
   const read = changes.filter(({ key }) => keys.includes(key))
   return [
-    jsonFile(`${folder}/overlay.json`, { version, content_hash, changes: read }),
+    toJsonFile(`${folder}/overlay.json`, { version, content_hash, changes: read }),
     ...keys.map((key, index) => {
       const { key: _, ...change } = read.find((one) => one.key === key) ?? { key }
       const present = 'op' in change
       const said = { list_key, version, key, present, change: present ? change : null }
-      return jsonFile(`${folder}/overlay-proof-${index + 1}.json`, { ...said, proof: tree.prove(key) })
+      return toJsonFile(`${folder}/overlay-proof-${index + 1}.json`, { ...said, proof: tree.prove(key) })
     }),
   ]
 }
@@ -165,7 +165,7 @@ async function buildAuditFiles(kernel: Capabilities<'auditKeys'>, tx: Tx, evalua
   const about = { object_type: 'evaluations', object_id: evaluation_id }
   const filter = { actor: null, operation: null, from_at: null, until_at: null, ...about }
   const events = await listEvents(tx, filter, null, MAX_EVENTS)
-  const files = [jsonFile('audit/events.json', events)]
+  const files = [toJsonFile('audit/events.json', events)]
   for (const { seal } of events) {
     if (!seal) continue
     const lines: Buffer[] = []

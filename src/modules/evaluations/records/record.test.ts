@@ -1,4 +1,4 @@
-/** What the code of a stored decision is made over: changed in anything, no decision of before would be believed any more. */
+/** The text that the MAC of a stored decision covers. It must never change, or stored decisions would no longer verify. */
 import { expect, test } from 'vitest'
 import { toMacInput } from './record.ts'
 

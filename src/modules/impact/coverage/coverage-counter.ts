@@ -17,7 +17,8 @@ export interface DefaultCount {
   defaulted: number
 }
 
-const idOf = (part: PartCount['part'], factor: string | null, key: string): string => `${part} ${factor ?? ''} ${key}`
+const toPartId = (part: PartCount['part'], factor: string | null, key: string): string =>
+  `${part} ${factor ?? ''} ${key}`
 
 export class Coverage {
   decisions = 0
@@ -73,12 +74,12 @@ export class Coverage {
   }
 
   #addPart(part: PartCount['part'], factor: string | null, key: string, title: string | null = null): void {
-    this.#parts.set(idOf(part, factor, key), { part, factor, key, title, fired: 0 })
+    this.#parts.set(toPartId(part, factor, key), { part, factor, key, title, fired: 0 })
   }
 
   /** Parts that the definition does not name, such as the default row of a table, are not counted. */
   #countPart(part: PartCount['part'], factor: string | null, key: string): void {
-    const count = this.#parts.get(idOf(part, factor, key))
+    const count = this.#parts.get(toPartId(part, factor, key))
     if (count) count.fired++
   }
 

@@ -26,13 +26,13 @@ export async function measureCoverage(
   tx: Tx,
   kind: DecisionKind,
   params: object,
-  order: CoverageOptions,
+  options: CoverageOptions,
 ) {
   const { family } = kind
   const key = documentStore.getDefinitionKey(kind, params)
-  const { dataset_id, tenant_id } = await documentStore.getDefinition(tx, family, key, order.origin)
+  const { dataset_id, tenant_id } = await documentStore.getDefinition(tx, family, key, options.origin)
   const inForce = (await resolver.findPointersInForce(tx, [key], {}, family)).get(key)
-  const version = order.version ?? (inForce?.dataset_id === dataset_id ? inForce.version : undefined)
+  const version = options.version ?? (inForce?.dataset_id === dataset_id ? inForce.version : undefined)
   const written = { ...params, version: String(version ?? fail('nothing_in_force')) }
   const { text, dataset } = await documentStore.getVersionOrDraft(
     kernel,
@@ -42,7 +42,14 @@ export async function measureCoverage(
     datasetStore.getOrigin(tenant_id),
   )
   const coverage = new Coverage({ ...text, family } as unknown as Definition)
-  const of = { family, key, dataset_id, version: version as number, from_at: order.from_at, until_at: order.until_at }
+  const of = {
+    family,
+    key,
+    dataset_id,
+    version: version as number,
+    from_at: options.from_at,
+    until_at: options.until_at,
+  }
   let seen = 0
   let unusable = 0
   let complete = false

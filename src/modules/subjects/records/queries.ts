@@ -67,39 +67,39 @@ function selectMatching(tx: Tx, filter: SubjectFilter, after: string | null, way
   const bind = (value: unknown): string => `$${values.push(value)}`
   // Repeated for every joined table: PostgreSQL derives only equalities.
   const beyond = after === null ? '' : ` ${way} ${bind(after)}::uuid`
-  const past = (table: string): string => beyond && ` and ${table}.subject_id${beyond}`
-  const begins = (word: string): string => `w.word >= ${bind(word)} and w.word < ${bind(`${word}${END}`)}`
+  const isAfter = (table: string): string => beyond && ` and ${table}.subject_id${beyond}`
+  const hasPrefix = (word: string): string => `w.word >= ${bind(word)} and w.word < ${bind(`${word}${END}`)}`
   const direction = way === '<' ? 'desc' : 'asc'
   const limit = bind(count)
 
-  let where = `s.tenant_id = $1${past('s')}`
+  let where = `s.tenant_id = $1${isAfter('s')}`
   for (const column of ['external_id', 'subject_type', 'segment', 'state'] as const) {
     if (filter[column] !== undefined) where += ` and s.${column} = ${bind(filter[column])}`
   }
   const [longest, ...others] =
     filter.name === undefined ? [] : toSearchWords(filter.name).sort((a, b) => b.length - a.length)
   for (const word of others) {
-    where += ` and (select true from app.subject_word w where w.tenant_id = $1 and w.subject_id = s.subject_id and ${begins(word)} limit 1)`
+    where += ` and (select true from app.subject_word w where w.tenant_id = $1 and w.subject_id = s.subject_id and ${hasPrefix(word)} limit 1)`
   }
   const hits =
     longest === undefined
       ? undefined
-      : `(select distinct w.subject_id from app.subject_word w where w.tenant_id = $1 and ${begins(longest)}${past('w')}
+      : `(select distinct w.subject_id from app.subject_word w where w.tenant_id = $1 and ${hasPrefix(longest)}${isAfter('w')}
            order by w.subject_id ${direction}) h`
-  const part = (standing = ''): string => {
-    const subjects = `select ${columns} from app.subject s ${standing} where ${where}`
+  const buildSelect = (join = ''): string => {
+    const subjects = `select ${columns} from app.subject s ${join} where ${where}`
     return hits === undefined
       ? `(${subjects} order by s.subject_id ${direction} limit ${limit})`
       : `(select s.* from ${hits} cross join lateral (${subjects} and s.subject_id = h.subject_id offset 0) s
            order by h.subject_id ${direction} limit ${limit})`
   }
-  let found = part()
+  let found = buildSelect()
   if (filter.band !== undefined) {
     const band = bind(filter.band)
-    const risk = `join app.subject_risk r on r.tenant_id = $1 and r.subject_id = s.subject_id${past('r')}`
+    const risk = `join app.subject_risk r on r.tenant_id = $1 and r.subject_id = s.subject_id${isAfter('r')}`
     // A subject with an override in force is in its band, every other one in the band of its latest rating; the sets are disjoint.
-    found = `(select * from ${part(`${risk} and r.override_band = ${band} and r.override_until > now()`)} o union all
-      select * from ${part(`${risk} and r.rated_band = ${band} and (r.override_until is null or r.override_until <= now())`)} d
+    found = `(select * from ${buildSelect(`${risk} and r.override_band = ${band} and r.override_until > now()`)} o union all
+      select * from ${buildSelect(`${risk} and r.rated_band = ${band} and (r.override_until is null or r.override_until <= now())`)} d
       order by subject_id ${direction} limit ${limit})`
   }
   return { found, values, direction }
