@@ -1,15 +1,25 @@
 /** The types of a call: which paths a method has, what each takes and what it gives. Types only. */
 import type { ParamsOption, RequestBodyOption } from 'openapi-fetch'
-import type { components, paths } from './types.ts'
+import type { components, operations, paths } from './types.ts'
 
 /** The named schemas of the OpenAPI document: `Schemas['User']`, `Schemas['Job']` … */
 export type Schemas = components['schemas']
+
+/** The operationId of every operation, as `GET /api/auth/me` lists those the caller may use. */
+export type OperationId = keyof operations
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 type PathsWith<M extends Method> = { [P in keyof paths]: paths[P][M] extends undefined ? never : P }[keyof paths]
 
 type SuccessStatus = 200 | 201 | 202 | 204
 type JsonBody<R> = R extends { content: { 'application/json': infer Body } } ? Body : undefined
+
+/** The JSON body a call takes. */
+export type RequestBody<M extends Method, P extends keyof paths> = paths[P][M] extends {
+  requestBody?: { content: { 'application/json': infer Body } }
+}
+  ? Body
+  : never
 
 /** What a call resolves to. A governed change is either done or waits: see `isChangeRequest`. */
 export type ResponseBody<M extends Method, P extends keyof paths> = paths[P][M] extends { responses: infer R }

@@ -11,7 +11,7 @@ import { createTransport, type Transport } from './transport.ts'
 import type { paths } from './types.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 
-export type { CallOptions, ListPath, ResponseBody, Schemas } from './call-types.ts'
+export type { CallOptions, ListPath, OperationId, RequestBody, ResponseBody, Schemas } from './call-types.ts'
 export type { JobWaitOptions } from './jobs.ts'
 export { type ClientCode, isProblem, ProbityProblem, type ProblemCode, problemFromResponse } from './problem.ts'
 export type { Token, TokenSource } from './tokens.ts'
@@ -92,6 +92,7 @@ export function createClient(options: ProbityOptions): ProbityClient {
     PUT: bindMethod('put'),
     PATCH: bindMethod('patch'),
     DELETE: bindMethod('delete'),
+    // `call` is untyped; the interface states which item each path has.
     paginate: (path, init) => paginate((query) => call('get', path, withQuery(init ?? {}, query))) as never,
     jobs: createJobs(GET),
     uploads: createUploads(url, send),

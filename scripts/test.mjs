@@ -1,5 +1,5 @@
 /**
- * `npm test`: types, lint, build, then every vitest suite on the embedded PostgreSQL, ending with one line of totals.
+ * `npm test`: build, types, lint, then every vitest suite on the embedded PostgreSQL, ending with one line of totals.
  * Deterministic checks only; kill, load and fuzz runs are `npm run acceptance -- <name>`.
  */
 import { spawn } from 'node:child_process'
@@ -19,10 +19,10 @@ function run(command, args, options = {}) {
 }
 
 const steps = [
+  ['build', process.execPath, ['scripts/build.mjs']],
   ['types', bin('tsc'), ['-p', '.']],
   ['types of the console', bin('tsc'), ['-p', 'console']],
   ['lint', bin('biome'), ['check', '.']],
-  ['build', process.execPath, ['scripts/build.mjs']],
 ]
 
 if (!fs.existsSync(bin('vitest'))) {

@@ -2,6 +2,7 @@
  * The table of contents of the console: one entry per area, in the order of the navigation. Routes, navigation and search
  * come from it. An area is shown to those who may call the operation it `needs`.
  */
+import type { OperationId } from '@probity/client'
 import type { ComponentType } from 'react'
 import type { IconName } from './ui/icons.tsx'
 
@@ -16,7 +17,7 @@ export interface Area {
   readonly icon: IconName
   readonly group: (typeof groups)[number] | null
   /** operationId, or null when anybody who is signed in may come. */
-  readonly needs: string | null
+  readonly needs: OperationId | null
   /** Shown without signing in. */
   readonly isPublic?: true
   /** Each page is a chunk of its own, loaded when it is opened. */

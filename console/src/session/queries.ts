@@ -1,5 +1,5 @@
 /** How answers are kept and asked for again, and what is the same for every question: an ended session is noticed here. */
-import { isProblem } from '@probity/client'
+import { isProblem, type OperationId } from '@probity/client'
 import { MutationCache, QueryCache, QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { probity } from './client.ts'
 import { endSession, onUserChange } from './session.ts'
@@ -39,7 +39,7 @@ export function useMe() {
 }
 
 /** Whether this person may call an operation, by its operationId. */
-export function usePermission(): (operation: string) => boolean {
+export function usePermission(): (operation: OperationId) => boolean {
   const { operations } = useMe()
   return (operation) => operations.includes(operation)
 }

@@ -10,7 +10,7 @@ export function useFilter<const V extends readonly string[]>(name: string, allow
   return allowed.find((one) => one === value)
 }
 
-export function useSetFilter(): (name: string, value: string | null) => void {
+export function useSetFilter(): (name: string, value: string | number | null) => void {
   const navigate = useNavigate()
   return (name, value) =>
     navigate({

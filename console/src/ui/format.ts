@@ -16,5 +16,6 @@ export const formatCount = (count: number, one: string, many = `${one}s`): strin
 
 /** Drops what is undefined, because an optional member that is present must have a value. */
 export function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // Object.fromEntries loses which member has which type.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }

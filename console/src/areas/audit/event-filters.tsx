@@ -41,7 +41,7 @@ export function EventFilters({ actors, operations }: EventFiltersProps) {
   const [typed, setTyped] = useState<EventSearch>(searched)
   const search = (values: EventSearch) => {
     const given = Object.fromEntries(filterNames.map((name) => [name, values[name]?.trim() || undefined]))
-    navigate({ to: '.', search: given as never, replace: true })
+    navigate({ to: '.', search: given, replace: true })
   }
   const value = (name: Name) => ({
     size: 'xs' as const,

@@ -13,8 +13,8 @@ import {
   definitionQuery,
   getActiveVersion,
   matrixKind,
-  operation,
   ruleKind,
+  toOperationId,
 } from '#console/ui/decision/definition-kind.ts'
 import { ImpactView } from '#console/ui/decision/impact-view.tsx'
 import { DefinitionDifference } from '#console/ui/definition/difference-page.tsx'
@@ -52,7 +52,7 @@ export function VersionDifference({ request }: { readonly request: ChangeRequest
   const kind = params['matrix_key'] ? matrixKind : params['rule_key'] ? ruleKind : null
   const key = params['matrix_key'] ?? params['rule_key']
   // What ends a pin names no version: it is the operator's.
-  const isUnpin = kind !== null && request.operation === operation(kind, 'unpin')
+  const isUnpin = kind !== null && request.operation === toOperationId(kind, 'unpin')
   if (to === null && !isUnpin) return null
   return (
     <Section title="Difference">

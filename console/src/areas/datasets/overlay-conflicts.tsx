@@ -44,7 +44,7 @@ export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProp
     () =>
       probity.POST('/api/reference-data/datasets/{list_key}/overlay/rebase', {
         params: { path: { list_key: view.list_key } },
-        body: { resolutions: resolutions as never, apply: true, ...(reason && { reason }) },
+        body: { resolutions, apply: true, ...(reason && { reason }) },
       }),
     { invalidates: ['datasets'], successMessage: ({ version }) => `Overlay version ${version} is in force` },
   )

@@ -55,7 +55,7 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
         body: {
           entries: [
             ...changes.filter(({ key }) => key !== order.key).map(toOperation),
-            { key: order.key, op: order.op, ...(order.op !== 'remove' && { value: entry as never }) },
+            { key: order.key, op: order.op, ...(order.op !== 'remove' && entry !== null && { value: entry }) },
           ],
           mode: view.overlay?.base_version == null ? 'follow' : 'pinned',
           reason: order.reason,

@@ -36,7 +36,7 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
       successMessage: ({ title }) => `${title} is registered`,
       onDone: (made) => {
         close()
-        navigate({ to: `/datasets/${made.list_key}`, search: { origin: 'own' } as never })
+        navigate({ to: `/datasets/${made.list_key}`, search: { origin: 'own' } })
       },
     },
   )

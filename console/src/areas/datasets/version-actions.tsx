@@ -57,9 +57,7 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item
-            onClick={() =>
-              navigate({ to: '.', search: { tab: 'entries', version: number, origin } as never, replace: true })
-            }
+            onClick={() => navigate({ to: '.', search: { tab: 'entries', version: number, origin }, replace: true })}
           >
             See its entries
           </Menu.Item>
@@ -68,7 +66,7 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
               onClick={() =>
                 navigate({
                   to: `/datasets/${list_key}/diff`,
-                  search: { from: active.version, to: number, origin } as never,
+                  search: { from: active.version, to: number, origin },
                 })
               }
             >
@@ -76,9 +74,7 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
             </Menu.Item>
           )}
           <Menu.Item
-            onClick={() =>
-              navigate({ to: '.', search: { tab: 'proof', version: number, origin } as never, replace: true })
-            }
+            onClick={() => navigate({ to: '.', search: { tab: 'proof', version: number, origin }, replace: true })}
           >
             Prove a key
           </Menu.Item>

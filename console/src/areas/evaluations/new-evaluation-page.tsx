@@ -53,7 +53,7 @@ export default function NewEvaluationPage() {
     const subject = search.subject === undefined ? {} : { subject: search.subject }
     navigate({
       to: '.',
-      search: (value === null ? subject : { [to as string]: name, ...subject }) as never,
+      search: value === null ? subject : { [to as string]: name, ...subject },
       replace: true,
     })
   }
@@ -117,7 +117,7 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
   const body = {
     ...(kind.family === 'matrix' ? { matrix_key: definition_key } : { rule_key: definition_key }),
     ...(subject_id !== '' && { subject_id }),
-    inputs: inputs as never,
+    inputs,
   }
   const look = useApiMutation(() => probity.POST('/api/evaluations/preview', { body }), {
     invalidates: [],

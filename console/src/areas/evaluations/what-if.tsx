@@ -55,7 +55,7 @@ function WhatIfForm({ one, definition, stored }: WhatIfFormProps) {
     (asked: { inputs: Record<string, unknown>; search: boolean }) =>
       probity.POST('/api/evaluations/{evaluation_id}/what-if', {
         params: { path: { evaluation_id } },
-        body: { inputs: asked.inputs as never, search: asked.search },
+        body: { inputs: asked.inputs, search: asked.search },
       }),
     { invalidates: [], onDone: setAnswer },
   )

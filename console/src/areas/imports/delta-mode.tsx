@@ -14,8 +14,8 @@ export const FULL_FILE: DeltaForm = { is_delta: false, pointer: '', values: [], 
 /** Null: the file is the whole list. */
 export function toDelta({ is_delta, pointer, values, keys }: DeltaForm, base_version: number): Delta | null {
   if (!is_delta) return null
-  const marker = pointer !== '' && values.length > 0 ? { pointer: toPointer(pointer), values } : undefined
-  const removed = { ...(marker && { marker }), ...(keys.length > 0 && { keys }) }
+  const marker = pointer !== '' && values.length > 0 ? { pointer: toPointer(pointer), values: [...values] } : undefined
+  const removed = { ...(marker && { marker }), ...(keys.length > 0 && { keys: [...keys] }) }
   return { base_version, ...(Object.keys(removed).length > 0 && { removed }) }
 }
 

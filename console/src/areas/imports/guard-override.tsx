@@ -9,14 +9,14 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { Section } from '#console/ui/section.tsx'
-import { buildOverrideRequest, getImportId } from './import-request.ts'
+import { buildOverrideRequest, getImportId, type ImportRequest } from './import-request.ts'
 
 export function GuardOverride({ one }: { readonly one: Schemas['Import'] }) {
   const me = useMe()
   const navigate = useNavigate()
   const [reason, setReason] = useState('')
   const order = buildOverrideRequest(one, reason)
-  const again = useApiMutation(() => probity.POST('/api/reference-data/imports', { body: order as never }), {
+  const again = useApiMutation((body: ImportRequest) => probity.POST('/api/reference-data/imports', { body }), {
     invalidates: ['imports', 'jobs'],
     onDone: (job) => navigate({ to: `/imports/${getImportId(job)}` }),
   })
@@ -37,7 +37,7 @@ export function GuardOverride({ one }: { readonly one: Schemas['Import'] }) {
             variant="light"
             disabled={reason.trim() === ''}
             loading={again.isRunning}
-            onClick={() => again.run(undefined)}
+            onClick={() => again.run(order)}
           >
             Override the guards and import
           </Button>

@@ -217,8 +217,8 @@ function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepPr
           upload_id: upload.upload_id,
           type_key: dataset.type_key,
           limit: 10,
-          ...(Object.keys(options).length > 0 && { options: options as never }),
-          ...(delta && { delta: { list_key: dataset.list_key, ...delta } as never }),
+          ...(Object.keys(options).length > 0 && { options }),
+          ...(delta && { delta: { list_key: dataset.list_key, ...delta } }),
         },
       }),
     { invalidates: [], onDone: setPreview },
@@ -261,7 +261,7 @@ function StartStep({ dataset, adapter, upload, options, delta }: PreviewStepProp
     ...(how.label && { label: how.label }),
     ...(how.note && { note: how.note }),
   }
-  const start = useApiMutation(() => probity.POST('/api/reference-data/imports', { body: order as never }), {
+  const start = useApiMutation(() => probity.POST('/api/reference-data/imports', { body: order }), {
     invalidates: ['imports', 'jobs'],
     onDone: (job) => navigate({ to: `/imports/${getImportId(job)}` }),
   })

@@ -62,7 +62,7 @@ function ResolverForm({ asked }: { readonly asked: ResolverQuery }) {
   function submit(event: FormEvent) {
     event.preventDefault()
     const given = Object.fromEntries(queryNames.map((name) => [name, typed[name].trim() || undefined]))
-    navigate({ to: '.', search: given as never })
+    navigate({ to: '.', search: given })
     // The same question again is still a question.
     queries.invalidateQueries({ queryKey: ['resolver'] })
   }

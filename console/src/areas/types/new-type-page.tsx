@@ -15,7 +15,7 @@ export default function NewTypePage() {
   const [type_key, setKey] = useState('')
   const [draft, setDraft] = useState(blank)
   const create = useApiMutation(
-    () => probity.POST('/api/reference-data/types', { body: { type_key, ...parseContent(draft) } as never }),
+    () => probity.POST('/api/reference-data/types', { body: { type_key, ...parseContent(draft) } }),
     {
       invalidates: ['types'],
       successMessage: ({ title }) => `${title} is defined`,

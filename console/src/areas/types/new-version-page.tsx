@@ -21,7 +21,7 @@ export default function NewVersionPage() {
     () =>
       probity.POST('/api/reference-data/types/{type_key}/versions', {
         params: { path: { type_key } },
-        body: { ...parseContent(draft), compatibility: mayBreak ? 'none' : 'backward' } as never,
+        body: { ...parseContent(draft), compatibility: mayBreak ? 'none' : 'backward' },
       }),
     {
       invalidates: ['types'],

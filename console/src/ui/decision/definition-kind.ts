@@ -13,9 +13,11 @@ export type DefinitionText = Schemas['RiskMatrixText']
 export type DefinitionVersion = Schemas['RiskMatrixVersion']
 export type Finding = Schemas['Finding']
 
+type Noun = 'RiskMatrix' | 'Rule'
+
 export interface DefinitionKind {
   readonly family: 'matrix' | 'rule'
-  readonly noun: 'RiskMatrix' | 'Rule'
+  readonly noun: Noun
   readonly word: 'matrix' | 'rule'
   readonly words: 'matrices' | 'rules'
   readonly title: 'Matrices' | 'Rules'
@@ -56,7 +58,15 @@ export function getDefinitionKey(answer: object): string {
 }
 
 /** An operation by its verb and what follows the noun: `createRiskMatrixDraft`. */
-export const operation = ({ noun }: DefinitionKind, verb: string, rest = ''): string => `${verb}${noun}${rest}`
+export function toOperationId<V extends string>(kind: DefinitionKind, verb: V): `${V}${Noun}`
+export function toOperationId<V extends string, R extends string>(
+  kind: DefinitionKind,
+  verb: V,
+  rest: R,
+): `${V}${Noun}${R}`
+export function toOperationId({ noun }: DefinitionKind, verb: string, rest = ''): string {
+  return `${verb}${noun}${rest}`
+}
 
 const MAX_DEFINITIONS = 2000
 

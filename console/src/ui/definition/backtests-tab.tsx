@@ -8,7 +8,7 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import { StateBadge } from '../badges.tsx'
 import { RelativeTime } from '../date-time.tsx'
-import { type DefinitionKind, operation, toApiPath, toPathParams } from '../decision/definition-kind.ts'
+import { type DefinitionKind, toApiPath, toOperationId, toPathParams } from '../decision/definition-kind.ts'
 import { ImpactView } from '../decision/impact-view.tsx'
 import { ListTable, usePages } from '../list.tsx'
 import { Principal } from '../principal.tsx'
@@ -61,7 +61,7 @@ export function BacktestsTab({ kind, definition_key, of, version }: DefinitionPa
   const { data: run } = useQuery(runQuery(kind, definition_key, run_id))
   return (
     <Stack gap="md">
-      {tried !== null && may(operation(kind, 'start', 'Backtest')) && (
+      {tried !== null && may(toOperationId(kind, 'start', 'Backtest')) && (
         <Group gap="sm">
           <Button size="xs" loading={start.isRunning} onClick={() => start.run(undefined)}>
             Try {tried === 'draft' ? 'the draft' : `version ${tried}`} on past decisions

@@ -8,7 +8,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import { ApprovalNote } from '../approval-note.tsx'
-import { operation, textQuery, toApiPath, toPathParams } from '../decision/definition-kind.ts'
+import { textQuery, toApiPath, toOperationId, toPathParams } from '../decision/definition-kind.ts'
 import { parseDefinition } from '../decision/definition-model.ts'
 import { Findings } from '../decision/findings.tsx'
 import { type Inputs, InputsForm } from '../decision/inputs-form.tsx'
@@ -58,12 +58,12 @@ export function CasesTab(parts: DefinitionParts) {
   return (
     <Stack gap="sm">
       <Group gap="xs">
-        {version !== null && may(operation(kind, 'test', 'Version')) && (
+        {version !== null && may(toOperationId(kind, 'test', 'Version')) && (
           <Button size="xs" loading={run.isRunning} onClick={() => run.run(undefined)}>
             Run on {what}
           </Button>
         )}
-        {isOurs && version !== null && may(operation(kind, 'create', 'Case')) && (
+        {isOurs && version !== null && may(toOperationId(kind, 'create', 'Case')) && (
           <Button size="xs" variant="default" onClick={adding.open}>
             Add a case
           </Button>
@@ -89,7 +89,7 @@ export function CasesTab(parts: DefinitionParts) {
             place={`${kind.basePath}/${definition_key}`}
             origin={of.origin}
             result={report?.results.find(({ name }) => name === one.name)}
-            onRemove={isOurs && may(operation(kind, 'delete', 'Case')) ? () => remove.run(one.case_id) : null}
+            onRemove={isOurs && may(toOperationId(kind, 'delete', 'Case')) ? () => remove.run(one.case_id) : null}
           />
         )}
       />
@@ -186,7 +186,7 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
         params: { path: toPathParams(kind, definition_key) },
         body: {
           name: order.name,
-          inputs: inputs as never,
+          inputs,
           expected: {
             ...(order.band !== '' && { band: order.band }),
             ...(order.score !== '' && { score_bps: order.score }),

@@ -10,8 +10,8 @@ import {
   type DefinitionKind,
   type DefinitionView,
   definitionQuery,
-  operation,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { ConfirmDialog, FormDialog } from '../dialog.tsx'
@@ -29,8 +29,8 @@ export function DefinitionMenu(props: DefinitionMenuProps) {
   const { kind, of } = props
   const may = usePermission()
   const [asking, setAsking] = useState<'settings' | 'archive' | null>(null)
-  const canChange = may(operation(kind, 'update'))
-  const canArchive = may(operation(kind, 'archive'))
+  const canChange = may(toOperationId(kind, 'update'))
+  const canArchive = may(toOperationId(kind, 'archive'))
   if (!canChange && !canArchive) return null
   const close = () => setAsking(null)
   return (

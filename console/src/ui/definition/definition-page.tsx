@@ -11,9 +11,9 @@ import {
   type DefinitionView,
   definitionQuery,
   getActiveOrLatest,
-  operation,
   textQuery,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { parseDefinition } from '../decision/definition-model.ts'
@@ -83,7 +83,7 @@ export function DefinitionPage({ kind }: { readonly kind: DefinitionKind }) {
   }
   const offered = tabs.filter(
     (one) =>
-      (one !== 'simulate' || may(operation(kind, 'simulate', 'Version'))) &&
+      (one !== 'simulate' || may(toOperationId(kind, 'simulate', 'Version'))) &&
       (one !== 'backtests' || may(`list${kind.noun}Backtests`)) &&
       (one !== 'performance' || (kind.family === 'rule' && may('getRulePerformance'))),
   )
@@ -147,13 +147,13 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
         </SearchButton>
       )}
       {of.origin === 'shared' && <PinActions kind={kind} definition_key={definition_key} of={of} />}
-      {isOurs && of.active !== null && may(operation(kind, 'rollBack')) && (
+      {isOurs && of.active !== null && may(toOperationId(kind, 'rollBack')) && (
         <RollBack kind={kind} definition_key={definition_key} of={of} />
       )}
-      {of.draft !== null && may(operation(kind, 'update', 'Draft')) && (
+      {of.draft !== null && may(toOperationId(kind, 'update', 'Draft')) && (
         <ButtonLink to={`${kind.basePath}/${definition_key}/draft`}>Open the draft</ButtonLink>
       )}
-      {of.draft === null && may(operation(kind, 'create', 'Draft')) && of.state === 'live' && (
+      {of.draft === null && may(toOperationId(kind, 'create', 'Draft')) && of.state === 'live' && (
         <Button loading={open.isRunning} onClick={() => open.run(undefined)}>
           {isOurs ? 'New draft' : `Make it our own ${kind.word}`}
         </Button>

@@ -12,7 +12,7 @@ import {
   type DefinitionView,
   definitionsQuery,
   getDefinitionKey,
-  operation,
+  toOperationId,
 } from '../decision/definition-kind.ts'
 import { Filter, useFilter, useSetFilter } from '../filters.tsx'
 import { formatCount } from '../format.ts'
@@ -58,7 +58,7 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
       actions={
         <>
           {actions}
-          {may(operation(kind, 'create')) && <Button onClick={making.open}>New {kind.word}</Button>}
+          {may(toOperationId(kind, 'create')) && <Button onClick={making.open}>New {kind.word}</Button>}
         </>
       }
     >

@@ -13,9 +13,9 @@ import {
   type DefinitionText,
   definitionQuery,
   type Finding,
-  operation,
   textQuery,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { type Definition, parseDefinition } from '../decision/definition-model.ts'
@@ -100,7 +100,7 @@ function useDraft({ kind, definition_key, text }: EditorProps) {
     () =>
       probity.PUT(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
         params: { path },
-        body: { definition: draft as never, expected_revision: base.revision },
+        body: { definition: { ...draft }, expected_revision: base.revision },
       }),
     {
       invalidates: [],
@@ -139,12 +139,12 @@ function Editor({ kind, definition_key, text }: EditorProps) {
     definition_key,
     text,
   })
-  const canEdit = may(operation(kind, 'update', 'Draft'))
+  const canEdit = may(toOperationId(kind, 'update', 'Draft'))
   const tryInputs = useCallback(
     (inputs: Readonly<Record<string, unknown>>) =>
       navigate({
         to: `${kind.basePath}/${definition_key}`,
-        search: { tab: 'simulate', version: 'draft', origin: 'own', inputs: JSON.stringify(inputs) } as never,
+        search: { tab: 'simulate', version: 'draft', origin: 'own', inputs: JSON.stringify(inputs) },
       }),
     [navigate, kind.basePath, definition_key],
   )
@@ -156,7 +156,7 @@ function Editor({ kind, definition_key, text }: EditorProps) {
             Save
           </Button>
         )}
-        {may(operation(kind, 'validate', 'Version')) && (
+        {may(toOperationId(kind, 'validate', 'Version')) && (
           <Button
             variant="default"
             disabled={isChanged}
@@ -173,10 +173,10 @@ function Editor({ kind, definition_key, text }: EditorProps) {
         >
           Simulate
         </SearchButton>
-        {may(operation(kind, 'publish', 'Draft')) && (
+        {may(toOperationId(kind, 'publish', 'Draft')) && (
           <Publish kind={kind} definition_key={definition_key} revision={revision} isOff={isChanged} />
         )}
-        {may(operation(kind, 'delete', 'Draft')) && <DiscardDraft kind={kind} definition_key={definition_key} />}
+        {may(toOperationId(kind, 'delete', 'Draft')) && <DiscardDraft kind={kind} definition_key={definition_key} />}
         <Text size="sm" c="dimmed" role="status">
           {canEdit ? (isChanged ? 'Changes are not saved yet' : 'Everything is saved') : 'Policy editors work on it.'}
         </Text>
@@ -212,7 +212,7 @@ function useLeaveDraft(kind: DefinitionKind, definition_key: string): (search: o
   const queries = useQueryClient()
   return async (search) => {
     queries.removeQueries({ queryKey: definitionQuery(kind, definition_key, 'own').queryKey })
-    await navigate({ to: `${kind.basePath}/${definition_key}`, search: { ...search, origin: 'own' } as never })
+    await navigate({ to: `${kind.basePath}/${definition_key}`, search: { ...search, origin: 'own' } })
     queries.removeQueries({ queryKey: textQuery(kind, definition_key, 'draft', 'own').queryKey })
     await queries.invalidateQueries({ queryKey: ['definitions'] })
   }

@@ -10,9 +10,9 @@ import { useNow } from '../date-time.tsx'
 import {
   type DefinitionKind,
   type DefinitionView,
-  operation,
   timelineQuery,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { ConfirmDialog } from '../dialog.tsx'
@@ -91,7 +91,7 @@ function PeriodList({ kind, definition_key, spans, isOwn, none }: PeriodListProp
   const now_ms = useNow()
   const may = usePermission()
   const [cancelled, setCancelled] = useState<Span | null>(null)
-  const canCancel = isOwn && may(operation(kind, 'delete', 'Activation'))
+  const canCancel = isOwn && may(toOperationId(kind, 'delete', 'Activation'))
   return (
     <>
       <ol className="spans plain-list" aria-label="Spans of time, oldest first">

@@ -46,7 +46,7 @@ export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps
   const make = useApiMutation(
     () => {
       const { key, title, from } = order
-      const text = from === null ? { definition: emptyDrafts[kind.family] as never } : { from_key: from }
+      const text = from === null ? { definition: emptyDrafts[kind.family] } : { from_key: from }
       return probity.POST(toApiPath(kind, '/api/risk-matrices'), {
         body: { ...toPathParams(kind, key), title, ...text },
       })

@@ -4,8 +4,8 @@ import { usePermission } from '#console/session/queries.ts'
 import {
   type DefinitionKind,
   type DefinitionView,
-  operation,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { PinButtons } from '../pin.tsx'
@@ -22,7 +22,7 @@ export function PinActions({ kind, definition_key, of }: PinActionsProps) {
   const may = usePermission()
   const { followed } = usePin(kind, definition_key, of)
   const params = { path: toPathParams(kind, definition_key) }
-  if (!may(operation(kind, 'pin'))) return null
+  if (!may(toOperationId(kind, 'pin'))) return null
   return (
     <PinButtons
       of={of}

@@ -47,7 +47,7 @@ function Simulate({ kind, definition_key, of, version }: DefinitionParts & { rea
         path: { ...toPathParams(kind, definition_key), version: String(version) },
         query: { origin: of.origin },
       },
-      body: { inputs: inputs as never },
+      body: { inputs },
     })
   const simulate = useApiMutation(ask, { invalidates: [], onDone: setAnswer })
   const outcome = parseOutcome(answer?.outcome ?? null)
@@ -67,7 +67,7 @@ function Simulate({ kind, definition_key, of, version }: DefinitionParts & { rea
               aria-label="Which version"
               value={String(version)}
               data={choices}
-              onChange={(chosen) => set('version', chosen === 'draft' ? chosen : (Number(chosen) as never))}
+              onChange={(chosen) => set('version', chosen === 'draft' ? chosen : Number(chosen))}
             />
           )
         }

@@ -10,8 +10,8 @@ import {
   type DefinitionKind,
   type DefinitionVersion,
   type DefinitionView,
-  operation,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { DifferenceCounts } from '../difference-counts.tsx'
@@ -115,7 +115,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
           >
             Read<span className="sr-only"> version {number}</span>
           </SearchButton>
-          {canGovern && may(operation(kind, 'activate', 'Version')) && (
+          {canGovern && may(toOperationId(kind, 'activate', 'Version')) && (
             <>
               <Button size="xs" variant="default" onClick={() => setWay('later')}>
                 Schedule<span className="sr-only"> version {number}</span>
@@ -125,11 +125,13 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
               </Button>
             </>
           )}
-          {canGovern && !may(operation(kind, 'activate', 'Version')) && may(operation(kind, 'submit', 'Version')) && (
-            <Button size="xs" onClick={() => setWay('submit')}>
-              Ask for it<span className="sr-only"> to be put in force: version {number}</span>
-            </Button>
-          )}
+          {canGovern &&
+            !may(toOperationId(kind, 'activate', 'Version')) &&
+            may(toOperationId(kind, 'submit', 'Version')) && (
+              <Button size="xs" onClick={() => setWay('submit')}>
+                Ask for it<span className="sr-only"> to be put in force: version {number}</span>
+              </Button>
+            )}
         </Group>
       </div>
       <PutInForce

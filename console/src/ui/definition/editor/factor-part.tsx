@@ -126,7 +126,7 @@ function FactorNameFields(props: FieldsProps & Pick<FactorPartProps, 'place' | '
   )
 }
 
-/** A weight is a number or stands in a list; what is neither yet is kept as it was typed, and is a fault. */
+/** A weight is a number or a list value. Anything else is kept as typed, against its type, so that the server reports it. */
 const parseWeight = (value: Value | undefined): Factor['weight_bps'] =>
   value === undefined || typeof value === 'number' || isListValue(value) ? value : (String(value) as never)
 

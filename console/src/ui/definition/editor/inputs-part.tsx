@@ -39,7 +39,7 @@ export const InputsPart = memo(function InputsPart({ inputs, findings, onEdit }:
       value={inputs}
       pointer="/inputs"
       findings={findings}
-      onWrite={(written) => onEdit((now) => ({ ...now, inputs: written as never }))}
+      onWrite={(written) => onEdit((now) => ({ ...now, inputs: written as readonly Input[] }))}
     >
       <Stack gap="xs">
         {inputs.length === 0 && (

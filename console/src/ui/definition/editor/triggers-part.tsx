@@ -46,7 +46,7 @@ export const TriggersPart = memo(function TriggersPart({ triggers, names, findin
       value={triggers}
       pointer="/triggers"
       findings={findings}
-      onWrite={(written) => onEdit((now) => ({ ...now, triggers: written as never }))}
+      onWrite={(written) => onEdit((now) => ({ ...now, triggers: written as readonly Trigger[] }))}
     >
       <Stack gap="xs">
         {triggers.length === 0 && (
