@@ -1,4 +1,4 @@
-/** Links to a page in a certain state: a tab, a filter, two versions side by side. */
+/** Links with search parameters. */
 import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'

@@ -1,4 +1,4 @@
-/** Golden cases: what every version must answer, run on a version or the draft with a verdict for each. */
+/** Golden cases: the results every version must return, run on a version or the draft. */
 import { Badge, Button, Group, NumberInput, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -51,7 +51,7 @@ export function CasesTab(parts: DefinitionParts) {
       probity.DELETE(toApiPath(kind, '/api/risk-matrices/{matrix_key}/test-cases/{case_id}'), {
         params: { path: { ...toPathParams(kind, definition_key), case_id } },
       }),
-    { invalidates: ['definitions'], successMessage: 'The case is gone' },
+    { invalidates: ['definitions'], successMessage: 'Golden case removed' },
   )
   const isOurs = of.origin === 'own' && of.state === 'live'
   const what = of.draft === null ? `version ${version}` : 'the draft'
@@ -65,7 +65,7 @@ export function CasesTab(parts: DefinitionParts) {
         )}
         {isOurs && version !== null && may(toOperationId(kind, 'create', 'Case')) && (
           <Button size="xs" variant="default" onClick={adding.open}>
-            Add a case
+            Add golden case
           </Button>
         )}
         {report && (
@@ -76,12 +76,12 @@ export function CasesTab(parts: DefinitionParts) {
       </Group>
       <ProblemNote problem={run.problem ?? remove.problem} />
       <ApprovalNote request={remove.waiting} />
-      {report && <Findings findings={report.findings} title="What is wrong with the definition" />}
+      {report && <Findings findings={report.findings} title="Findings" />}
       <ListTable<Case>
         label="Golden cases"
         list={list}
-        empty="No golden case yet: add what every version must answer."
-        head={[{ name: 'Case' }, { name: 'Expected' }, { name: 'Verdict' }, { name: 'Actions', isHidden: true }]}
+        empty="No golden cases yet. A golden case states the result every version must return."
+        head={[{ name: 'Case' }, { name: 'Expected' }, { name: 'Result' }, { name: 'Actions', isHidden: true }]}
         row={(one) => (
           <CaseRow
             key={one.case_id}
@@ -105,7 +105,7 @@ interface CaseRowProps {
   readonly place: string
   readonly origin: Origin
   readonly result: Report['results'][number] | undefined
-  /** Null where it is not theirs to remove. */
+  /** Null if the user may not remove the case. */
   readonly onRemove: (() => void) | null
 }
 
@@ -127,7 +127,7 @@ function CaseRow({ one, place, origin, result, onRemove }: CaseRowProps) {
       <Table.Td>
         <Group gap="xs" justify="flex-end" wrap="nowrap">
           <SearchLink to={place} search={{ tab: 'simulate', origin, inputs: JSON.stringify(one.inputs) }} size="sm">
-            Try<span className="sr-only"> {one.name}</span>
+            Simulate<span className="sr-only"> {one.name}</span>
           </SearchLink>
           {onRemove && (
             <Button size="compact-xs" variant="subtle" color="red" onClick={onRemove}>
@@ -194,21 +194,21 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
           },
         },
       }),
-    { invalidates: ['definitions'], successMessage: 'The case is kept', onDone: onClose },
+    { invalidates: ['definitions'], successMessage: 'Golden case added', onDone: onClose },
   )
   return (
     <FormDialog
-      title="Add a golden case"
+      title="Add golden case"
       isOpen
       onClose={onClose}
       onSubmit={() => add.run(undefined)}
-      submit="Add it"
+      submit="Add"
       change={add}
       size="xl"
     >
       <TextInput
         data-autofocus
-        label="What it shows"
+        label="Name"
         required
         maxLength={200}
         value={order.name}
@@ -224,7 +224,7 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
             onChange={(event) => setOrder({ ...order, band: event.currentTarget.value })}
           />
           <NumberInput
-            label="Expected score, if it matters"
+            label="Expected score (optional)"
             min={0}
             max={10_000}
             allowDecimal={false}
@@ -234,7 +234,7 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
         </Group>
       ) : (
         <Select
-          label="Expected"
+          label="Expected result"
           required
           data={['hit', 'no hit']}
           value={order.hit}

@@ -1,4 +1,4 @@
-/** Edits of a decision table keep rows as long as its columns. */
+/** Edits keep every row as long as the columns. */
 import { expect, test } from 'vitest'
 import {
   addColumn,
