@@ -1,9 +1,12 @@
-/** The types of a call: which paths a method has, what each takes and what it gives. Types only. */
+/** Types of a call: which paths a method has, its parameters and its response. Types only. */
 import type { ParamsOption, RequestBodyOption } from 'openapi-fetch'
-import type { components, paths } from './types.ts'
+import type { components, operations, paths } from './types.ts'
 
 /** The named schemas of the OpenAPI document: `Schemas['User']`, `Schemas['Job']` … */
 export type Schemas = components['schemas']
+
+/** The operationId of every operation, as `GET /api/auth/me` lists those the caller may use. */
+export type OperationId = keyof operations
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 type PathsWith<M extends Method> = { [P in keyof paths]: paths[P][M] extends undefined ? never : P }[keyof paths]
@@ -11,16 +14,23 @@ type PathsWith<M extends Method> = { [P in keyof paths]: paths[P][M] extends und
 type SuccessStatus = 200 | 201 | 202 | 204
 type JsonBody<R> = R extends { content: { 'application/json': infer Body } } ? Body : undefined
 
-/** What a call resolves to. A governed change is either done or waits: see `isChangeRequest`. */
+/** The JSON body a call takes. */
+export type RequestBody<M extends Method, P extends keyof paths> = paths[P][M] extends {
+  requestBody?: { content: { 'application/json': infer Body } }
+}
+  ? Body
+  : never
+
+/** The response body of a call. A governed change returns either its result or a change request: see `isChangeRequest`. */
 export type ResponseBody<M extends Method, P extends keyof paths> = paths[P][M] extends { responses: infer R }
   ? { [S in keyof R & SuccessStatus]: JsonBody<R[S]> }[keyof R & SuccessStatus]
   : never
 
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** On POST; without it each call has a random one, the same for all its attempts. */
+  /** For POST; by default a random key per call, the same for all its attempts. */
   readonly idempotency_key?: string
-  /** The ETag a change is made against: refused with `precondition_failed` when the resource has moved. */
+  /** The ETag the change is based on: refused with `precondition_failed` if the resource has changed. */
   readonly if_match?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -29,7 +39,7 @@ export type CallInit<M extends Method, P extends keyof paths> = ParamsOption<pat
   RequestBodyOption<paths[P][M]> &
   CallOptions
 
-/** The second argument may be left out where nothing in it is required. */
+/** The second argument is optional if none of its members is required. */
 export type Call<M extends Method> = <P extends PathsWith<M>>(
   path: P,
   ...init: Record<never, never> extends CallInit<M, P> ? [init?: CallInit<M, P>] : [init: CallInit<M, P>]

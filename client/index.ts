@@ -1,6 +1,6 @@
 /**
- * The typed client of the Probity API. Paths, parameters and answers are those of the OpenAPI document (types.ts); a call
- * gives the answer's body or throws a ProbityProblem. Runs in Node >= 20 and in browsers.
+ * The typed client of the Probity API. Paths, parameters and responses are those of the OpenAPI document (types.ts); a
+ * call resolves to the response body or throws a ProbityProblem. Runs in Node >= 20 and in browsers.
  */
 import createFetchClient, { type Client } from 'openapi-fetch'
 import type { Call, CallInit, CallOptions, ListItem, ListPath, Method, Schemas } from './call-types.ts'
@@ -11,7 +11,7 @@ import { createTransport, type TokenSource, type Transport } from './transport.t
 import type { paths } from './types.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 
-export type { CallOptions, ListPath, ResponseBody, Schemas } from './call-types.ts'
+export type { CallOptions, ListPath, OperationId, RequestBody, ResponseBody, Schemas } from './call-types.ts'
 export type { JobWaitOptions } from './jobs.ts'
 export { type ClientCode, isProblem, ProbityProblem, type ProblemCode, problemFromResponse } from './problem.ts'
 export type { Token } from './tokens.ts'
@@ -30,24 +30,24 @@ export interface ProbityClient {
   paginate<P extends ListPath>(path: P, init?: CallInit<'get', P>): AsyncGenerator<ListItem<P>, void, undefined>
   readonly jobs: Jobs
   readonly uploads: Uploads
-  /** openapi-fetch with the same token and repetitions, for headers and streams: gives `{ data, error, response }`. */
+  /** openapi-fetch with the same token and retries, for headers and streams: returns `{ data, error, response }`. */
   readonly raw: Client<paths>
 }
 
 export interface TransportSettings {
-  /** Where the server is, without /api. Empty in a page that the server itself delivered. */
+  /** The address of the server, without /api. Empty in a page served by the server itself. */
   readonly url: string
-  /** How often one request is sent at most; 4 unless told. */
+  /** The maximum number of attempts per request; default 4. */
   readonly attempts?: number
-  /** For one attempt; 30 s unless told. */
+  /** The timeout of one attempt; default 30 s. */
   readonly timeout_ms?: number
-  /** A longer Retry-After is not waited for but thrown; 30 s unless told. */
+  /** A longer Retry-After throws instead of waiting; default 30 s. */
   readonly longest_pause_ms?: number
   readonly fetch?: typeof globalThis.fetch
 }
 
 export interface ProbityOptions extends TransportSettings {
-  /** A token, a function that gives one for each request, or a source made by `apiKeyTokens`. */
+  /** A token, a function that returns one for each request, or a source created by `apiKeyTokens`. */
   readonly token?: Token
   /** Exchanged for short-lived tokens, renewed before they expire. */
   readonly api_key?: string
@@ -93,6 +93,7 @@ export function createClient(options: ProbityOptions): ProbityClient {
     PUT: bindMethod('put'),
     PATCH: bindMethod('patch'),
     DELETE: bindMethod('delete'),
+    // `call` is untyped; the interface states which item each path has.
     paginate: (path, init) => paginate((query) => call('get', path, withQuery(init ?? {}, query))) as never,
     jobs: createJobs(GET),
     uploads: createUploads(url, send),
@@ -100,7 +101,7 @@ export function createClient(options: ProbityOptions): ProbityClient {
   }
 }
 
-/** The token source behind `api_key`, for those who need the token itself too: `onToken` is told each new one. */
+/** The token source behind `api_key`, for callers that also need the token: `onToken` receives each new one. */
 export function apiKeyTokens(
   settings: TransportSettings & { readonly api_key: string; readonly onToken?: (token: string) => void },
 ): TokenSource {
@@ -113,7 +114,7 @@ export function apiKeyTokens(
   })
 }
 
-/** Tells a change that waits for approval (202) from one that was made. */
+/** Whether a change needs approval (202) and has become a change request. */
 export function isChangeRequest(answer: unknown): answer is Schemas['ChangeRequest'] {
   return typeof answer === 'object' && answer !== null && 'cr_id' in answer && 'required_role' in answer
 }

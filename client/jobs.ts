@@ -1,19 +1,19 @@
-/** Waiting for long work: long-polls a job until it has ended. */
+/** Waits for a job by long-polling. */
 import type { CallOptions, ResponseBody } from './call-types.ts'
 import { type Job, problemFromJob } from './problem.ts'
 
 export interface JobWaitOptions {
-  /** Called with the job at first and whenever it has moved. */
+  /** Called with the job at first and after each change. */
   readonly onProgress?: (job: Job) => void
   readonly signal?: AbortSignal
 }
 
 export interface Jobs {
-  /** The job once it succeeded. Throws its problem when it failed, `job_cancelled` when it was cancelled. */
+  /** Resolves with the job when it succeeds. Throws its problem if it failed, `job_cancelled` if it was cancelled. */
   wait(job: string | { readonly job_id: string }, options?: JobWaitOptions): Promise<Job>
 }
 
-/** The longest the server holds an answer back. */
+/** The longest time the server delays a response. */
 const WAIT_S = 8
 
 type GetJob = (

@@ -1,10 +1,10 @@
-/** The one error of this client: a problem as the server described it, or what kept an answer from coming. */
+/** The error of this client: a problem from the server, or the reason why there was no response. */
 import type { components } from './types.ts'
 
 type ProblemBody = components['schemas']['Problem']
 export type Job = components['schemas']['Job']
 
-/** `unreachable`: no answer at all. `unreadable_answer`: not one of this API, for example a proxy's page. */
+/** `unreachable`: no response. `unreadable_answer`: the response is not from this API, for example the page of a proxy. */
 export type ClientCode = 'unreachable' | 'unreadable_answer' | 'job_cancelled'
 export type ProblemCode = ProblemBody['code'] | ClientCode
 
@@ -27,18 +27,18 @@ interface ProblemContext {
 export class ProbityProblem extends Error {
   /** Stable; the catalogue is at GET /api/errors. */
   readonly code: ProblemCode
-  /** The HTTP status, or 0 when no answer came. */
+  /** The HTTP status, or 0 without a response. */
   readonly status: number
   readonly title: string
   /** What to do about it. */
   readonly detail: string
-  /** Each fault of the request with its place, after `validation_failed`. */
+  /** The errors of the request with their positions, after `validation_failed`. */
   readonly errors: NonNullable<ProblemBody['errors']>
-  /** What to quote to the operator. */
+  /** The id to report to the operator. */
   readonly request_id: string | null
   readonly retryable: boolean
   readonly retry_after_s: number | null
-  /** The problem as it came, with the members that only some codes have, such as `required_roles`. */
+  /** The problem as received, with members that only some codes have, such as `required_roles`. */
   readonly members: Readonly<Record<string, unknown>>
   /** The job that failed or was cancelled, from `jobs.wait()`. */
   readonly job: Job | null
@@ -102,7 +102,7 @@ export function unreadableProblem(response: Response, circumstances: ProblemCont
   )
 }
 
-/** Seconds from now, from either form of the header. */
+/** Seconds from now, from either form of the Retry-After header. */
 export function parseRetryAfter(response: Response): number | null {
   const header = response.headers.get('retry-after')
   if (header === null) return null

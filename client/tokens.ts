@@ -1,4 +1,4 @@
-/** Where the bearer token of a request comes from: a constant, a function, or an API key that is exchanged and renewed. */
+/** Sources of bearer tokens: a constant, a function, or an API key that is exchanged and renewed. */
 import { problemFromResponse } from './problem.ts'
 import type { TokenSource, Transport } from './transport.ts'
 import type { components } from './types.ts'
@@ -10,7 +10,7 @@ export function toTokenSource(token: Token): TokenSource {
   return { get: async () => (typeof token === 'function' ? token() : token), invalidate: () => false }
 }
 
-/** Renewed when a tenth of its life is left, so that a request under way does not outlive its token. */
+/** Renewed when a tenth of its lifetime is left, so that it does not expire during a request. */
 const RENEWAL_MARGIN = 0.1
 
 interface CachedToken {
@@ -22,7 +22,7 @@ interface CachedToken {
 export interface KeyExchange {
   readonly url: string
   readonly api_key: string
-  /** A transport without tokens of its own. */
+  /** A transport without a token source. */
   readonly send: Transport
   readonly onToken: ((token: string) => void) | undefined
 }
@@ -48,7 +48,7 @@ export function createKeyTokenSource({ url, api_key, send, onToken }: KeyExchang
     }
   }
 
-  /** One exchange at a time, however many requests wait for it. */
+  /** Concurrent requests share one exchange. */
   async function renewed(): Promise<CachedToken> {
     exchanging ??= exchange().finally(() => {
       exchanging = null
@@ -64,7 +64,7 @@ export function createKeyTokenSource({ url, api_key, send, onToken }: KeyExchang
       try {
         return (await renewed()).token
       } catch (error) {
-        // While the present token is good, a renewal that failed is only a reason to try again with the next request.
+        // While the current token is valid, a failed renewal is retried with the next request.
         if (present && Date.now() < present.expires_at_ms && held === present) return present.token
         throw error
       }

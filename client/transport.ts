@@ -1,6 +1,6 @@
 /**
- * One logical request: adds the token and the Idempotency-Key, and repeats what is safe to repeat. It never repeats a
- * change whose effect is unknown unless the server can recognise the repetition.
+ * Sends one logical request: adds the token and the Idempotency-Key, and retries. A change whose effect is unknown is
+ * retried only if the server can recognise the repetition.
  */
 import { parseRetryAfter, unreachableProblem } from './problem.ts'
 
@@ -14,19 +14,19 @@ export interface TokenSource {
 export interface TransportOptions {
   readonly fetch: typeof globalThis.fetch
   readonly tokens: TokenSource | null
-  /** How often one request is sent at most. */
+  /** The maximum number of attempts. */
   readonly attempts: number
-  /** For one attempt, the reading of a JSON answer included. */
+  /** The timeout of one attempt, including reading a JSON response. */
   readonly timeout_ms: number
-  /** A longer Retry-After is not waited for but handed to the caller. */
+  /** With a longer Retry-After the response is returned instead of waiting. */
   readonly longest_pause_ms: number
 }
 
 export interface SendOptions {
-  /** False for a body that can be read only once. */
+  /** False for a body that can be read once. */
   readonly repeatable?: boolean
   readonly timeout_ms?: number | null
-  /** Instead of the usual one. */
+  /** Overrides the configured fetch. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -70,7 +70,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** The token that was added, or null when there was none to add. */
+/** Adds the token and returns it, or null if there is none. */
 async function authorize(request: Request, tokens: TokenSource | null): Promise<string | null> {
   if (tokens === null || request.headers.has('authorization')) return null
   const token = await rejectOnAbort(tokens.get(), request.signal)
@@ -79,8 +79,7 @@ async function authorize(request: Request, tokens: TokenSource | null): Promise<
 }
 
 /**
- * A JSON answer is read whole here, so that a connection that breaks half way counts as a failed attempt. Anything else has
- * its time until it begins: a long download is not a late one.
+ * Reads a JSON response completely, so that a connection that breaks during the body counts as a failed attempt. For other responses the timeout ends with the headers, because a download may take long.
  */
 async function sendOnce(fetch: typeof globalThis.fetch, request: Request, timeout_ms: number | null) {
   const late = new AbortController()
@@ -96,17 +95,17 @@ async function sendOnce(fetch: typeof globalThis.fetch, request: Request, timeou
   }
 }
 
-/** A POST carries an Idempotency-Key; PUT, PATCH and DELETE carry nothing a server could recognise them by. */
+/** A POST carries an Idempotency-Key; the server cannot recognise a repeated PUT, PATCH or DELETE. */
 const isSafeToRetry = (method: string): boolean => method === 'GET' || method === 'POST'
 
-/** How long to wait before the next attempt, or null when the answer is final. */
+/** The delay before the next attempt, or null if the response is final. */
 function retryDelay(response: Response, method: string, attempt: number, longest_ms: number): number | null {
   const asked_s = parseRetryAfter(response)
   const { status } = response
   const isRefusedUnseen = status === 429
-  // 502 and 504 are words of what stands in between, while the server behind it is replaced.
+  // Proxies return 502 and 504 while a server behind them is replaced.
   const isPassing = [502, 503, 504].includes(status) && isSafeToRetry(method)
-  // An earlier attempt of this very request is still running on the server.
+  // An earlier attempt of this request is still running on the server.
   const isOwnEcho = status === 409 && method === 'POST' && asked_s !== null
   if (!isRefusedUnseen && !isPassing && !isOwnEcho) return null
   if (asked_s === null) return backoffDelay(attempt)
@@ -114,7 +113,7 @@ function retryDelay(response: Response, method: string, attempt: number, longest
   return asked_ms > longest_ms ? null : asked_ms + Math.random() * Math.max(100, asked_ms / 5)
 }
 
-/** Doubling from a quarter of a second to eight, of which the upper half is random. */
+/** Exponential backoff from 250 ms to 8 s, with jitter in the upper half. */
 function backoffDelay(attempt: number): number {
   const full_ms = Math.min(8000, 250 * 2 ** (attempt - 1))
   return full_ms / 2 + (Math.random() * full_ms) / 2
@@ -124,7 +123,7 @@ function sleep(duration_ms: number, signal: AbortSignal): Promise<void> {
   return rejectOnAbort(new Promise((resolve) => setTimeout(resolve, duration_ms)), signal)
 }
 
-/** The promise, unless the caller gives up first. What it waits for goes on for others. */
+/** Resolves with the promise, or rejects when the caller aborts. The underlying work continues for others. */
 function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {

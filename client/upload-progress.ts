@@ -1,6 +1,6 @@
 /**
- * How much of an upload was sent. A browser tells it of an XMLHttpRequest only, so there one does what `fetch` otherwise does;
- * elsewhere bytes are counted as they are taken.
+ * Upload progress. Browsers report it for XMLHttpRequest only, which therefore replaces `fetch` there; elsewhere bytes
+ * are counted as they are read.
  */
 /** A Blob or File is read from disk as it is sent. Streams work in Node, where they are sent once and never repeated. */
 export type UploadContent =
@@ -13,14 +13,14 @@ export type UploadContent =
 
 export interface UploadProgress {
   readonly sent_bytes: number
-  /** Null for a stream, whose length nobody knows. */
+  /** Null for a stream, whose length is unknown. */
   readonly total_bytes: number | null
 }
 
 type ProgressListener = (progress: UploadProgress) => void
 type BufferedContent = Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string
 
-/** As much of an XMLHttpRequest as is used here: the types of Node have none. */
+/** The used part of XMLHttpRequest, which the types of Node lack. */
 interface XhrLike {
   readonly status: number
   readonly statusText: string
@@ -42,7 +42,7 @@ const { XMLHttpRequest: XhrConstructor } = globalThis as { readonly XMLHttpReque
 
 const CHUNK_BYTES = 64 * 1024
 
-/** Whether this content can be sent by a request that the platform itself watches. */
+/** Whether XMLHttpRequest can send this content. */
 export const canTrackProgress = (content: UploadContent): content is BufferedContent =>
   XhrConstructor !== undefined &&
   (typeof content === 'string' ||
@@ -50,7 +50,7 @@ export const canTrackProgress = (content: UploadContent): content is BufferedCon
     content instanceof ArrayBuffer ||
     content instanceof Uint8Array)
 
-/** Sends `content` with the method, address and headers of the request it is given, which has no body of its own. */
+/** Sends `content` with the method, address and headers of the given request, which has no body. */
 export const createXhrFetch =
   (content: BufferedContent, watch: ProgressListener): typeof globalThis.fetch =>
   (input, init) =>
@@ -89,7 +89,7 @@ function toResponse(sending: XhrLike): Response {
   return new Response(isEmpty ? null : (sending.response as ArrayBuffer), { status, statusText, headers })
 }
 
-/** The same bytes, counted as they are taken. */
+/** Passes the bytes through and counts them. */
 export async function* trackProgress(content: UploadContent, watch: ProgressListener): AsyncGenerator<Uint8Array> {
   const total_bytes = getContentLength(content)
   let sent_bytes = 0

@@ -1,4 +1,4 @@
-/** Storing bytes for imports, batches and documents. What can be read again is sent again when an attempt fails. */
+/** Stores bytes for imports, batches and documents. Content that can be read again is retried when an attempt fails. */
 import { problemFromResponse, unreadableProblem } from './problem.ts'
 import type { Transport } from './transport.ts'
 import type { components } from './types.ts'
@@ -13,11 +13,11 @@ import {
 type Upload = components['schemas']['Upload']
 
 export interface UploadOptions {
-  /** Kept as provenance; the name of a File unless told. */
+  /** Stored as provenance; by default the name of a File. */
   readonly file_name?: string
   readonly idempotency_key?: string
   readonly signal?: AbortSignal
-  /** Told how much was sent, from the beginning again when an attempt is repeated. */
+  /** Called with the number of bytes sent; a retry starts again from 0. */
   readonly onProgress?: (progress: UploadProgress) => void
 }
 
@@ -41,7 +41,7 @@ export function createUploads(url: string, send: Transport): Uploads {
         },
         ...(signal && { signal }),
       }
-      // `duplex`, required for streams, and bodies that are iterables are unknown to the types of some platforms.
+      // The types of some platforms lack `duplex`, which streams require, and iterable bodies.
       const make = () =>
         new Request(`${url}/api/uploads${query}`, {
           ...init,
@@ -49,7 +49,7 @@ export function createUploads(url: string, send: Transport): Uploads {
         } as unknown as RequestInit)
       const response = await send(make, {
         repeatable: !isStream(content),
-        // As long as it takes: how long depends on the size and the line.
+        // No timeout: the duration depends on the size and the connection.
         timeout_ms: null,
         ...(tracksProgress && { fetch: createXhrFetch(content, onProgress) }),
       })

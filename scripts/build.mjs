@@ -1,6 +1,6 @@
 /**
- * Builds what the sources need before they run: the server bundle, the console and the documentation script, the last two
- * also compressed.
+ * Builds what is not in the repository: the server bundle, the console, the script of the API documentation page and the
+ * types of the client.
  * A part whose inputs are unchanged is not built again; every part is made under a temporary name and moved into place,
  * so that two builds at once, or a build under a running server, never show half a file.
  */
@@ -18,13 +18,26 @@ const dist = path.join(root, 'dist')
 const require = createRequire(import.meta.url)
 
 /**
- * `inputs` decide whether the part is stale, `entry` is moved into place last, `make` fills a temporary folder.
- * The lock file stands for the packages a part uses.
+ * `inputs` decide whether the part is stale, `make` fills a temporary folder whose files are moved into `folder`, the `entry`
+ * last. With `ownsFolder` files of an earlier build are removed. The lock file stands for the packages a part uses.
  */
 const table = {
-  bundle: { inputs: ['src', 'tsconfig.json'], into: '.', entry: 'probity.mjs', make: makeBundle },
-  console: { inputs: ['console', 'client', 'tsconfig.json'], into: 'console', entry: 'index.html', make: makeConsole },
-  docs: { inputs: [], into: 'docs', entry: 'scalar.js', make: makeDocs },
+  bundle: { inputs: ['src', 'tsconfig.json'], folder: 'dist', entry: 'probity.mjs', make: makeBundle },
+  console: {
+    inputs: ['console', 'client', 'tsconfig.json'],
+    folder: 'dist/console',
+    ownsFolder: true,
+    entry: 'index.html',
+    make: makeConsole,
+  },
+  docs: { inputs: [], folder: 'dist/docs', ownsFolder: true, entry: 'scalar.js', make: makeDocs },
+  // Read by the type checker and by editors alone: neither the server nor the console needs it to run.
+  'client-types': {
+    inputs: ['src', 'scripts/client-types.mjs', 'scripts/bundled-import.mjs'],
+    folder: 'client',
+    entry: 'types.ts',
+    make: makeClientTypes,
+  },
 }
 
 /**
@@ -38,7 +51,7 @@ export async function build({ onStep = () => {}, force = false, parts = Object.k
       const part = table[name]
       const stamp = path.join(dist, `.stamp-${name}`)
       const hash = hashOf([...part.inputs, 'package.json', 'package-lock.json', 'scripts/build.mjs'])
-      const target = path.join(dist, part.into)
+      const target = path.join(root, part.folder)
       if (!force && readIfThere(stamp) === hash && fs.existsSync(path.join(target, part.entry))) return []
       const temporary = path.join(dist, `.making-${name}-${randomUUID()}`)
       fs.mkdirSync(temporary, { recursive: true })
@@ -116,6 +129,16 @@ async function makeConsole(folder) {
   await compress(folder)
 }
 
+/** In a process of its own: the generator loads a second TypeScript. */
+async function makeClientTypes(folder) {
+  const command = ['scripts/client-types.mjs', path.join(folder, 'types.ts')]
+  try {
+    await promisify(execFile)(process.execPath, command, { cwd: root })
+  } catch (error) {
+    throw new Error(`The types of the client cannot be generated:\n${error.stderr || error.message}`)
+  }
+}
+
 async function makeDocs(folder) {
   const scalar = path.dirname(packageOf('@scalar/fastify-api-reference'))
   fs.copyFileSync(path.join(scalar, 'js/standalone.js'), path.join(folder, 'scalar.js'))
@@ -162,7 +185,7 @@ function publish(from, to, part) {
     fs.mkdirSync(path.dirname(path.join(to, file)), { recursive: true })
     fs.renameSync(path.join(from, file), path.join(to, file))
   }
-  if (part.into === '.') return
+  if (!part.ownsFolder) return
   for (const file of filesUnder(to)) if (!files.includes(file)) fs.rmSync(path.join(to, file), { force: true })
 }
 
@@ -186,7 +209,10 @@ function hashOf(inputs) {
   for (const input of inputs) {
     const absolute = path.join(root, input)
     const files = fs.statSync(absolute).isDirectory() ? filesUnder(absolute).filter(isSource) : ['']
-    for (const file of files) hash.update(`${input}/${file}\0`).update(fs.readFileSync(path.join(absolute, file)))
+    for (const file of files) {
+      if (`${input}/${file}` === 'client/types.ts') continue
+      hash.update(`${input}/${file}\0`).update(fs.readFileSync(path.join(absolute, file)))
+    }
   }
   return hash.digest('hex')
 }

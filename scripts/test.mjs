@@ -1,5 +1,5 @@
 /**
- * `npm test`: types, lint, build, then every vitest suite on the embedded PostgreSQL, ending with one line of totals.
+ * `npm test`: build, types, lint, then every vitest suite on the embedded PostgreSQL, ending with one line of totals.
  * Deterministic checks only; kill, load and fuzz runs are `npm run acceptance -- <name>`. A whole run also compares its size
  * with test/budget.json.
  */
@@ -35,10 +35,10 @@ function isWithinBudget() {
 }
 
 const steps = [
+  ['build', process.execPath, ['scripts/build.mjs']],
   ['types', bin('tsc'), ['-p', '.']],
   ['types of the console', bin('tsc'), ['-p', 'console']],
   ['lint', bin('biome'), ['check', '.']],
-  ['build', process.execPath, ['scripts/build.mjs']],
 ]
 
 if (!fs.existsSync(bin('vitest'))) {

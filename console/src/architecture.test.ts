@@ -1,4 +1,6 @@
-/** The shape of the console is kept by a test: one way to the server, areas that do not know each other, readable files. */
+/**
+ * Architecture rules of the console: one module calls the server, areas do not import each other, file names and sizes.
+ */
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,7 +11,7 @@ const sources = fs
   .filter((file) => /\.tsx?$/.test(file) && !/\.test\.ts$/.test(file))
   .map((file) => ({ file: file.split(path.sep).join('/'), text: fs.readFileSync(path.join(root, file), 'utf8') }))
 
-/** What a file imports from the console, as paths below src. */
+/** The imports of a file from the console, as paths below src. */
 const importsOf = ({ file, text }: (typeof sources)[number]): string[] =>
   [...text.matchAll(/(?:from|import)\s*\(?'(\.|#console\/)([^']+)'/g)].map(([, start, to]) =>
     start === '.' ? path.posix.join(path.posix.dirname(file), `.${to}`) : (to as string),
@@ -29,7 +31,7 @@ test('the server is reached through the client only', () => {
 test('arrows point down: areas use the session and the shared pieces, which know no area', () => {
   const wrong = sources.flatMap((source) => {
     const from = areaOf(source.file)
-    // The table of contents, and the sign-in that stands in for any page.
+    // The table of areas imports every page, and the shell imports the sign-in page.
     if (['areas.ts', 'shell/require-sign-in.tsx'].includes(source.file)) return []
     return importsOf(source)
       .filter((to) => areaOf(to) !== undefined && areaOf(to) !== from)

@@ -1,7 +1,8 @@
 /**
- * The table of contents of the console: one entry per area, in the order of the navigation. Routes, navigation and search
- * come from it. An area is shown to those who may call the operation it `needs`.
+ * The areas of the console in the order of the navigation. Routes, navigation and search are built from this table. An
+ * area is visible to users who may call the operation it `needs`.
  */
+import type { OperationId } from '@probity/client'
 import type { ComponentType } from 'react'
 import type { IconName } from './ui/icons.tsx'
 
@@ -15,11 +16,11 @@ export interface Area {
   readonly about: string
   readonly icon: IconName
   readonly group: (typeof groups)[number] | null
-  /** operationId, or null when anybody who is signed in may come. */
-  readonly needs: string | null
+  /** operationId, or null if every signed-in user may open the area. */
+  readonly needs: OperationId | null
   /** Shown without signing in. */
   readonly isPublic?: true
-  /** Each page is a chunk of its own, loaded when it is opened. */
+  /** Each page is a separate chunk, loaded when it is opened. */
   readonly pages: Readonly<Record<string, LoadPage>>
 }
 
@@ -27,7 +28,7 @@ export const areas: readonly Area[] = [
   {
     path: '/',
     title: 'Home',
-    about: 'Who you are, what waits, what runs',
+    about: 'Your account, open approvals and running jobs',
     icon: 'home',
     group: null,
     needs: null,
@@ -37,7 +38,7 @@ export const areas: readonly Area[] = [
   {
     path: '/change-requests',
     title: 'Change requests',
-    about: 'Changes that wait for a second pair of eyes',
+    about: 'Changes waiting for approval',
     icon: 'approve',
     group: 'Work',
     needs: 'listChangeRequests',
@@ -49,7 +50,7 @@ export const areas: readonly Area[] = [
   {
     path: '/subjects',
     title: 'Subjects',
-    about: 'Whom decisions are about: records, ratings, overrides',
+    about: 'Customers and other parties: records, ratings, overrides',
     icon: 'person',
     group: 'Work',
     needs: 'listSubjects',
@@ -63,7 +64,7 @@ export const areas: readonly Area[] = [
   {
     path: '/evaluations',
     title: 'Evaluations',
-    about: 'Decisions with their reasons: explain, replay, what if, certificate',
+    about: 'Decisions and their reasons: explanation, replay, what-if, certificate',
     icon: 'scale',
     group: 'Work',
     needs: 'listEvaluations',
@@ -77,7 +78,7 @@ export const areas: readonly Area[] = [
   {
     path: '/batches',
     title: 'Batches',
-    about: 'Many subjects decided at once: distribution, migration, failures',
+    about: 'Bulk evaluations: distribution, migration, failures',
     icon: 'batch',
     group: 'Work',
     needs: 'listBatchEvaluations',
@@ -92,7 +93,7 @@ export const areas: readonly Area[] = [
   {
     path: '/jobs',
     title: 'Jobs',
-    about: 'Long work: progress, results, problems',
+    about: 'Background jobs: progress, results, errors',
     icon: 'work',
     group: 'Work',
     needs: 'listJobs',
@@ -118,7 +119,7 @@ export const areas: readonly Area[] = [
   {
     path: '/rules',
     title: 'Rules',
-    about: 'What is looked for: decision tables that say hit or no hit',
+    about: 'Decision tables that return hit or no hit',
     icon: 'rule',
     group: 'Policy',
     needs: 'listRules',
@@ -132,8 +133,8 @@ export const areas: readonly Area[] = [
   },
   {
     path: '/datasets',
-    title: 'Datasets',
-    about: 'Lists that decisions stand on: versions, differences, what is in force',
+    title: 'Lists',
+    about: 'Reference lists used by decisions: versions, differences, activations',
     icon: 'lists',
     group: 'Policy',
     needs: 'listDatasets',
@@ -146,7 +147,7 @@ export const areas: readonly Area[] = [
   {
     path: '/imports',
     title: 'Imports',
-    about: 'Files that become versions: preview, progress, rejected rows',
+    about: 'List imports: preview, progress, rejected rows',
     icon: 'bring',
     group: 'Policy',
     needs: 'listImports',
@@ -159,7 +160,7 @@ export const areas: readonly Area[] = [
   {
     path: '/resolver',
     title: 'Resolver',
-    about: 'Which version governed when, as known when, and what it said',
+    about: 'Which version of a list was in force at a given time, and its entries',
     icon: 'clock',
     group: 'Policy',
     needs: 'resolveList',
@@ -168,7 +169,7 @@ export const areas: readonly Area[] = [
   {
     path: '/types',
     title: 'Types',
-    about: 'What entries of lists are made of',
+    about: 'The fields and keys of list entries',
     icon: 'shape',
     group: 'Policy',
     needs: 'listDatasetTypes',
@@ -182,7 +183,7 @@ export const areas: readonly Area[] = [
   {
     path: '/audit',
     title: 'Audit record',
-    about: 'Who changed what, and the proof that nothing was altered',
+    about: 'Who changed what, with proof of integrity',
     icon: 'record',
     group: 'Evidence',
     needs: 'listAuditEvents',
@@ -198,7 +199,7 @@ export const areas: readonly Area[] = [
   {
     path: '/users',
     title: 'Users',
-    about: 'People, their roles and their access',
+    about: 'Users, roles and access',
     icon: 'people',
     group: 'Administration',
     needs: 'listUsers',
@@ -210,7 +211,7 @@ export const areas: readonly Area[] = [
   {
     path: '/api-keys',
     title: 'API keys',
-    about: 'Machine clients: keys, rotation, use',
+    about: 'Keys for machine clients: rotation and usage',
     icon: 'key',
     group: 'Administration',
     needs: 'listApiKeys',
@@ -219,7 +220,7 @@ export const areas: readonly Area[] = [
   {
     path: '/tenant',
     title: 'Tenant settings',
-    about: 'Profile, approval policy, retention, proof of isolation',
+    about: 'Profile, approval policy, retention, tenant isolation',
     icon: 'tenant',
     group: 'Administration',
     needs: 'getTenant',
@@ -242,7 +243,7 @@ export const areas: readonly Area[] = [
   },
 ]
 
-/** Pages that belong to no area of the navigation. */
+/** Pages that are not in the navigation. */
 export const unlistedPages: Readonly<Record<string, LoadPage>> = {
   '/sign-in': () => import('./areas/sign-in/sign-in-page.tsx'),
   '/sign-in/callback': () => import('./areas/sign-in/callback-page.tsx'),
@@ -254,7 +255,7 @@ export function findArea(path: string): Area | undefined {
   )
 }
 
-/** Before it is known what somebody may do, only what is open to all is offered. */
+/** Without known permissions, only public areas are offered. */
 export function filterAreas(operations: readonly string[] | null): readonly Area[] {
   return areas.filter((area) =>
     operations === null ? area.isPublic === true : area.needs === null || operations.includes(area.needs),

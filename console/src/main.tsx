@@ -1,4 +1,4 @@
-/** Mounts the console. The colour scheme follows the system until someone chooses one, without an inline script. */
+/** Mounts the console. The colour scheme follows the system until the user chooses one. */
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './app.css'
@@ -12,7 +12,7 @@ import { router } from './router.tsx'
 import { queries } from './session/queries.ts'
 import { theme } from './theme.ts'
 
-/** A problem of the server becomes a page; only faults of the console itself are worth a line in the browser's log. */
+/** Problems from the server are shown as a page; only errors of the console itself are logged. */
 function report(error: unknown): void {
   if (!isProblem(error)) console.error(error)
 }

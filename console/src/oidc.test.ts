@@ -1,4 +1,4 @@
-/** The sign-in at a provider, against a small real one that checks what a real one checks. */
+/** Sign-in with a small OpenID provider that checks requests as a real one does. */
 import { createHash } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,9 +15,9 @@ const storage = {
 let server: http.Server
 let provider: Provider
 let challenge = ''
-/** What the provider gives along with the token. */
+/** What the provider returns with the token. */
 let along: Record<string, unknown> = {}
-/** Good for one use. */
+/** Valid for one use. */
 let refresh_token = 'refresh-1'
 
 beforeAll(async () => {

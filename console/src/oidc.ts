@@ -11,22 +11,22 @@ export interface Provider {
   readonly scopes: readonly string[]
 }
 
-/** What must survive the way to the provider and back. */
+/** The state kept across the redirect to the provider. */
 interface PendingSignIn {
   readonly provider: Provider
   readonly state: string
   readonly verifier: string
   readonly redirect_uri: string
-  /** The path to come back to. */
+  /** The path to return to. */
   readonly place: string
 }
 
 export const callbackPath = '/sign-in/callback'
 const storageKey = 'probity.oidc'
 
-/** None when the server has no public client configured, or is too old to say. */
+/** None if the server has no public client configured. */
 export async function loadProviders(signal?: AbortSignal): Promise<readonly Provider[]> {
-  // Hashing, which PKCE needs, is only offered to pages that came over TLS or from this machine.
+  // Browsers offer hashing, which PKCE needs, only on pages from TLS or localhost.
   if (!globalThis.isSecureContext) return []
   const response = await fetch('/api/auth/oidc', { headers: { accept: 'application/json' }, ...(signal && { signal }) })
   if (!response.ok) return []
@@ -47,7 +47,7 @@ export async function createChallenge(verifier: string): Promise<string> {
   return base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))))
 }
 
-/** Remembers what is needed on return and gives the address to go to. */
+/** Stores the state needed on return, and returns the address of the provider. */
 export async function startSignIn(provider: Provider, origin: string, place: string, storage: Storage): Promise<URL> {
   const started: PendingSignIn = {
     provider,
@@ -71,12 +71,12 @@ export async function startSignIn(provider: Provider, origin: string, place: str
   return url
 }
 
-/** What renews a token at the provider that gave it, when it gave the means. */
+/** Renews a token at its provider, if the provider issued a refresh token. */
 export interface Grant {
   readonly token_endpoint: string
   readonly client_id: string
   readonly refresh_token: string
-  /** Null when the provider does not say how long its tokens last: then a refused one is the sign. */
+  /** Null if the provider does not state a lifetime; the token is then renewed when it is refused. */
   readonly renew_at_ms: number | null
 }
 
@@ -87,17 +87,18 @@ export interface GrantedToken {
 
 export type SignInResult = (GrantedToken & { readonly place: string }) | { readonly fault: string }
 
-/** What was started is forgotten whatever the outcome: a code is good for one try. */
+/** The stored state is removed in any case, because a code can be used once. */
 export async function finishSignIn(answer: URLSearchParams, storage: Storage): Promise<SignInResult> {
   const started = takePendingSignIn(storage)
   if (started === null) return { fault: 'This sign-in was not started in this tab. Start again.' }
-  if (answer.get('state') !== started.state) return { fault: 'The answer belongs to another sign-in. Start again.' }
+  if (answer.get('state') !== started.state) return { fault: 'The response belongs to another sign-in. Start again.' }
   const refusal = answer.get('error')
-  if (refusal !== null) return { fault: `The provider refused: ${answer.get('error_description') ?? refusal}.` }
+  if (refusal !== null)
+    return { fault: `The provider refused the sign-in: ${answer.get('error_description') ?? refusal}.` }
   const code = answer.get('code')
   if (code === null) return { fault: 'The provider sent no code. Start again.' }
   const granted = await exchangeCode(code, started)
-  if (typeof granted === 'string') return { fault: 'The provider gave no token for the code.' }
+  if (typeof granted === 'string') return { fault: 'The provider issued no token for the code.' }
   return { ...granted, place: started.place }
 }
 
@@ -110,11 +111,11 @@ function takePendingSignIn(storage: Storage): PendingSignIn | null {
 const exchangeCode = (code: string, { provider, redirect_uri, verifier }: PendingSignIn) =>
   requestToken(provider, { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier })
 
-/** A provider may give a new refresh token with each renewal; then the one before is spent. */
+/** A provider may rotate the refresh token with each renewal; the previous one is then invalid. */
 export const refreshGrant = (grant: Grant): Promise<GrantedToken | 'refused' | 'unreachable'> =>
   requestToken(grant, { grant_type: 'refresh_token', refresh_token: grant.refresh_token })
 
-/** Renewed when a tenth of its life is left, so that a request under way does not outlive its token. */
+/** Tokens are renewed when a tenth of their lifetime is left, so that they do not expire during a request. */
 const RENEW_SHARE = 0.1
 
 async function requestToken(

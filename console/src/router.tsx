@@ -1,4 +1,4 @@
-/** Routes, made from the table of areas, with what stands in while a page loads, fails or does not exist. */
+/** Routes built from the table of areas, with fallbacks for loading, errors and unknown addresses. */
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router'
 import { lazy } from 'react'
 import { areas, unlistedPages } from './areas.ts'

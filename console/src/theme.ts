@@ -1,4 +1,4 @@
-/** The look: calm, dense, legible. What a single rule cannot say is in app.css. */
+/** Mantine theme. Styles that need selectors are in app.css. */
 import { Badge, Button, createTheme, Modal, Table } from '@mantine/core'
 
 export const theme = createTheme({
@@ -11,7 +11,7 @@ export const theme = createTheme({
     Badge: Badge.extend({ defaultProps: { radius: 'sm' } }),
     Button: Button.extend({
       defaultProps: { size: 'sm' },
-      // What is dangerous is red on a dark page too, where Mantine makes a bare word nearly white.
+      // Destructive actions are red in dark mode too, where Mantine renders text nearly white.
       vars: (_, { variant, color }) => ({
         root: variant === 'subtle' && color === 'red' ? { '--button-color': 'var(--mantine-color-error)' } : {},
       }),

@@ -66,14 +66,32 @@ const isRevisionedChange = (route: Route): boolean =>
 
 const getTitle = (schema: TSchema): string | undefined => (schema as { title?: string }).title
 
+/** Keywords whose value is data, not a schema. */
+const dataKeywords: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples'])
+
+/** States that an object without declared members is open: generators of clients otherwise read it as an empty object. */
+function declareFreeForm(schema: Json): Json {
+  const isObject = schema['type'] === 'object' || (Array.isArray(schema['type']) && schema['type'].includes('object'))
+  const isDeclared = ['properties', 'patternProperties', 'additionalProperties'].some((keyword) => keyword in schema)
+  return isObject && !isDeclared ? { ...schema, additionalProperties: true } : schema
+}
+
 /** Schemas with a title become components; everything else stays in place. */
 function createComponents() {
   const schemas: Json = {}
+  const visitMembers = (members: object): Json =>
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, visit(schema)]))
+  const visitKeyword = (keyword: string, value: unknown): unknown => {
+    if (dataKeywords.has(keyword)) return value
+    return keyword === 'properties' ? visitMembers(value as object) : visit(value)
+  }
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit)
     if (typeof value !== 'object' || value === null) return value
     const name = getTitle(value as TSchema)
-    const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, visit(part)]))
+    const copy = declareFreeForm(
+      Object.fromEntries(Object.entries(value).map(([keyword, part]) => [keyword, visitKeyword(keyword, part)])),
+    )
     if (name === undefined || !/^[A-Z][A-Za-z]+$/.test(name)) return copy
     if (schemas[name] && !isDeepStrictEqual(schemas[name], copy)) {
       throw new Error(`two different schemas have the title ${name}`)

@@ -204,7 +204,7 @@ inBrowser('the newest token is the one sent, outlives a reload of the tab, and i
   await tokenState(page).getByText('role viewer').waitFor()
   await ownField(docs).waitFor()
   await expect.poll(() => ownField(docs).inputValue()).toBe(token)
-  await page.getByRole('button', { name: 'Forget it' }).click()
+  await page.getByRole('button', { name: 'Remove token' }).click()
   await tokenState(page).getByText('No token in use').waitFor()
   await expect.poll(() => ownField(docs).inputValue()).toBe('')
   expect(await page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0)

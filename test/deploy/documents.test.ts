@@ -54,7 +54,7 @@ describe('documents', () => {
     expect(table.split('\n').length).toBeGreaterThan(18)
     expect(
       readProjectFile('docs/security.md') === wanted,
-      'docs/security.md is stale: run "npm run docs" and commit it',
+      'docs/security.md is stale: run "npm run docs -- schema" and commit it',
     ).toBe(true)
   })
 })

@@ -1,9 +1,9 @@
-/** The console's only way to the server. */
+/** The API clients of the console. No other module calls the server. */
 import { createClient } from '@probity/client'
 import { sessionTokens } from './session.ts'
 
-/** Two attempts: whoever waits at a screen is better served by a page that says what is wrong and counts down. */
+/** Two attempts: a user is better served by an error page with a countdown than by a longer wait. */
 export const probity = createClient({ url: '', token: sessionTokens, attempts: 2, longest_pause_ms: 2000 })
 
-/** For questions whose refusal is itself the answer, such as readiness: no token, one attempt. */
+/** For requests whose failure is a valid response, such as readiness: no token, one attempt. */
 export const probe = createClient({ url: '', attempts: 1, timeout_ms: 5000 })

@@ -1,5 +1,5 @@
-/** How answers are kept and asked for again, and what is the same for every question: an ended session is noticed here. */
-import { isProblem } from '@probity/client'
+/** The query client: caching, retries, and ending the session when a request is unauthorized. */
+import { isProblem, type OperationId } from '@probity/client'
 import { MutationCache, QueryCache, QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { probity } from './client.ts'
 import { endSession, onUserChange } from './session.ts'
@@ -13,10 +13,10 @@ export const queries = new QueryClient({
   mutationCache: new MutationCache({ onError: endOnUnauthorized }),
   defaultOptions: {
     queries: {
-      // The client repeats what is worth repeating.
+      // The API client retries.
       retry: false,
       staleTime: 10_000,
-      // A first failure becomes the page; a later one leaves what is known on the screen.
+      // A failed first load shows the error page; a failed refresh keeps the data on the screen.
       throwOnError: (_error, query) => query.state.data === undefined,
       networkMode: 'always',
     },
@@ -24,7 +24,7 @@ export const queries = new QueryClient({
   },
 })
 
-// What one person saw must not be there for the next.
+// Cached data of one user must not be visible to the next.
 onUserChange(() => queries.clear())
 
 export const meQuery = queryOptions({
@@ -38,8 +38,8 @@ export function useMe() {
   return data
 }
 
-/** Whether this person may call an operation, by its operationId. */
-export function usePermission(): (operation: string) => boolean {
+/** Whether the user may call an operation. */
+export function usePermission(): (operation: OperationId) => boolean {
   const { operations } = useMe()
   return (operation) => operations.includes(operation)
 }

@@ -1,4 +1,4 @@
-/** Why the server ended the session, above the form to begin a new one. */
+/** The reason why the session ended, shown above the sign-in form. */
 import { Alert } from '@mantine/core'
 import { useSessionEnd } from './session.ts'
 

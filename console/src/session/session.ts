@@ -1,6 +1,6 @@
 /**
- * Who is signed in, in this browser tab: a token, with what renews it if there is anything: an API key, or a grant of the
- * identity provider. All are kept in the session storage of the tab and nowhere else, and are gone when it is closed.
+ * The session of this browser tab: a token and, if available, an API key or a grant of the identity provider that
+ * renews it. Everything is in session storage and is removed when the tab is closed.
  */
 import { apiKeyTokens, isProblem, type TokenSource } from '@probity/client'
 import { useSyncExternalStore } from 'react'
@@ -14,7 +14,7 @@ const sessionEvents = new EventTarget()
 let keyTokens: TokenSource | null = null
 let ending: SessionEnd | null = null
 
-/** Why a session is over, in words for the person. */
+/** Why a session ended, as text for the user. */
 export interface SessionEnd {
   readonly title: string
   readonly detail: string
@@ -22,7 +22,7 @@ export interface SessionEnd {
 
 const NOT_RENEWED: SessionEnd = {
   title: 'Your session has ended',
-  detail: 'Your identity provider does not renew it any more. Sign in again; you come back to this page.',
+  detail: 'Your identity provider no longer renews it. Sign in again to return to this page.',
 }
 
 const readStored = (key: string): string => window.sessionStorage.getItem(key) ?? ''
@@ -37,7 +37,7 @@ function subscribe(notify: () => void) {
 }
 const notifySession = () => sessionEvents.dispatchEvent(new Event('session'))
 
-/** Calls back whenever somebody signs in or out, not when a token is renewed. */
+/** Calls back when a user signs in or out, not when a token is renewed. */
 export function onUserChange(react: () => void): void {
   sessionEvents.addEventListener('person', react)
 }
@@ -47,7 +47,7 @@ export function useToken(): string {
   return useSyncExternalStore(subscribe, () => readStored(tokenKey))
 }
 
-/** Why the session ended, until somebody signs in again. */
+/** Why the session ended, until the next sign-in. */
 export function useSessionEnd(): SessionEnd | null {
   return useSyncExternalStore(subscribe, () => ending)
 }
@@ -71,7 +71,7 @@ function startSession(token: string, { api_key = '', source, grant = null }: Ses
 export const signInAtProvider = ({ token, grant }: GrantedToken): void => startSession(token, { grant })
 export const signOut = (): void => startSession('')
 
-/** The token is no longer accepted and nothing renews it. The page stays where it is and asks to sign in again. */
+/** Ends a session whose token is no longer accepted and cannot be renewed. The page keeps its address and asks for sign-in. */
 export function endSession(reason: SessionEnd): void {
   if (readStored(tokenKey) === '' && readStored(apiKeyKey) === '') return
   startSession('')
@@ -79,7 +79,7 @@ export function endSession(reason: SessionEnd): void {
   notifySession()
 }
 
-/** A sentence says why when the pasted text cannot be used. */
+/** Returns an error text if the pasted text cannot be used. */
 export async function signIn(pasted: string): Promise<{ readonly fault: string } | null> {
   const given = parsePasted(pasted)
   if ('fault' in given) return given
@@ -104,7 +104,7 @@ const createKeyTokens = (api_key: string): TokenSource =>
     api_key,
     attempts: 2,
     onToken: (token) => {
-      // A key that is still being tried is nobody's session yet.
+      // The key is stored only after its first exchange succeeds.
       if (readStored(apiKeyKey) !== api_key) return
       store(tokenKey, token)
       notifySession()
@@ -116,15 +116,15 @@ const readGrant = (): Grant | null => {
   return text === '' ? null : (JSON.parse(text) as Grant)
 }
 
-/** One renewal at a time: a refresh token may be good for one use only. */
+/** One renewal at a time: a refresh token may be valid for one use only. */
 let renewal: Promise<void> | null = null
 
 async function renewOnce(grant: Grant): Promise<void> {
   const renewed = await refreshGrant(grant)
-  // Somebody signed out, or in as another, while the provider was asked.
+  // The user signed out or changed during the renewal.
   if (readGrant()?.refresh_token !== grant.refresh_token) return
   if (renewed === 'refused') return endSession(NOT_RENEWED)
-  // The provider is away: the present token is used as long as it is good, and the next request asks again.
+  // The provider is unavailable: the current token is used while it is valid, and the next request retries.
   if (renewed === 'unreachable') return
   store(tokenKey, renewed.token)
   store(grantKey, JSON.stringify(renewed.grant))
@@ -141,7 +141,7 @@ async function providerToken(grant: Grant): Promise<string> {
   return readStored(tokenKey)
 }
 
-/** What the client asks before every request. */
+/** The token source of the API client. */
 export const sessionTokens: TokenSource = {
   get: async () => {
     const api_key = readStored(apiKeyKey)
@@ -154,7 +154,7 @@ export const sessionTokens: TokenSource = {
   invalidate: (refused) => {
     const grant = readGrant()
     if (grant === null) return keyTokens?.invalidate(refused) ?? false
-    // Due at once, unless another request has renewed it meanwhile.
+    // Due now, unless another request has renewed it.
     if (readStored(tokenKey) === refused) store(grantKey, JSON.stringify({ ...grant, renew_at_ms: 0 }))
     return true
   },

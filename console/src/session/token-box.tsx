@@ -1,4 +1,4 @@
-/** The form that takes a token or an API key, and the line that tells which token is in use. */
+/** The form that takes a token or an API key, and a line that describes the token in use. */
 import { Anchor, Button, PasswordInput, Text } from '@mantine/core'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { useNow } from '#console/ui/date-time.tsx'
@@ -50,7 +50,7 @@ export function TokenBox({ isCompact = false, submit = 'Use token', onDone }: To
           spellCheck={false}
           data-1p-ignore
           visibilityToggleFocusable
-          visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed' }}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the token' }}
         />
         <Button type="submit" size={size} loading={isBusy}>
           {submit}
@@ -62,7 +62,7 @@ export function TokenBox({ isCompact = false, submit = 'Use token', onDone }: To
         </span>
         {token !== '' && fault === '' && (
           <Anchor component="button" type="button" size="sm" ml={8} onClick={signOut}>
-            Forget it
+            Remove token
           </Anchor>
         )}
       </Text>
@@ -79,9 +79,9 @@ function Fault({ children }: { readonly children: ReactNode }) {
 }
 
 function CurrentToken({ token }: { readonly token: string }) {
-  if (token === '') return 'No token in use. A token stays in this tab and is gone when the tab is closed.'
+  if (token === '') return 'No token in use. The token is kept in this tab only and removed when the tab is closed.'
   const reading = parseToken(token)
-  if ('fault' in reading) return <Fault>The stored token cannot be used. {reading.fault}</Fault>
+  if ('fault' in reading) return <Fault>The stored token is not usable. {reading.fault}</Fault>
   return <Claims claims={reading.claims} />
 }
 
@@ -91,7 +91,7 @@ function Claims({ claims }: { readonly claims: TokenClaims }) {
   const isExpired = expires_at !== null && expires_at.getTime() <= now
   return (
     <>
-      Tenant <span className="token-tenant">{tenant_id ?? 'not named'}</span>
+      Tenant <span className="token-tenant">{tenant_id ?? 'unknown'}</span>
       {' · '}
       {roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`}
       {' · '}

@@ -1,6 +1,6 @@
 /**
- * What a pasted text is and what a token says about itself. Reading a token here proves nothing; only the server checks
- * signatures. Nothing here stores or sends anything.
+ * Parses pasted credentials and reads the claims of a token. Signatures are verified by the server only; nothing here
+ * stores or sends anything.
  */
 
 export interface TokenClaims {
@@ -15,10 +15,10 @@ export type ParsedToken = { readonly claims: TokenClaims } | { readonly fault: s
 export function parseToken(token: string): ParsedToken {
   const parts = token.split('.')
   if (parts.length !== 3) {
-    return { fault: `A token has three parts with dots between them; this has ${parts.length}.` }
+    return { fault: `A token has three parts separated by dots; this one has ${parts.length}.` }
   }
   const payload = parsePayload(parts[1] ?? '')
-  if (payload === null) return { fault: 'The middle part of this token cannot be read. Was it copied completely?' }
+  if (payload === null) return { fault: 'The token cannot be read. Check that it was copied completely.' }
   const { tenant_id, sub, roles, exp } = payload
   return {
     claims: {
@@ -43,7 +43,7 @@ function parsePayload(base64url: string): Record<string, unknown> | null {
 
 export type PastedCredential = { readonly token: string } | { readonly api_key: string } | { readonly fault: string }
 
-/** People paste spaces around it and the header word before it. */
+/** Pasted text may have surrounding spaces and the word Bearer. */
 export function parsePasted(pasted: string): PastedCredential {
   const text = pasted.trim().replace(/^bearer\s+/i, '')
   if (text === '') return { fault: 'Paste a token or an API key first.' }

@@ -1,4 +1,4 @@
-/** Who is signed in, for which tenant, and the way out. */
+/** The account menu: user, tenant and sign-out. */
 import { Button, Menu, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'

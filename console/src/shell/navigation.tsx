@@ -1,4 +1,4 @@
-/** The areas in their groups. Groups fold; what somebody may not use is not shown. */
+/** The navigation: areas in collapsible groups. Areas the user may not use are hidden. */
 import { NavLink, Text, UnstyledButton } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -9,7 +9,7 @@ import { meQuery } from '#console/session/queries.ts'
 import { useToken } from '#console/session/session.ts'
 import { Icon } from '#console/ui/icons.tsx'
 
-/** Nothing but what is public until it is known who asks. */
+/** Only public areas until the permissions are loaded. */
 export function useVisibleAreas(): readonly Area[] {
   const token = useToken()
   const { data: me } = useQuery({ ...meQuery, enabled: token !== '', throwOnError: false })

@@ -1,4 +1,4 @@
-/** What an unknown address shows: the server hands every address outside /api to the console. */
+/** The page for unknown addresses. The server serves the console for every address outside /api. */
 import { Box, Text, Title } from '@mantine/core'
 import { PageLink } from '#console/ui/link.tsx'
 import { usePageFocus } from '#console/ui/page.tsx'
@@ -8,10 +8,10 @@ export function NotFoundPage() {
   return (
     <Box className="page" maw={620}>
       <Title order={1} size="h2" ref={heading} tabIndex={-1} className="page-title">
-        There is nothing here
+        Page not found
       </Title>
       <Text mt="sm">
-        The address may be mistyped. <PageLink to="/">Go to the overview</PageLink>
+        The address may be misspelled. <PageLink to="/">Go to the home page</PageLink>
       </Text>
     </Box>
   )

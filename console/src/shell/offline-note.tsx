@@ -1,4 +1,4 @@
-/** Says at once, on any page, that the machine has lost its connection; what is on the screen may be old. */
+/** A note on every page while the browser is offline. */
 import { Text } from '@mantine/core'
 import { useNetwork } from '@mantine/hooks'
 
@@ -7,7 +7,7 @@ export function OfflineNote() {
   if (online) return null
   return (
     <Text size="sm" className="offline" role="status">
-      You are offline. What you see may be out of date; changes cannot be sent.
+      You are offline. The data shown may be out of date, and changes cannot be saved.
     </Text>
   )
 }

@@ -1,4 +1,4 @@
-/** Ctrl-K: finds an area by name or purpose and goes there, without leaving the keyboard. */
+/** The command palette (Ctrl-K): finds an area by name or description. */
 import { Kbd, Modal, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
@@ -76,7 +76,7 @@ function Finder({ onLeave }: { readonly onLeave: () => void }) {
         aria-expanded
         aria-controls={listId}
         aria-activedescendant={chosen ? `${listId}-${chosen.path}` : undefined}
-        placeholder="Where to?"
+        placeholder="Search for an area"
         autoComplete="off"
         value={text}
         onChange={(event) => {
@@ -105,7 +105,7 @@ function Finder({ onLeave }: { readonly onLeave: () => void }) {
       </div>
       {found.length === 0 && (
         <Text size="sm" c="dimmed" p="xs" role="status">
-          No area is called that.
+          No matching area.
         </Text>
       )}
     </>

@@ -1,4 +1,4 @@
-/** Lets a page through when somebody is signed in; otherwise asks to sign in, at the address that was asked for. */
+/** Renders a page for signed-in users, and the sign-in form at the same address for others. */
 import { useLocation } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { findArea } from '#console/areas.ts'

@@ -1,4 +1,4 @@
-/** The frame around every page: the bar, the navigation beside it (in a drawer on narrow screens), and the page itself. */
+/** The layout of every page: header, navigation (a drawer on narrow screens) and content. */
 import { ActionIcon, Drawer, Group, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { Notifications } from '@mantine/notifications'

@@ -1,15 +1,18 @@
-/** One change sent to the server: runs it, keeps its problem or the change request it became, and refreshes what it touched. */
+/**
+ * Sends one change to the server, and keeps its problem or the change request it became. Invalidates the affected
+ * queries.
+ */
 
 import { notifications } from '@mantine/notifications'
 import { isChangeRequest, isProblem, type ProbityProblem, type Schemas } from '@probity/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 
 interface ApiMutationOptions<Output> {
-  /** First parts of the keys of answers that are no longer true. */
+  /** First parts of the query keys to invalidate. */
   readonly invalidates: readonly string[]
-  /** It decides about a change request, so being answered with one does not mean that it waits for approval itself. */
+  /** The call decides on a change request, so a change request in the response does not mean that it needs approval. */
   readonly decidesRequest?: boolean
-  /** What to say when it is done. */
+  /** The notification after success. */
   readonly successMessage?: string | ((output: Output) => string)
   readonly onDone?: (output: Output) => void
 }
@@ -18,7 +21,7 @@ export interface ApiMutation<Input> {
   run(input: Input): void
   readonly isRunning: boolean
   readonly problem: ProbityProblem | null
-  /** Set when the tenant's policy asks for approval first: nothing has changed yet. */
+  /** Set if the change needs approval and has become a change request. */
   readonly waiting: Schemas['ChangeRequest'] | null
   reset(): void
 }
@@ -57,8 +60,8 @@ export function useApiMutation<Input, Output>(
 }
 
 function toProblem(error: Error | null): ProbityProblem | null {
-  // A fault of the console itself belongs to the error page, not beside a form.
+  // An error of the console itself is shown on the error page, not beside a form.
   if (error !== null && !isProblem(error)) throw error
-  // An ended session is told where one signs in again.
+  // The sign-in page reports an ended session.
   return error?.status === 401 ? null : error
 }

@@ -1,4 +1,4 @@
-/** What a governed change turns into where the tenant asks for four eyes. */
+/** The note shown when a change became a change request. */
 import { Alert, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { formatCount, toWords } from './format.ts'
@@ -7,7 +7,7 @@ import { PageLink } from './link.tsx'
 export function ApprovalNote({ request }: { readonly request: Schemas['ChangeRequest'] | null }) {
   if (request === null) return null
   return (
-    <Alert color="cyan" title="Waits for approval" role="status">
+    <Alert color="cyan" title="Waiting for approval" role="status">
       <Text size="sm">
         Nothing has changed yet. {formatCount(request.approvers, 'person', 'people')} with the role{' '}
         {toWords(request.required_role)} must approve it first.{' '}

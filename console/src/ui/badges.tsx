@@ -1,4 +1,4 @@
-/** States and roles as small marks. Colour repeats what the word says; it never says it alone. */
+/** Badges for states and roles. Colour only repeats the text. */
 import { Badge, Group, Tooltip } from '@mantine/core'
 import { formatCount, toWords } from './format.ts'
 import { Icon } from './icons.tsx'
@@ -41,7 +41,7 @@ export function RoleBadges({ roles }: { readonly roles: readonly string[] }) {
   )
 }
 
-/** Roles on one person that defeat the separation of duties. */
+/** Roles of one user that violate the separation of duties. */
 export function ConflictMark({ conflicts }: { readonly conflicts: readonly string[] }) {
   if (conflicts.length === 0) return null
   return (

@@ -1,4 +1,4 @@
-/** Changes that others made in an emergency without approval, until somebody who could have approved them acknowledges them. */
+/** Emergency changes made without approval, to be acknowledged by a user who could have approved them. */
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -13,7 +13,7 @@ import { Section } from './section.tsx'
 type Review = Schemas['BreakGlassReview']
 
 interface BreakGlassInboxProps {
-  /** Left out of a page that is about something else as long as there is nothing to acknowledge. */
+  /** Hides the section if there is nothing to acknowledge. */
   readonly hidesEmpty?: boolean
 }
 
@@ -32,7 +32,7 @@ export function BreakGlassInbox({ hidesEmpty = false }: BreakGlassInboxProps) {
       {data === undefined && error === null && <Skeleton height={60} />}
       {data?.items.length === 0 && (
         <Text size="sm" c="dimmed">
-          No emergency change waits for you.
+          No emergency change to acknowledge.
         </Text>
       )}
       <Stack gap="sm" component="ul" className="plain-list">

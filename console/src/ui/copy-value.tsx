@@ -1,10 +1,10 @@
-/** A value to be taken elsewhere: an id, a digest, a secret. */
+/** A value with a copy button: an id, a hash, a secret. */
 import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core'
 import { Icon } from './icons.tsx'
 
 interface CopyValueProps {
   readonly value: string
-  /** What it is, for the button's name: "Copy the request id". */
+  /** The name of the value, for the button label: "Copy the request id". */
   readonly name: string
   readonly isBlock?: boolean
 }

@@ -1,4 +1,4 @@
-/** Whole seconds that run down to a moment, at which something happens. */
+/** A countdown in whole seconds with a callback at the end. */
 import { useEffect, useRef, useState } from 'react'
 
 export function useCountdown(seconds: number, onEnd: () => void): number {

@@ -1,4 +1,4 @@
-/** Instants as people read them: how long ago, with the exact time one hover or a screen reader away. */
+/** Instants as relative and exact times. */
 import { useSyncExternalStore } from 'react'
 
 const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
@@ -16,10 +16,10 @@ export function formatAgo(at: Date, now_ms: number): string {
   for (const [unit, size] of steps) {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit)
   }
-  return seconds < 0 ? 'just now' : 'in a moment'
+  return seconds < 0 ? 'just now' : 'soon'
 }
 
-/** One clock for all: a long list would otherwise keep hundreds of timers. */
+/** One timer for all instances, because a long list would need hundreds. */
 const TICK_MS = 10_000
 const watchers = new Set<() => void>()
 let now_ms = Date.now()
@@ -39,7 +39,7 @@ function watch(notify: () => void) {
   }
 }
 
-/** The present time, read again often enough for what is shown in minutes. */
+/** The current time, updated often enough for relative times in minutes. */
 export function useNow(): number {
   useSyncExternalStore(watch, () => now_ms)
   return Date.now()
@@ -56,10 +56,10 @@ export function RelativeTime({ at, never = 'never' }: { readonly at: string | nu
   )
 }
 
-/** The exact time where only text can stand. */
+/** The exact time as text. */
 export const formatDateTime = (at: string): string => exact.format(new Date(at))
 
-/** The exact time, for records. */
+/** The exact time. */
 export function DateTime({ at }: { readonly at: string }) {
   return <time dateTime={at}>{formatDateTime(at)}</time>
 }

@@ -1,4 +1,4 @@
-/** Dialogs: a form or a question in front of the page, closed by its buttons, Escape or a click beside it. */
+/** Form and confirmation dialogs, closed by their buttons, Escape or a click outside. */
 import { Button, Group, Modal, type ModalProps, Stack, Text } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
 import type { ApiMutation } from './api-mutation.ts'
@@ -17,7 +17,7 @@ interface FormDialogProps {
   readonly onSubmit: () => void
   readonly submit: string
   readonly change: Pick<ApiMutation<never>, 'isRunning' | 'problem'>
-  /** Begins again with the thing as it is now, offered when it has moved in the meantime. */
+  /** Reloads the current state, offered after a concurrent change. */
   readonly onReload?: () => void
   readonly size?: string
   readonly children: ReactNode
@@ -63,7 +63,7 @@ interface ConfirmDialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly onConfirm: () => void
-  /** The verb on the button that does it. */
+  /** The label of the confirm button. */
   readonly confirm: string
   readonly change: Pick<ApiMutation<never>, 'isRunning' | 'problem'>
   readonly isDangerous?: boolean

@@ -1,4 +1,4 @@
-/** The summary of a large difference, which the server counts when it is asked for and keeps. */
+/** The summary of a large difference, which a job on the server computes once. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -12,7 +12,7 @@ interface SummaryRequest {
   readonly is_counted: boolean
 }
 
-/** Asks for the count of a large difference once, and reads the summary again when it is there. */
+/** Starts the summary job of a large difference once, and reloads the summary when it is done. */
 export function useDiffSummary({ list_key, from, to, is_counted }: SummaryRequest): void {
   const client = useQueryClient()
   useEffect(() => {
@@ -21,14 +21,14 @@ export function useDiffSummary({ list_key, from, to, is_counted }: SummaryReques
     const count = async () => {
       const job = await probity.POST('/api/reference-data/datasets/{list_key}/diff-summaries', {
         params: { path: { list_key } },
-        // Between the tenant's own and the shared one the summary is always counted at once.
+        // The summary between an own and a shared version is always computed with the request.
         body: { origin: to.origin, from: String(from.version), to: String(to.version) },
         signal: left.signal,
       })
       await probity.jobs.wait(job.job_id, { signal: left.signal })
       await client.invalidateQueries({ queryKey: differenceQuery(list_key, from, to).queryKey })
     }
-    // Without the count the page still shows every difference.
+    // Without the summary the page still shows every difference.
     count().catch(() => {})
     return () => left.abort()
   }, [client, list_key, from.version, from.origin, to.version, to.origin, is_counted])

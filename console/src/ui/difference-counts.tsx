@@ -1,4 +1,4 @@
-/** How much two versions differ: a sign, a number and a word each, so that colour only repeats what is said. */
+/** Counts of added, removed and changed entries. Colour only repeats the text. */
 import './registry.css'
 
 interface DifferenceCountsProps {
@@ -6,7 +6,7 @@ interface DifferenceCountsProps {
     readonly added: number
     readonly removed: number
     readonly changed: number
-    /** The same entries in the form of a newer version of the type. */
+    /** The same entries in the format of a newer type version. */
     readonly restated?: number | undefined
   }
 }
@@ -17,7 +17,7 @@ export const kinds: readonly Kind[] = ['added', 'removed', 'changed']
 
 export function DifferenceCounts({ of }: DifferenceCountsProps) {
   const some = kinds.filter((kind) => of[kind] > 0)
-  if (some.length === 0 && !of.restated) return <span className="quiet">the same content</span>
+  if (some.length === 0 && !of.restated) return <span className="quiet">same content</span>
   return (
     <span className="counts">
       {some.map((kind) => (
@@ -27,7 +27,7 @@ export function DifferenceCounts({ of }: DifferenceCountsProps) {
       ))}
       {of.restated ? (
         <span className="quiet">
-          {of.restated.toLocaleString('en')} the same, stored in the form of the type’s new version
+          {of.restated.toLocaleString('en')} same content in the format of the new type version
         </span>
       ) : null}
     </span>

@@ -1,4 +1,4 @@
-/** Values of an entry as people read them: words, lists, small groups of named facts. Personal data is shown to whoever may read the list. */
+/** Values of an entry as readable text: words, lists and groups of fields. */
 import './registry.css'
 import { toSentence } from './format.ts'
 import type { Entry } from './registry-queries.ts'
@@ -7,12 +7,12 @@ import { findField, formatEntryValue, getFieldTitle, listFilledMembers, type Typ
 const isRecord = (value: unknown): value is Entry =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Members that say what a part is. */
+/** Members that name a part. */
 const NAME_MEMBERS = ['name', 'title', 'text', 'value', 'number']
 
 interface EntryValueProps {
   readonly value: unknown
-  /** What its parts are called; by their own names unless told. */
+  /** Titles of its parts; by default their names. */
   readonly titleFor?: (name: string) => string
 }
 
@@ -39,7 +39,7 @@ export function EntryValue({ value, titleFor = toSentence }: EntryValueProps) {
   )
 }
 
-/** A part of an entry: what it is called with the rest behind it, or everything by name. */
+/** A part of an entry: its name with the other members, or all members by name. */
 function Parts({ of, titleFor }: { readonly of: Entry; readonly titleFor: (name: string) => string }) {
   const parts = Object.entries(of).filter(([, part]) => part !== null && part !== '')
   const [main] = NAME_MEMBERS.filter((name) => typeof of[name] === 'string' && of[name] !== '')
@@ -65,7 +65,7 @@ function Parts({ of, titleFor }: { readonly of: Entry; readonly titleFor: (name:
   )
 }
 
-/** Titles of what is directly below a member, be it a group or a list of groups. */
+/** Titles of the members directly below a group or list of groups. */
 export const getPartTitles =
   (type: TypeText, pointer: string) =>
   (name: string): string =>
@@ -74,11 +74,11 @@ export const getPartTitles =
 interface EntryFactsProps {
   readonly type: TypeText
   readonly entry: Entry
-  /** Members that are said elsewhere. */
+  /** Members that are shown elsewhere. */
   readonly without?: readonly string[]
 }
 
-/** All that an entry says, by the titles of its type. */
+/** All fields of an entry by the titles of its type. */
 export function EntryFacts({ type, entry, without = [] }: EntryFactsProps) {
   const members = listFilledMembers(type, entry).filter((name) => !without.includes(name))
   return (

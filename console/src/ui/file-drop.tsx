@@ -1,4 +1,4 @@
-/** Giving a file: dropped or chosen, sent at once, with what was received to compare. */
+/** Uploads a dropped or chosen file at once and shows its size and hash. */
 import { Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import '@mantine/dropzone/styles.css'
@@ -16,7 +16,7 @@ type Upload = Schemas['Upload']
 interface FileDropProps {
   readonly upload: Upload | null
   readonly extensions: readonly string[]
-  /** What the file is for. */
+  /** The purpose of the file. */
   readonly label?: string
   readonly onFile: (file: File) => void
   readonly onUploaded: (upload: Upload | null) => void
@@ -65,10 +65,10 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
       {file !== null && send.isRunning && (
         <div>
           <Text size="sm" mb={4} role="status">
-            Sending {file.name}, {formatSize(file.size)}
+            Uploading {file.name}, {formatSize(file.size)}
           </Text>
           <Group gap="sm" wrap="nowrap">
-            <Progress value={percent} size="sm" flex={1} aria-label="How much of the file was sent" />
+            <Progress value={percent} size="sm" flex={1} aria-label="Upload progress" />
             <Text size="sm" miw={44} ta="right" aria-hidden="true">
               {percent} %
             </Text>
@@ -79,7 +79,7 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
       {send.problem !== null && file !== null && (
         <Group>
           <Button size="xs" onClick={() => send.run(file)}>
-            Send it again
+            Upload again
           </Button>
         </Group>
       )}
@@ -87,7 +87,7 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
         <Group gap="xs" role="status">
           <Icon name="check" size={16} />
           <Text size="sm">
-            {upload.file_name ?? 'The file'} is here, {formatSize(upload.size_bytes)}
+            {upload.file_name ?? 'File'} uploaded, {formatSize(upload.size_bytes)}
           </Text>
           {upload.sha256 !== null && <CopyValue value={upload.sha256} name="its SHA-256" />}
         </Group>
@@ -96,7 +96,7 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
   )
 }
 
-/** Whole per cents; all of it only when all of it was sent. */
+/** Whole percent; 100 only when everything was sent. */
 const toPercent = (sent_bytes: number, size_bytes: number): number =>
   size_bytes === 0 ? 100 : Math.floor((Math.min(sent_bytes, size_bytes) / size_bytes) * 100)
 

@@ -1,16 +1,16 @@
-/** Filters of a list, kept in the address so that a filtered list can be reloaded, shared and come back to. */
+/** Filters of a list, kept in the page address. */
 import { Select } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { toSentence } from './format.ts'
 
-/** The value of a search parameter when it is one of those allowed. */
+/** The value of a search parameter if it is allowed. */
 export function useFilter<const V extends readonly string[]>(name: string, allowed: V): V[number] | undefined {
   const search = useSearch({ strict: false }) as Record<string, unknown>
   const value = search[name]
   return allowed.find((one) => one === value)
 }
 
-export function useSetFilter(): (name: string, value: string | null) => void {
+export function useSetFilter(): (name: string, value: string | number | null) => void {
   const navigate = useNavigate()
   return (name, value) =>
     navigate({

@@ -1,4 +1,4 @@
-/** A job kept up to date on the screen while it is unfinished, by long-polling as long as somebody looks. */
+/** Long-polls a job while it is unfinished and its page is open. */
 import { isProblem, type Schemas } from '@probity/client'
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
@@ -13,7 +13,7 @@ export const jobQuery = (job_id: string) =>
   queryOptions({
     queryKey: ['jobs', job_id],
     queryFn: ({ signal }) => probity.GET('/api/jobs/{job_id}', { params: { path: { job_id } }, signal }),
-    // Behind the long-poll below, should that break off.
+    // A fallback if the long-poll below breaks off.
     refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? 5000 : false),
   })
 
@@ -27,7 +27,7 @@ export function useJobUpdates(job: Job): void {
     const left = new AbortController()
     const onProgress = (next: Job) => queries.setQueryData(jobQuery(job_id).queryKey, next)
     probity.jobs.wait(job_id, { onProgress, signal: left.signal }).catch((error) => {
-      // How the job ended is on the page already; after a lost connection the page goes on by asking now and then.
+      // The page already shows how the job ended; after a lost connection the interval above continues.
       if (!isProblem(error) && !left.signal.aborted) throw error
     })
     return () => left.abort()

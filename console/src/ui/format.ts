@@ -1,4 +1,4 @@
-/** Wire names as words. */
+/** Formats wire names and counts as words. */
 
 export const toWords = (name: string): string => name.replaceAll(/[_-]/g, ' ')
 
@@ -14,7 +14,8 @@ export const formatOperation = (operation: string): string =>
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
-/** Drops what is undefined, because an optional member that is present must have a value. */
+/** Removes undefined members, because an optional member that is present must have a value. */
 export function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // Object.fromEntries loses which member has which type.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }

@@ -1,4 +1,4 @@
-/** What stands in the way of a change: each gate with its reason, and whether it can be overridden. */
+/** The gates that block a change, with the reason of each and whether it can be overridden. */
 import { Alert, Text } from '@mantine/core'
 import type { ProbityProblem, Schemas } from '@probity/client'
 import { toSentence } from './format.ts'
@@ -14,14 +14,14 @@ export function getGates(problem: ProbityProblem | null): readonly Gate[] {
 export function Gates({ gates }: { readonly gates: readonly Gate[] }) {
   if (gates.length === 0) return null
   return (
-    <Alert color="orange" icon={<Icon name="warning" />} title="What stands in the way" role="status">
+    <Alert color="orange" icon={<Icon name="warning" />} title="Blocked by" role="status">
       <ul className="plain-list">
         {gates.map(({ gate, detail, overridable }) => (
           <li key={`${gate} ${detail}`}>
             <Text size="sm">
               <b>{toSentence(gate)}.</b> {detail}{' '}
               <span className="quiet">
-                {overridable ? 'A compliance officer may override this.' : 'This cannot be overridden.'}
+                {overridable ? 'A compliance officer can override this.' : 'This cannot be overridden.'}
               </span>
             </Text>
           </li>

@@ -1,4 +1,4 @@
-/** The few line icons of the console, drawn on a grid of 24. Decoration: what they stand for is always written beside them. */
+/** Line icons on a grid of 24. They are decorative: the meaning is always in the text beside them. */
 import type { SVGProps } from 'react'
 
 const paths = {

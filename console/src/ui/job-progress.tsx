@@ -1,4 +1,4 @@
-/** How far a job is: a bar where the end is known, words in any case. */
+/** The progress of a job, as a bar if the total is known. */
 import { Group, Progress, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { StateBadge } from './badges.tsx'

@@ -1,4 +1,4 @@
-/** Stored content exactly as it is, indented. */
+/** A JSON value, indented. */
 import { Code } from '@mantine/core'
 
 export function JsonBlock({ value, name }: { readonly value: unknown; readonly name: string }) {

@@ -1,4 +1,4 @@
-/** Where a JSON pointer stands in a JSON text, so that a fault can be shown at its place. Pure. */
+/** Finds the position of a JSON pointer in a JSON text. Pure. */
 
 export interface JsonPosition {
   readonly from: number
@@ -7,7 +7,7 @@ export interface JsonPosition {
   readonly line: number
 }
 
-/** The place of what the pointer names, or of the innermost thing around it that is there; null when the text is not JSON. */
+/** The position of a pointer, or of its innermost existing parent; null if the text is not JSON. */
 export function findPosition(text: string, pointer: string): JsonPosition | null {
   if (!isJson(text)) return null
   const steps = pointer
@@ -27,7 +27,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Walks over a text that is known to be JSON. */
+/** Scans a text that is known to be JSON. */
 class JsonScanner {
   private readonly text: string
   private at = 0
@@ -42,7 +42,7 @@ class JsonScanner {
     return this.found
   }
 
-  /** `steps` is null off the way to what is looked for. */
+  /** `steps` is null outside the path of the pointer. */
   private value(steps: readonly string[] | null): void {
     this.space()
     const from = this.at

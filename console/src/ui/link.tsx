@@ -1,9 +1,9 @@
-/** Links between pages that keep the document loaded, in the clothes of the design system. */
+/** Links between pages of the console, styled by Mantine. */
 import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
-/** Only the page itself is marked as the present one, not those below it. */
+/** Only an exact match is marked as the current page. */
 const exactMatch = { exact: true }
 
 interface LinkTarget {

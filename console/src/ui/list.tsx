@@ -1,4 +1,4 @@
-/** A list that is read page by page: what is asked for, what is shown while it comes, and the way to the rest. */
+/** A paginated list: query, table, loading state and button for the next page. */
 import { Button, Center, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -30,12 +30,12 @@ interface ListTableProps<Item> {
   readonly list: ReturnType<typeof usePages<Item>>
   readonly head: readonly Column[]
   readonly row: (item: Item) => ReactNode
-  /** What to say when there is nothing. */
+  /** The text of an empty list. */
   readonly empty: ReactNode
 }
 export interface Column {
   readonly name: string
-  /** Left out on narrow screens. */
+  /** Hidden on narrow screens. */
   readonly from?: 'sm' | 'md' | 'lg'
   readonly isHidden?: boolean
 }
@@ -70,7 +70,7 @@ export function ListTable<Item>({ label, list, head, row, empty }: ListTableProp
       </div>
       <Group justify="space-between">
         <Text size="xs" c="dimmed" role="status">
-          {formatCount(items.length, 'row')} shown{list.hasNextPage ? '' : ', that is all'}
+          {formatCount(items.length, 'row')} shown{list.hasNextPage ? '' : ', no more'}
         </Text>
         {list.hasNextPage && (
           <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>

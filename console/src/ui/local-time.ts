@@ -1,4 +1,4 @@
-/** Between instants and fields for date and time: people type their own time, without a zone. Pure. */
+/** Converts between instants and values of date-time fields, which are local times. Pure. */
 
 export function toLocalInput(at: string | null | undefined): string {
   const date = new Date(at ?? '')

@@ -1,4 +1,7 @@
-/** Whose a list, matrix or rule is. A tenant may have its own under the key of a shared one, so addresses say which is meant. */
+/**
+ * The owner of a list, matrix or rule. A tenant may have its own under the key of a shared one, so addresses name the
+ * owner.
+ */
 import { useFilter } from './filters.tsx'
 
 const origins = ['own', 'shared'] as const
@@ -9,15 +12,15 @@ export interface OwnedVersion {
   readonly origin: Origin
 }
 
-/** As the address says it; undefined: the one in force, else the own one, else the shared one. */
+/** The owner from the page address; undefined: the one in force, else the tenant, else shared. */
 export const useOrigin = (): Origin | undefined => useFilter('origin', origins)
 
 export const toOriginParams = (origin: Origin | undefined) => (origin === undefined ? {} : { origin })
 
-/** What a resolution says of the way to a version also says whose it is. */
+/** The owner of a version, from how it was resolved. */
 export const getOrigin = (via: string): Origin => (via === 'tenant-own' ? 'own' : 'shared')
 
-/** The parameters of a difference, for a request and for the address of a page alike. */
+/** The parameters of a difference, for requests and page addresses. */
 export const toDiffParams = (from: OwnedVersion, to: OwnedVersion) => ({
   from: from.version,
   to: to.version,
@@ -28,6 +31,6 @@ export const toDiffParams = (from: OwnedVersion, to: OwnedVersion) => ({
 export const isSameVersion = (one: OwnedVersion, other: OwnedVersion): boolean =>
   one.version === other.version && one.origin === other.origin
 
-/** The owner is only named where two of them meet. */
+/** Names the owner only if the two versions have different owners. */
 export const formatVersion = (of: OwnedVersion, beside: OwnedVersion): string =>
   of.origin === beside.origin ? `version ${of.version}` : `version ${of.version} (${of.origin})`

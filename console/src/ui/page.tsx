@@ -1,4 +1,4 @@
-/** The frame of every page: its one heading, what it is about, what can be done, and where focus goes on arrival. */
+/** The frame of every page: heading, description, actions and initial focus. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 
@@ -24,11 +24,11 @@ export function usePageFocus(title: string) {
 
 interface PageProps {
   readonly title: string
-  /** Beside the heading: a state, a kind. */
+  /** Badges beside the heading. */
   readonly mark?: ReactNode
   readonly about?: ReactNode
   readonly actions?: ReactNode
-  /** Above the heading: the way back up. */
+  /** The breadcrumb above the heading. */
   readonly trail?: ReactNode
   readonly width?: 'text' | 'full'
   readonly children: ReactNode

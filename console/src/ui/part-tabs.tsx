@@ -1,4 +1,4 @@
-/** The parts of one thing as tabs; which one is open stands in the page's address. */
+/** Tabs of a page; the open tab is in the page address. */
 import { Tabs } from '@mantine/core'
 import { type ReactNode, Suspense, useEffect, useRef } from 'react'
 import { useSetFilter } from './filters.tsx'
@@ -16,7 +16,7 @@ export function PartTabs<Name extends string>({ label, offered, names, open, pan
   const set = useSetFilter()
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // On a narrow screen the open tab may lie beyond the edge; only the row of tabs is moved, never the page.
+    // On a narrow screen the open tab may be outside the view; only the row of tabs is scrolled, not the page.
     const tab = list.current?.querySelector<HTMLElement>(`[data-part="${open}"]`)
     if (list.current && tab) list.current.scrollLeft = tab.offsetLeft - (list.current.clientWidth - tab.offsetWidth) / 2
   }, [open])

@@ -1,6 +1,5 @@
 /**
- * Keeping this tenant on one version of something shared, and following the operator again: what that will change, and why.
- * It does not know what is pinned, only that it has versions.
+ * Dialogs that pin this tenant to a version of a shared object or remove the pin, independent of the kind of object.
  */
 import { Button, Select, Skeleton, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
@@ -23,7 +22,7 @@ interface Versioned {
 export interface PinRequest {
   readonly version: number
   readonly reason: string
-  /** Null: until further notice. */
+  /** Null: no end date. */
   readonly expires_at: string | null
 }
 
@@ -31,14 +30,14 @@ type Answer = Promise<{ readonly activation_id: string } | Schemas['ChangeReques
 
 interface PinProps {
   readonly of: Versioned
-  /** What the operator has in force, followed once there is no pin: null for nothing, undefined while it is not known. */
+  /** The version the operator has in force: null for none, undefined while unknown. */
   readonly operatorVersion: number | null | undefined
-  /** A pin of it may not last. */
+  /** The pin must have an end date. */
   readonly mustExpire?: boolean
   readonly pin: (form: PinRequest) => Answer
   readonly unpin: (reason: string) => Answer
   readonly invalidates: string
-  /** What going from the version in force to another one changes. */
+  /** Shows the changes from the version in force to another one. */
   readonly renderDiff: (from: number | null, to: number) => ReactNode
 }
 
@@ -52,7 +51,7 @@ export function PinButtons(props: PinProps) {
     <>
       {isPinned(of) && (
         <Button variant="default" onClick={() => setAsking('unpin')}>
-          Follow again
+          Remove pin
         </Button>
       )}
       <Button variant="default" onClick={() => setAsking('pin')}>
@@ -68,7 +67,7 @@ interface DialogProps extends PinProps {
   readonly onClose: () => void
 }
 
-/** Mounted while it is open: it begins with the version in force then. */
+/** Mounted while open, so that it starts with the version in force. */
 function PinDialog({
   of,
   mustExpire: mustEnd = false,
@@ -90,11 +89,13 @@ function PinDialog({
       isOpen
       onClose={onClose}
       onSubmit={() => change.waiting === null && change.run(undefined)}
-      submit={change.waiting === null ? 'Pin' : 'Asked for'}
+      submit={change.waiting === null ? 'Pin' : 'Requested'}
       change={change}
       size="lg"
     >
-      <Text size="sm">This tenant stays on the chosen version, whatever the operator puts in force meanwhile.</Text>
+      <Text size="sm">
+        This tenant keeps using the chosen version, even if the operator puts another version in force.
+      </Text>
       <Select
         label="Version"
         required
@@ -106,7 +107,7 @@ function PinDialog({
       <TextInput
         type="datetime-local"
         label="Until"
-        description={mustEnd ? 'Within 90 days' : 'Until further notice, unless told'}
+        description={mustEnd ? 'Within 90 days' : 'Open-ended if empty'}
         required={mustEnd}
         error={faultsByField(change.problem)['expires_at']}
         value={until}
@@ -130,24 +131,24 @@ function UnpinDialog({
   const [reason, setReason] = useState('')
   const change = useApiMutation(() => unpin(reason), {
     invalidates: [touches],
-    successMessage: 'The operator is followed again',
+    successMessage: 'Pin removed',
     onDone: onClose,
   })
   return (
     <FormDialog
-      title={`Follow the operator’s ${of.title} again`}
+      title={`Remove the pin of ${of.title}`}
       isOpen
       onClose={onClose}
       onSubmit={() => change.waiting === null && change.run(undefined)}
-      submit={change.waiting === null ? 'Follow again' : 'Asked for'}
+      submit={change.waiting === null ? 'Remove pin' : 'Requested'}
       change={change}
       size="lg"
     >
-      <Text size="sm">The pin ends now, and the version the operator has in force governs from here on.</Text>
+      <Text size="sm">The pin ends now, and the version that the operator has in force applies.</Text>
       {followed === undefined ? (
         <Skeleton height={44} />
       ) : followed === null ? (
-        <Text size="sm">The operator has none in force: nothing will govern.</Text>
+        <Text size="sm">The operator has no version in force: no version will apply.</Text>
       ) : (
         effect(of.active?.version ?? null, followed)
       )}

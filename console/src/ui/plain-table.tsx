@@ -1,4 +1,4 @@
-/** A table of what is already here, in the looks of a list that is read page by page. */
+/** A table of loaded data, styled like a paginated list. */
 import './registry.css'
 import { Center, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'

@@ -1,4 +1,4 @@
-/** Who did something: the person's name where the caller may look it up, otherwise the id as recorded. */
+/** The name of a user if the viewer may look it up, otherwise the recorded id. */
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'

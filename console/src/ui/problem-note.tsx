@@ -1,4 +1,4 @@
-/** A failed change, told beside what was tried. */
+/** The problem of a failed change, shown beside the form. */
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { useNetwork } from '@mantine/hooks'
 import type { ProbityProblem } from '@probity/client'
@@ -8,7 +8,7 @@ import { classifyError, errorTitles, getAdvice, requiredRoles } from './problem-
 
 interface ProblemNoteProps {
   readonly problem: ProbityProblem | null
-  /** Reads the thing again, offered when it has moved in the meantime. */
+  /** Reloads the current state, offered after a concurrent change. */
   readonly onReload?: () => void
 }
 
@@ -16,7 +16,7 @@ export function ProblemNote({ problem, onReload }: ProblemNoteProps) {
   const { online } = useNetwork()
   if (problem === null) return null
   const trouble = classifyError(problem, online)
-  // The server's own title is the more exact one; the console's words are for what the server could not say.
+  // The title from the server is more specific; the console's own titles are for errors without a response.
   const title = problem.status > 0 && trouble !== 'stale' ? problem.title : errorTitles[trouble]
   const roles = requiredRoles(problem)
   return (

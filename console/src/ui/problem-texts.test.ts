@@ -2,7 +2,9 @@ import { ProbityProblem, type ProblemCode } from '@probity/client'
 import { expect, test } from 'vitest'
 import { classifyError, errorTitles, faultsByField, getAdvice, requiredRoles } from './problem-texts.ts'
 
-const problem = (code: ProblemCode, status: number, members: Record<string, unknown> = {}, errors?: never[]) =>
+type Fault = ProbityProblem['errors'][number]
+
+const problem = (code: ProblemCode, status: number, members: Record<string, unknown> = {}, errors?: Fault[]) =>
   new ProbityProblem(
     { code, status, title: 'Title', detail: 'Do this.', retryable: false, ...(errors && { errors }) },
     { members },
@@ -36,8 +38,8 @@ test('no answer is told apart by whether the machine is online; anything else is
 })
 
 test('an address with an identifier that is none leads nowhere, rather than to a field nobody sees', () => {
-  const faulty = (place: string) =>
-    problem('validation_failed', 422, {}, [{ in: place, pointer: '#/user_id', detail: 'must match' }] as never[])
+  const faulty = (place: Fault['in']) =>
+    problem('validation_failed', 422, {}, [{ in: place, pointer: '#/user_id', detail: 'must match' }])
   expect(classifyError(faulty('path'), true)).toBe('missing')
   expect(classifyError(faulty('query'), true)).toBe('refused')
 })
@@ -45,9 +47,9 @@ test('an address with an identifier that is none leads nowhere, rather than to a
 test('required roles and the faults of fields are taken from the problem', () => {
   expect(requiredRoles(problem('role_required', 403, { required_roles: ['auditor', 7] }))).toEqual(['auditor'])
   expect(requiredRoles(null)).toEqual([])
-  const errors = [
+  const errors: Fault[] = [
     { in: 'body', pointer: '#/email', detail: 'is not an address' },
     { in: 'query', pointer: '#/limit', detail: 'too large' },
-  ] as never[]
+  ]
   expect(faultsByField(problem('validation_failed', 422, {}, errors))).toEqual({ email: 'is not an address' })
 })

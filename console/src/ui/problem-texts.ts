@@ -1,4 +1,4 @@
-/** What kind of trouble a failure is, and how the console speaks of it. Pure: no component, no clock. */
+/** Classifies errors and gives their texts. Pure: no component, no clock. */
 import { isProblem, type ProbityProblem } from '@probity/client'
 
 export type ErrorKind =
@@ -28,11 +28,11 @@ const kindsByStatus: Readonly<Record<number, ErrorKind>> = {
 }
 
 export function classifyError(error: unknown, isOnline: boolean): ErrorKind {
-  // Without a connection it is a part of the console that could not be loaded.
+  // Offline, a part of the console could not be loaded.
   if (!isProblem(error)) return isOnline ? 'broken' : 'offline'
   if (error.code === 'unreachable') return isOnline ? 'unreachable' : 'offline'
   if (error.code === 'revision_stale') return 'stale'
-  // An identifier in the address that cannot be one: to the person it is simply not there.
+  // An invalid identifier in the address is reported as not found.
   if (error.code === 'validation_failed' && error.errors.some((fault) => fault.in === 'path')) return 'missing'
   return kindsByStatus[error.status] ?? (error.status >= 500 ? 'fault' : 'refused')
 }
@@ -40,24 +40,24 @@ export function classifyError(error: unknown, isOnline: boolean): ErrorKind {
 export const errorTitles: Readonly<Record<ErrorKind, string>> = {
   signed_out: 'You are signed out',
   forbidden: 'Your roles do not include this',
-  missing: 'There is nothing here',
-  stale: 'Somebody was faster',
-  conflict: 'That does not fit the present state',
-  refused: 'The server did not accept this',
+  missing: 'Not found',
+  stale: 'Changed by someone else',
+  conflict: 'Not possible in the current state',
+  refused: 'The request was rejected',
   credential: 'A provider credential is missing',
   limited: 'Too many requests',
   busy: 'The service is busy',
   fault: 'Something went wrong on the server',
   offline: 'You are offline',
-  unreachable: 'The server does not answer',
-  broken: 'This page failed',
+  unreachable: 'The server is not responding',
+  broken: 'This page could not be shown',
 }
 
 const errorTexts: Partial<Record<ErrorKind, string>> = {
   forbidden: 'Ask an administrator of your tenant if you need it.',
-  missing: 'The address may be mistyped, or what was here is gone. Rows of another tenant look exactly the same.',
-  stale: 'This was changed after you opened it. Reload to see the present state, then decide again.',
-  offline: 'This machine has no connection. The page comes back by itself when there is one.',
+  missing: 'The address may be wrong, or the object was removed or belongs to another tenant.',
+  stale: 'This was changed after you opened it. Reload to see the current state, then try again.',
+  offline: 'No network connection. The page reloads when the connection is back.',
   unreachable: 'The connection failed. The server may be restarting.',
   broken: 'A newer version of the console may have been installed. Reload the page; nothing you saved is lost.',
 }
@@ -65,7 +65,7 @@ const errorTexts: Partial<Record<ErrorKind, string>> = {
 export const getAdvice = (trouble: ErrorKind, problem: ProbityProblem | null): string =>
   errorTexts[trouble] ?? problem?.detail ?? ''
 
-/** Worth another try without any change, by itself after a pause or by hand. */
+/** Whether the same request may succeed later. */
 export const isTransient = (trouble: ErrorKind): boolean =>
   ['limited', 'busy', 'fault', 'offline', 'unreachable'].includes(trouble)
 
@@ -74,7 +74,7 @@ export function requiredRoles(problem: ProbityProblem | null): readonly string[]
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : []
 }
 
-/** Faults by the field they concern: `#/email` → `email`. */
+/** Errors by field: `#/email` → `email`. */
 export function faultsByField(problem: ProbityProblem | null): Readonly<Record<string, string>> {
   const located = (problem?.errors ?? []).filter((error) => error.in === 'body')
   return Object.fromEntries(located.map(({ pointer, detail }) => [pointer.split('/')[1] ?? '', detail]))

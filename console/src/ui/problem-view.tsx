@@ -1,4 +1,4 @@
-/** A page for every kind of failure: what happened, what to do, and the id to quote. */
+/** The error page: what happened, what to do, and the request id. */
 import { Button, Group, Progress, Stack, Text, Title } from '@mantine/core'
 import { useNetwork } from '@mantine/hooks'
 import { isProblem } from '@probity/client'
@@ -13,11 +13,11 @@ import { classifyError, type ErrorKind, errorTitles, getAdvice, isTransient, req
 
 interface ProblemViewProps {
   readonly error: unknown
-  /** Tries what failed once more. */
+  /** Retries the failed request. */
   readonly onRetry: () => void
 }
 
-/** How long to wait before trying again unasked, when the server did not say. */
+/** The delay before an automatic retry without Retry-After. */
 const RETRY_AFTER_S = 10
 
 export function ProblemView({ error, onRetry }: ProblemViewProps) {
@@ -37,7 +37,7 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
       <Text>{getAdvice(kind, problem)}</Text>
       {roles.length > 0 && (
         <Group gap="xs">
-          <Text size="sm">One of these roles is needed:</Text>
+          <Text size="sm">Required role (one of):</Text>
           <RoleBadges roles={roles} />
         </Group>
       )}
@@ -49,12 +49,12 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
       <NextSteps
         trouble={kind}
         retry_after_s={problem?.retry_after_s ?? null}
-        // What failed in the console itself is mended by nothing less than loading it again.
+        // After an error of the console itself, only a reload helps.
         onRetry={problem ? onRetry : () => window.location.reload()}
       />
       {problem?.request_id && (
         <Text size="sm" c="dimmed" component="div" mt="md">
-          Quote this id when you ask for help: <CopyValue value={problem.request_id} name="the request id" />
+          Request id for support: <CopyValue value={problem.request_id} name="the request id" />
         </Text>
       )}
     </Stack>
@@ -76,7 +76,7 @@ function NextSteps({ trouble, retry_after_s, onRetry }: NextStepsProps) {
         <Button onClick={onRetry}>Reload</Button>
       )}
       <ButtonLink to="/" variant="default">
-        Go to the overview
+        Go to the home page
       </ButtonLink>
     </Group>
   )
@@ -114,7 +114,7 @@ function WhenOnline({ onRetry }: { readonly onRetry: () => void }) {
   )
 }
 
-/** As the router shows it in the place of a page that failed. */
+/** The error component of the router. */
 export function FailedPage({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
   const queryErrors = useQueryErrorResetBoundary()
   return (

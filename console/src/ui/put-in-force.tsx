@@ -1,4 +1,4 @@
-/** Putting a version in force, now or from an instant on, or asking for it: with what will change, and always with a reason. */
+/** The dialog that puts a version in force, schedules it or requests its activation, with its changes and a reason. */
 import { Alert, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useApiMutation } from './api-mutation.ts'
@@ -10,7 +10,7 @@ import { toInstant } from './local-time.ts'
 import { ReasonField } from './reason-field.tsx'
 
 export type ActivationMode = 'now' | 'later' | 'submit'
-const modeLabels = { now: 'Put in force', later: 'Schedule', submit: 'Ask for approval' } as const
+const modeLabels = { now: 'Put in force', later: 'Schedule', submit: 'Request activation' } as const
 
 export interface ActivationRequest {
   readonly reason: string
@@ -20,12 +20,12 @@ export interface ActivationRequest {
 interface PutInForceDialogProps<Answer> {
   readonly title: string
   readonly version: number
-  /** Null while it is closed. */
+  /** Null while the dialog is closed. */
   readonly mode: ActivationMode | null
   readonly onClose: () => void
   readonly send: (way: ActivationMode, form: ActivationRequest) => Promise<Answer>
   readonly invalidates: string
-  /** What it changes. */
+  /** The changes it makes. */
   readonly children: ReactNode
 }
 
@@ -38,7 +38,7 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
     () => send(way ?? 'now', { reason: form.reason, ...(effective_from !== undefined && { effective_from }) }),
     {
       invalidates: [touches],
-      successMessage: `Version ${version} is ${way === 'later' ? 'scheduled' : 'in force'}`,
+      successMessage: `Version ${version} ${way === 'later' ? 'scheduled' : 'in force'}`,
       onDone: close,
     },
   )
@@ -54,7 +54,7 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
       isOpen={way !== null}
       onClose={close}
       onSubmit={() => put.waiting === null && put.run(undefined)}
-      submit={put.waiting === null ? modeLabels[way ?? 'now'] : 'Asked for'}
+      submit={put.waiting === null ? modeLabels[way ?? 'now'] : 'Requested'}
       change={put}
       size="lg"
     >
@@ -62,8 +62,8 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
       {way !== 'now' && (
         <TextInput
           type="datetime-local"
-          label="From when"
-          {...(way === 'submit' && { description: 'At once when approved, unless told' })}
+          label="In force from"
+          {...(way === 'submit' && { description: 'Immediately after approval if empty' })}
           required={way === 'later'}
           value={form.at}
           onChange={(event) => setForm({ ...form, at: event.currentTarget.value })}
@@ -72,8 +72,8 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
       {isPast && (
         <Alert color="yellow" role="status">
           <Text size="sm">
-            That is in the past: it will be recorded as retroactive. What was decided before stays explainable by what
-            was known then.
+            This date is in the past: the activation is recorded as retroactive. Earlier decisions keep the versions
+            known at their time.
           </Text>
         </Alert>
       )}

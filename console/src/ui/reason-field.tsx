@@ -1,4 +1,4 @@
-/** Why something is done: asked for wherever the answer stays with the record. */
+/** A required reason that is stored with the change. */
 import { Textarea } from '@mantine/core'
 
 interface ReasonFieldProps {
@@ -6,7 +6,7 @@ interface ReasonFieldProps {
   readonly onChange: (value: string) => void
   readonly label?: string
   readonly isRequired?: boolean
-  /** Whether a dialog begins here. */
+  /** Whether the field has the initial focus. */
   readonly isFirst?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Questions about lists and their types that several areas ask. */
+/** Queries about lists and types that several areas use. */
 import { problemFromResponse, type Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
@@ -6,12 +6,12 @@ import { type Origin, type OwnedVersion, toDiffParams, toOriginParams } from './
 
 export type Dataset = Schemas['Dataset']
 export type DatasetType = Schemas['DatasetType']
-/** One entry of a list; its type says what is in it. */
+/** One entry of a list, described by its type. */
 export type Entry = Readonly<Record<string, unknown>>
 
 const MAX_LISTS = 2000
 
-/** All lists the tenant can see. There are tens of them, so they are read once and searched on the screen. */
+/** All lists the tenant can see. There are tens of them, which are searched in the browser. */
 export const datasetsQuery = queryOptions({
   queryKey: ['datasets', 'all'],
   queryFn: async ({ signal }) => {
@@ -24,7 +24,7 @@ export const datasetsQuery = queryOptions({
   },
 })
 
-/** Without an owner, the one in force where there is one. */
+/** Without an owner, the list in force is returned if there is one. */
 export const datasetQuery = (list_key: string, origin?: Origin) =>
   queryOptions({
     queryKey: ['datasets', 'one', list_key, origin],
@@ -35,7 +35,7 @@ export const datasetQuery = (list_key: string, origin?: Origin) =>
       }),
   })
 
-/** What governs now under a key, whoever it is of. */
+/** The version in force under a key, of either owner. */
 export const getActiveListVersion = ({ active, origin }: Pick<Dataset, 'active' | 'origin'>): OwnedVersion | null =>
   active && { version: active.version, origin }
 
@@ -56,14 +56,14 @@ export const differenceQuery = (list_key: string, from: OwnedVersion, to: OwnedV
         params: { path: { list_key }, query: { ...toDiffParams(from, to), limit: 5 } },
         signal,
       }),
-    // Versions never change, so neither does what lies between two of them once all of it is counted.
+    // Versions never change, so neither does a difference whose summary is complete.
     staleTime: ({ state }) => (state.data?.summary_state === 'complete' ? Number.POSITIVE_INFINITY : 0),
   })
 
 export const exportFormats = ['json', 'ndjson', 'csv', 'xlsx'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** A download needs the token, which a plain link does not send. */
+/** Downloads through the client, because a plain link sends no token. */
 export async function readExport(
   list_key: string,
   { version, origin }: OwnedVersion,

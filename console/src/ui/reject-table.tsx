@@ -1,4 +1,4 @@
-/** Rows that were refused: where each stands, which field, why, and the row itself as far as it may be shown. */
+/** Rejected rows with their position, field, error and value. */
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { PlainTable } from './plain-table.tsx'
@@ -6,10 +6,10 @@ import { PlainTable } from './plain-table.tsx'
 type Reject = Schemas['Reject']
 
 export const rejectHead = [
-  { name: 'Where' },
+  { name: 'Position' },
   { name: 'Field', from: 'sm' },
-  { name: 'What is wrong' },
-  { name: 'What was found', from: 'md' },
+  { name: 'Error' },
+  { name: 'Value', from: 'md' },
 ] as const
 
 export function RejectTable({ rejects }: { readonly rejects: readonly Reject[] }) {

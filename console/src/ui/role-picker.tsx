@@ -1,4 +1,4 @@
-/** Choosing roles, with what each is for and which must not be held together. */
+/** Role selection with a description of each role and a warning about conflicting roles. */
 import { Alert, Checkbox, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
@@ -18,7 +18,7 @@ interface RolePickerProps {
   readonly value: readonly Role[]
   readonly onChange: (roles: Role[]) => void
   readonly isDisabled?: boolean
-  /** A machine has no duties to separate. */
+  /** API keys are exempt from the separation of duties. */
   readonly forMachine?: boolean
 }
 
@@ -44,7 +44,7 @@ export function RolePicker({ label, value, onChange, isDisabled = false, forMach
         </div>
       </Checkbox.Group>
       {conflicts.length > 0 && (
-        <Alert color="orange" title="These roles should not be held together" role="status">
+        <Alert color="orange" title="Conflicting roles" role="status">
           {conflicts.map(({ roles, reason }) => (
             <Text size="sm" key={roles.join()}>
               {roles.map(toWords).join(' and ')}: {reason}

@@ -1,4 +1,4 @@
-/** Going back to an earlier version of anything that has versions, in one step: what it will change, what was scheduled, and why. */
+/** The dialog that rolls an object back to an earlier version, independent of the kind of object. */
 import { Button, Checkbox, Select } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useApiMutation } from './api-mutation.ts'
@@ -26,14 +26,14 @@ export interface RollbackRequest {
 
 interface RollBackProps<Answer> {
   readonly of: Versioned
-  /** What governed before, offered first. */
+  /** The version that was last in force, suggested first. */
   readonly before: number | null
   readonly isOpen: boolean
   readonly onOpen: () => void
   readonly onClose: () => void
   readonly send: (form: RollbackRequest) => Promise<Answer>
   readonly invalidates: string
-  /** What going from the version in force to another one changes. */
+  /** Shows the changes from the version in force to another one. */
   readonly renderDiff: (from: number | null, to: number) => ReactNode
 }
 
@@ -45,7 +45,11 @@ export function RollBackButton<Answer>(props: RollBackProps<Answer>) {
   const active = of.active?.version ?? null
   const others = of.versions.filter(({ version, state }) => version !== active && state !== 'withdrawn')
   const to = Number(form.to ?? before ?? others.find(({ version }) => version < (active ?? 0))?.version ?? 0)
-  const back = useApiMutation(send, { invalidates: [touches], successMessage: `Back to version ${to}`, onDone: close })
+  const back = useApiMutation(send, {
+    invalidates: [touches],
+    successMessage: `Rolled back to version ${to}`,
+    onDone: close,
+  })
   function close() {
     setForm(blank)
     back.reset()
@@ -71,12 +75,12 @@ export function RollBackButton<Answer>(props: RollBackProps<Answer>) {
         isOpen={isOpen}
         onClose={close}
         onSubmit={() => to > 0 && back.waiting === null && roll()}
-        submit={back.waiting === null ? 'Roll back' : 'Asked for'}
+        submit={back.waiting === null ? 'Roll back' : 'Requested'}
         change={back}
         size="lg"
       >
         <Select
-          label="Back to"
+          label="Roll back to"
           required
           value={to > 0 ? String(to) : null}
           data={toVersionChoices(others)}
@@ -87,14 +91,14 @@ export function RollBackButton<Answer>(props: RollBackProps<Answer>) {
         {of.pending.length > 0 && (
           <Checkbox
             label={`Keep ${formatCount(of.pending.length, 'scheduled activation')}`}
-            description="Otherwise they are cancelled with this."
+            description="If off, they are cancelled."
             checked={keep_scheduled}
             onChange={(event) => setForm({ ...form, keep_scheduled: event.currentTarget.checked })}
           />
         )}
         <Checkbox
-          label="This is an emergency"
-          description="It happens at once even where the policy asks for approval, and somebody else who could have approved it must acknowledge it."
+          label="Emergency change"
+          description="Takes effect immediately without approval. Another user who could have approved it must acknowledge it."
           checked={isEmergency}
           onChange={(event) => setForm({ ...form, isEmergency: event.currentTarget.checked })}
         />

@@ -1,4 +1,4 @@
-/** Hands something to the browser to be kept as a file, for the records of whoever asked for it. */
+/** Saves data as a file in the browser. */
 
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
@@ -12,5 +12,5 @@ export function saveFile(name: string, content: Blob): void {
 export const saveJson = (name: string, value: unknown): void =>
   saveFile(name, new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }))
 
-/** An instant as a part of a file name. */
+/** Formats an instant for a file name. */
 export const toFileTimestamp = (at: string): string => at.slice(0, 19).replaceAll(':', '')

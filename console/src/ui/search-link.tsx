@@ -1,7 +1,10 @@
-/** Links to a page in a certain state: a tab, a filter, two versions side by side. */
+/** Links with search parameters. */
 import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+
+/** The routes are made from the areas at run time, so the types of a link know no search parameters. */
+const toSearch = (search: Readonly<Record<string, string | number>>) => search as never
 
 interface SearchTarget {
   readonly to: string
@@ -12,7 +15,7 @@ interface SearchTarget {
 
 export function SearchLink({ to, search, hash, children, ...style }: SearchTarget & AnchorProps) {
   return (
-    <Anchor component={Link} to={to} search={search as never} {...(hash && { hash })} {...style}>
+    <Anchor component={Link} to={to} search={toSearch(search)} {...(hash && { hash })} {...style}>
       {children}
     </Anchor>
   )
@@ -20,7 +23,7 @@ export function SearchLink({ to, search, hash, children, ...style }: SearchTarge
 
 export function SearchButton({ to, search, hash, children, ...style }: SearchTarget & ButtonProps) {
   return (
-    <Button component={Link} to={to} search={search as never} {...(hash && { hash })} {...style}>
+    <Button component={Link} to={to} search={toSearch(search)} {...(hash && { hash })} {...style}>
       {children}
     </Button>
   )

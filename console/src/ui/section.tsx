@@ -1,4 +1,4 @@
-/** A titled part of a page, and the list of named facts that many of them hold. */
+/** A titled section of a page, and a list of labelled values. */
 import { Card, Group, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 
@@ -25,7 +25,7 @@ export function Section({ title, aside, children }: SectionProps) {
 
 export type Fact = readonly [name: string, value: ReactNode]
 
-/** Facts whose value is null or false are left out. */
+/** Values that are null or false are omitted. */
 export function Facts({ of }: { readonly of: readonly (Fact | false | null)[] }) {
   return (
     <dl className="facts">

@@ -1,4 +1,4 @@
-/** What a type calls the members of its entries, and in which order people want to see them. Pure. */
+/** Titles and display order of the fields of an entry, from its type. Pure. */
 import { toSentence } from './format.ts'
 
 export interface FieldText {
@@ -6,7 +6,7 @@ export interface FieldText {
   readonly unit?: string
   readonly description?: string
 }
-/** The part of a type that words are taken from. */
+/** The members of a type that texts are built from. */
 export interface TypeText {
   readonly key_pointers: readonly string[]
   readonly schema: object
@@ -21,7 +21,7 @@ export function findField(type: Pick<TypeText, 'fields'>, pointer: string): Fiel
   return fields[pointer] ?? fields[pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')]
 }
 
-/** `/birth_dates/0/date` → `Dates of birth 1, date`: each level by its own title where it has one. */
+/** `/birth_dates/0/date` → `Dates of birth 1, date`: each level by its title if it has one. */
 export function getFieldTitle(type: Pick<TypeText, 'fields'>, pointer: string): string {
   const whole = findField(type, pointer)
   if (whole) return whole.title
@@ -40,7 +40,7 @@ interface MemberSchema {
 }
 const isNested = ({ type }: MemberSchema): boolean => type === 'array' || type === 'object'
 
-/** Members of an entry in reading order: the key, what it is called, plain values, then what has parts of its own. */
+/** Fields of an entry in display order: key, name, plain values, then groups. */
 export function listMembers(type: TypeText): string[] {
   const { properties = {}, required = [] } = type.schema as {
     properties?: Readonly<Record<string, MemberSchema>>
@@ -55,7 +55,7 @@ export function listMembers(type: TypeText): string[] {
   return Object.keys(properties).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 }
 
-/** What an entry is called, when it has a name besides its key. */
+/** The name of an entry, if it has one besides its key. */
 export function getEntryName(entry: Readonly<Record<string, unknown>> | null): string | null {
   for (const member of NAMES) {
     const value = entry?.[member]
@@ -64,7 +64,7 @@ export function getEntryName(entry: Readonly<Record<string, unknown>> | null): s
   return null
 }
 
-/** A value in a few words, for a cell of a table. */
+/** A value as short text for a table cell. */
 export function formatEntryValue(value: unknown): string {
   if (value === null || value === undefined || value === '') return '–'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
@@ -83,7 +83,7 @@ export function formatEntryValue(value: unknown): string {
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
-/** The members an entry has something in, in reading order, followed by those its type does not speak of. */
+/** The non-empty fields of an entry in display order, followed by those its type does not describe. */
 export function listFilledMembers(type: TypeText, entry: Readonly<Record<string, unknown>>): string[] {
   const known = listMembers(type)
   const others = Object.keys(entry).filter((name) => !known.includes(name))

@@ -1,4 +1,4 @@
-/** What changed between two values, finely enough to be read at a glance. Pure. */
+/** Fine-grained differences between two values. Pure. */
 
 export interface FieldChange {
   readonly pointer: string
@@ -16,7 +16,7 @@ export interface ItemChange {
 
 const MAX_CELLS = 250_000
 
-/** The longest common subsequence, walked from the front: what stays, what goes, what comes. */
+/** The longest common subsequence from the front: kept, removed and added items. */
 function diffSequences<T>(before: readonly T[], after: readonly T[], same: (a: T, b: T) => boolean) {
   const [rows, columns] = [before.length + 1, after.length + 1]
   if (rows * columns > MAX_CELLS) return null
@@ -47,7 +47,7 @@ function diffSequences<T>(before: readonly T[], after: readonly T[], same: (a: T
 
 const splitWords = (text: string): string[] => text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []
 
-/** Two texts word by word; null when so little is common that two whole texts read better. */
+/** Compares two texts by word; null if they have too little in common. */
 export function diffTexts(before: string, after: string): TextPiece[] | null {
   const steps = diffSequences(splitWords(before), splitWords(after), (a, b) => a === b)
   if (steps === null) return null
@@ -65,14 +65,14 @@ export function diffTexts(before: string, after: string): TextPiece[] | null {
 
 const asText = (value: unknown): string => JSON.stringify(value) ?? ''
 
-/** Two arrays item by item. */
+/** Compares two arrays by item. */
 export const diffLists = (before: readonly unknown[], after: readonly unknown[]): readonly ItemChange[] =>
   diffSequences(before, after, (a, b) => asText(a) === asText(b)) ?? [
     ...before.map((value) => ({ kind: 'removed' as const, value })),
     ...after.map((value) => ({ kind: 'added' as const, value })),
   ]
 
-/** The members in which two entries differ. The server's own difference goes deeper; this is for what it does not compare. */
+/** The members in which two entries differ, for entries that the server does not compare. */
 export function diffMembers(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** The version that is offered to go back to is the one that governed last. */
+/** The version suggested for a rollback is the one that was last in force. */
 import { expect, test } from 'vitest'
 import { findPreviousVersion, isInForce, toVersionChoices } from './version-names.ts'
 

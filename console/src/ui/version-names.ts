@@ -1,4 +1,4 @@
-/** What versions are called where one is chosen, and which one is offered first. Pure. */
+/** Labels of versions in selections, and the version suggested for a rollback. Pure. */
 
 interface NamedVersion {
   readonly version: number
@@ -7,7 +7,7 @@ interface NamedVersion {
 export const formatVersionName = ({ version, label }: NamedVersion): string =>
   label ? `Version ${version} (${label})` : `Version ${version}`
 
-/** For a list to choose from, newest first. */
+/** Options of a selection, newest first. */
 export const toVersionChoices = (versions: readonly NamedVersion[]) =>
   versions.map((one) => ({ value: String(one.version), label: formatVersionName(one) }))
 
@@ -16,11 +16,11 @@ interface Span {
   readonly from: string
 }
 
-/** Whether it governs now: it has begun, and has not ended. */
+/** Whether a period is current: it has begun and not ended. */
 export const isInForce = ({ from, until }: { from: string; until: string | null }, now_ms: number): boolean =>
   Date.parse(from) <= now_ms && (until === null || Date.parse(until) > now_ms)
 
-/** The version that governed last before the one in force. */
+/** The version that was in force before the current one. */
 export const findPreviousVersion = (spans: readonly Span[], active: number | null, now_ms: number): number | null =>
   [...spans].reverse().find(({ version, from }) => version !== null && version !== active && Date.parse(from) <= now_ms)
     ?.version ?? null

@@ -1,4 +1,4 @@
-/** The two versions that a difference is about, chosen in the page's address. */
+/** The two versions of a comparison, kept in the page address. */
 import { ActionIcon, Group, Select, Tooltip } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { toVersionChoices } from './version-names.ts'

@@ -1,4 +1,4 @@
-/** Why one version is in force here: put there by this tenant, taken over from the operator, or pinned, and then until when. */
+/** Why a version is in force: activated by this tenant, followed from the operator, or pinned. */
 import { Badge, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { DateTime } from './date-time.tsx'
@@ -11,12 +11,12 @@ interface Timeline {
 }
 
 interface WhyInForceProps {
-  /** What it is a version of, in one word. */
+  /** The kind of object: list, matrix or rule. */
   readonly word: string
   readonly active: { readonly version: number; readonly via: Via; readonly effective_from: string }
-  /** What this tenant said about it; read only where it is pinned, and absent until it was. */
+  /** The activations of this tenant; loaded only if it is pinned. */
   readonly own: Timeline | undefined
-  /** How what the operator has in force compares with what is pinned. */
+  /** The comparison of the pinned version with the version the operator has in force. */
   readonly followed?: ReactNode
 }
 type Via = 'tenant-own' | 'tenant-pin' | 'shared'
@@ -30,19 +30,28 @@ export function WhyInForce({ word, active, own, followed }: WhyInForceProps) {
   if (active.via === 'tenant-own')
     return (
       <span>
-        It is a {word} of this tenant, and this version was put in force here. {since}
+        This {word} belongs to this tenant, which put the version in force. {since}
       </span>
     )
-  if (active.via === 'shared')
-    return <span>The operator put it in force for everybody, and this tenant follows. {since}</span>
-  // The clocks of browser and server may differ: the span is found by when it began, not by the time now.
+  if (active.via === 'shared') return <span>Put in force by the operator for all tenants. {since}</span>
+  // The clocks of browser and server may differ, so the period is found by its start.
   const span = own?.in_force.find(({ from }) => from === active.effective_from)
   const said = own?.items.find(({ activation_id }) => activation_id === span?.activation_id)
   return (
     <div>
-      This tenant is pinned to it{' '}
-      {span && <b>until {span.until === null ? 'further notice' : <DateTime at={span.until} />}</b>}, whatever the
-      operator puts in force meanwhile. {since}
+      This tenant is pinned to this version{' '}
+      {span && (
+        <b>
+          {span.until === null ? (
+            'without an end date'
+          ) : (
+            <>
+              until <DateTime at={span.until} />
+            </>
+          )}
+        </b>
+      )}
+      . {since}
       {said && (
         <Text size="sm">
           “{said.reason}”, by <Principal of={said.actor} />

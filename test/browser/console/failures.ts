@@ -29,10 +29,10 @@ describe('failures', () => {
 
   browserTest('404: an unknown row and an unknown address', async () => {
     const { page, seen, close } = await at(tara, '/users/00000000-0000-7000-8000-000000000404')
-    await pageHeading(page, 'There is nothing here').waitFor()
+    await pageHeading(page, 'Not found').waitFor()
     await page.goto(`${base}/no/such/page`)
-    await pageHeading(page, 'There is nothing here').waitFor()
-    await page.getByRole('link', { name: 'Go to the overview' }).click()
+    await pageHeading(page, 'Page not found').waitFor()
+    await page.getByRole('link', { name: 'Go to the home page' }).click()
     await page.getByText('Signed in as Tara Admin.').waitFor()
     expect(seen.errors).toEqual([])
     await close()
@@ -60,7 +60,7 @@ describe('failures', () => {
       [500, 'internal', 'Something went wrong on the server'],
       [503, 'dependency_unavailable', 'The service is busy'],
       [424, 'provider_credential_missing', 'A provider credential is missing'],
-      [412, 'precondition_failed', 'Somebody was faster'],
+      [412, 'precondition_failed', 'Changed by someone else'],
     ] as const) {
       await page.route('**/api/change-requests/inbox?limit=50', (route) => route.fulfill(answer(status, code)))
       await navigation(page).getByRole('link', { name: 'Change requests' }).click()
@@ -79,7 +79,7 @@ describe('failures', () => {
     const { page, context, close } = await at(tara, '/users')
     await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
     await context.setOffline(true)
-    await page.getByText('You are offline. What you see may be out of date').waitFor()
+    await page.getByText('You are offline. The data shown may be out of date').waitFor()
     await page.getByRole('link', { name: 'Vera Viewer' }).click()
     await pageHeading(page, 'You are offline').waitFor()
     await takeScreenshot(page, 'console-offline')

@@ -51,7 +51,7 @@ describe('without a mouse', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.type('kay@example.com')
     await page.keyboard.press('Enter')
-    await page.getByText('Kay Keyboard is invited').waitFor()
+    await page.getByText('Kay Keyboard invited').waitFor()
     await expect.poll(() => focused(page)).toBe('Invite a user')
     await navigation(page).getByRole('button', { name: 'Work' }).focus()
     await page.keyboard.press('Enter')

@@ -76,7 +76,7 @@ describe('signing in', () => {
     await page.evaluate(`sessionStorage.setItem('probity.grant', JSON.stringify(
       { ...JSON.parse(sessionStorage.getItem('probity.grant')), renew_at_ms: 0 }))`)
     await page.getByRole('link', { name: 'API keys' }).click()
-    await page.getByText('Your identity provider does not renew it any more.').waitFor()
+    await page.getByText('Your identity provider no longer renews it.').waitFor()
     await takeScreenshot(page, 'console-not-renewed')
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
     expect(asked).toEqual(['one', 'two'])

@@ -36,7 +36,7 @@ export async function dropFile(page: Page, { name, buffer }: ReturnType<typeof b
 }
 
 export async function openPreview(page: Page): Promise<void> {
-  await page.getByText('ratings.ndjson is here').waitFor()
+  await page.getByText('ratings.ndjson uploaded').waitFor()
   await page.getByRole('button', { name: 'Preview', exact: true }).click()
   await page.getByText(/rows? read:/).waitFor()
 }

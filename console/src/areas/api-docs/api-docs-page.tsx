@@ -1,6 +1,6 @@
 /**
- * The interactive documentation of the server in a frame, with the token of this tab handed to it.
- * The frame is of the same origin; messages to and from any other are never sent or heeded.
+ * The API documentation in a frame that receives the token of this tab. Messages are exchanged with the same origin
+ * only.
  */
 import { Center, Loader, useComputedColorScheme, VisuallyHidden } from '@mantine/core'
 import { useInterval } from '@mantine/hooks'
@@ -9,7 +9,7 @@ import { sessionTokens, useToken } from '#console/session/session.ts'
 import { TokenBox } from '#console/session/token-box.tsx'
 import { usePageFocus } from '#console/ui/page.tsx'
 
-/** Nothing else on this page asks for a token, so one made from an API key is kept fresh here. */
+/** No other request on this page renews a token from an API key, so it is renewed here. */
 const KEEP_FRESH_MS = 30_000
 
 export default function ApiDocsPage() {

@@ -1,4 +1,4 @@
-/** Keys of machine clients: made, rotated and revoked here; their secrets are shown once and never again. */
+/** The API keys of the tenant: create, rotate, revoke, usage. A secret is shown once. */
 import { ActionIcon, Button, Group, Menu, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -34,8 +34,8 @@ export default function ApiKeysPage() {
   return (
     <Page
       title="API keys"
-      about="A key is exchanged for tokens of 15 minutes that carry its roles. Keys never approve changes."
-      actions={may('createApiKey') && <Button onClick={() => setCreating(true)}>Create a key</Button>}
+      about="A key is exchanged for 15-minute tokens with its roles. API keys cannot approve changes."
+      actions={may('createApiKey') && <Button onClick={() => setCreating(true)}>Create API key</Button>}
     >
       <Group gap="xs" mb="sm">
         <Filter name="state" label="State" values={states} everything="Any state" />
@@ -43,7 +43,7 @@ export default function ApiKeysPage() {
       <ListTable
         label="API keys"
         list={list}
-        empty="There is no key yet."
+        empty="No API keys yet."
         head={[
           { name: 'Name' },
           { name: 'Roles', from: 'sm' },

@@ -1,4 +1,7 @@
-/** Making, rotating and revoking a key. Making one is governed: the secret of one that was approved is had by rotating it. */
+/**
+ * Dialogs that create, rotate and revoke a key. Creating a key may need approval; rotating it afterwards shows its
+ * secret.
+ */
 import { NumberInput, Select, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -43,17 +46,17 @@ export function CreateDialog({ isOpen, onClose, onCreated: onMade }: CreateDialo
   }
   return (
     <FormDialog
-      title="Create an API key"
+      title="Create API key"
       isOpen={isOpen}
       onClose={close}
       onSubmit={() => create.waiting === null && create.run(key)}
-      submit="Create the key"
+      submit="Create"
       change={create}
       size="lg"
     >
       <TextInput
         label="Name"
-        description="What uses it, so that somebody else can decide about it later."
+        description="The system that uses the key."
         required
         maxLength={200}
         data-autofocus
@@ -64,7 +67,7 @@ export function CreateDialog({ isOpen, onClose, onCreated: onMade }: CreateDialo
       />
       <NumberInput
         label="Expires after"
-        description="Days, up to 730. Without it the key lives until it is revoked."
+        description="Up to 730 days. Without it the key is valid until it is revoked."
         suffix=" days"
         min={1}
         max={730}
@@ -72,23 +75,23 @@ export function CreateDialog({ isOpen, onClose, onCreated: onMade }: CreateDialo
         error={faults['expires_in_days']}
         onChange={(expires_in_days) => setKey({ ...key, expires_in_days })}
       />
-      <RolePicker label="What it may do" forMachine value={key.roles} onChange={(roles) => setKey({ ...key, roles })} />
+      <RolePicker label="Roles" forMachine value={key.roles} onChange={(roles) => setKey({ ...key, roles })} />
       <ApprovalNote request={create.waiting} />
       {create.waiting !== null && (
-        <Text size="sm">Once it is approved, rotate it here to get its secret. Nobody else can.</Text>
+        <Text size="sm">After approval, rotate the key here to get its secret. Only you can do this.</Text>
       )}
     </FormDialog>
   )
 }
 
 interface KeyDialogProps {
-  /** Open while there is one. */
+  /** The dialog is open while this is set. */
   readonly apiKey: ApiKey | null
   readonly onClose: () => void
 }
 
 const overlapOptions = [
-  { value: '0', label: 'Ends at once' },
+  { value: '0', label: 'Ends immediately' },
   { value: '60', label: 'One hour' },
   { value: '1440', label: 'One day' },
   { value: '10080', label: 'One week' },
@@ -120,12 +123,12 @@ export function RotateDialog({ apiKey, onClose, onMade: onCreated }: KeyDialogPr
       isOpen={apiKey !== null}
       onClose={close}
       onSubmit={() => apiKey && rotate.run(apiKey.key_id)}
-      submit="Make a new secret"
+      submit="Rotate"
       change={rotate}
     >
-      <Text size="sm">The key gets a new secret. Give it to the client before the old one ends.</Text>
+      <Text size="sm">The key gets a new secret. Configure the client before the old one expires.</Text>
       <Select
-        label="The old secret goes on working for"
+        label="Old secret remains valid for"
         data={overlapOptions}
         value={overlap}
         allowDeselect={false}
@@ -138,7 +141,7 @@ export function RotateDialog({ apiKey, onClose, onMade: onCreated }: KeyDialogPr
 export function RevokeDialog({ apiKey, onClose }: KeyDialogProps) {
   const revoke = useApiMutation(
     (key_id: string) => probity.DELETE('/api/api-keys/{key_id}', { params: { path: { key_id } } }),
-    { invalidates: ['api-keys'], successMessage: 'The key is revoked', onDone: onClose },
+    { invalidates: ['api-keys'], successMessage: 'API key revoked', onDone: onClose },
   )
   function close() {
     revoke.reset()
@@ -150,12 +153,11 @@ export function RevokeDialog({ apiKey, onClose }: KeyDialogProps) {
       isOpen={apiKey !== null}
       onClose={close}
       onConfirm={() => apiKey && revoke.run(apiKey.key_id)}
-      confirm="Revoke the key"
+      confirm="Revoke"
       change={revoke}
       isDangerous
     >
-      The key and every token made with it stop working everywhere within five seconds. This cannot be undone; its
-      record stays.
+      The key and all its tokens stop working within five seconds. This cannot be undone; the history is kept.
     </ConfirmDialog>
   )
 }

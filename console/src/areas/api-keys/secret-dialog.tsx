@@ -1,4 +1,4 @@
-/** The one time a secret is shown. Closing takes a deliberate step, because there is no second time. */
+/** Shows a new secret once. It closes only by its button, because the secret cannot be shown again. */
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { CopyValue } from '#console/ui/copy-value.tsx'
@@ -14,7 +14,7 @@ export function SecretDialog({ created: made, onClose }: SecretDialogProps) {
     <Modal
       opened={made !== null}
       onClose={onClose}
-      title={`The secret of ${made?.key.name ?? ''}`}
+      title={`Secret of ${made?.key.name ?? ''}`}
       size="lg"
       centered
       withCloseButton={false}
@@ -29,12 +29,12 @@ export function SecretDialog({ created: made, onClose }: SecretDialogProps) {
         <CopyValue value={made?.secret ?? ''} name="the secret" isBlock />
         {made?.key.previous_valid_until && (
           <Text size="sm">
-            The old secret works until <DateTime at={made.key.previous_valid_until} />.
+            The old secret is valid until <DateTime at={made.key.previous_valid_until} />.
           </Text>
         )}
         <Text size="sm" c="dimmed">
-          Exchange it for a token with <span className="mono">POST /api/auth/token</span>; the client does that by
-          itself.
+          Exchange it for a token with <span className="mono">POST /api/auth/token</span>; the client does this
+          automatically.
         </Text>
         <Group justify="flex-end">
           <Button onClick={onClose}>I have stored it</Button>

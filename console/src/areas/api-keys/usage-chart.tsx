@@ -1,4 +1,4 @@
-/** Calls per day as bars. The table below the chart says the same in words. */
+/** Calls per day as a bar chart. The table below it holds the same numbers. */
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
 import { sumByDay, type UsageItem } from './usage.ts'

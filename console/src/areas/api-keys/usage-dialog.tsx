@@ -1,4 +1,4 @@
-/** What a key was used for in the last month. */
+/** The usage of a key in the last month. */
 import { Modal, Skeleton, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -7,7 +7,7 @@ import { probity } from '#console/session/client.ts'
 import { formatCount, formatOperation } from '#console/ui/format.ts'
 import { sumByOperation } from './usage.ts'
 
-/** Charts are the heaviest part of the console: loaded when one is looked at. */
+/** Charts are the largest part of the console, so they are loaded on demand. */
 const UsageChart = lazy(() => import('./usage-chart.tsx'))
 
 interface UsageDialogProps {

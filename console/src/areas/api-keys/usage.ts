@@ -1,4 +1,4 @@
-/** Counted calls, added up for the eye. */
+/** Aggregates usage counts by day and by operation. */
 import type { Schemas } from '@probity/client'
 
 export type UsageItem = Schemas['ApiKeyUsage']['items'][number]
@@ -23,7 +23,7 @@ export const sumByOperation = (items: readonly UsageItem[]): (UsageSum & { reado
     .map(([operation, sum]) => ({ operation, ...sum }))
     .sort((one, two) => two.calls - one.calls)
 
-/** Every day of the last 31, also those without a call: a gap is information. */
+/** All of the last 31 days, including those without calls. */
 export function sumByDay(
   items: readonly UsageItem[],
   today: Date,

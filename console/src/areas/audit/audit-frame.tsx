@@ -1,4 +1,4 @@
-/** What the pages of the audit record share: the heading and the way between them. */
+/** The heading and tabs of the audit record pages. */
 import { Tabs } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -17,7 +17,7 @@ export function AuditFrame({ children }: { readonly children: ReactNode }) {
   return (
     <Page
       title="Audit record"
-      about="Every change, by whom and when, chained so that nothing can be altered unnoticed."
+      about="All changes with user and time, in a hash chain that makes alterations detectable."
     >
       <Tabs value={path} onChange={(to) => to && navigate({ to })} mb="md" keepMounted={false}>
         <Tabs.List aria-label="Audit record" className="tabs">

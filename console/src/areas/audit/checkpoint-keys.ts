@@ -1,4 +1,4 @@
-/** The public keys that checkpoints are signed with, as an examiner keeps them. */
+/** The public keys that sign checkpoints. */
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 

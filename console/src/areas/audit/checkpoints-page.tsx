@@ -1,4 +1,4 @@
-/** Signed statements of where the chain stood: kept outside, they show a shortened record whatever happens to this database. */
+/** Signed checkpoints of the chain. Copies kept elsewhere reveal a truncated or altered record. */
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
@@ -21,18 +21,18 @@ export default function CheckpointsPage() {
       <Stack gap="md">
         <Group justify="space-between" align="flex-start">
           <Text size="sm" maw={640}>
-            At most once a minute the end of the chain is signed. Keep these, and the key, somewhere else: a record that
-            no longer agrees with them was altered.
+            The end of the chain is signed at most once a minute. Store checkpoints and the public key outside this
+            system: an audit record that does not match them was altered.
           </Text>
           <Button
             variant="default"
             disabled={items.length === 0}
             onClick={() => saveJson('audit-checkpoints.json', { ...keys, checkpoints: items })}
           >
-            Save as a file
+            Download
           </Button>
         </Group>
-        <Section title="The key to verify them with">
+        <Section title="Verification key">
           <Facts
             of={[
               ['Public key', <CopyValue key="key" value={keys.public_key} name="the public key" />],
@@ -56,9 +56,9 @@ export default function CheckpointsPage() {
         <ListTable
           label="Checkpoints"
           list={list}
-          empty="There is no checkpoint yet."
+          empty="No checkpoints yet."
           head={[
-            { name: 'Events until' },
+            { name: 'Up to event' },
             { name: 'Signed' },
             { name: 'Hash', from: 'sm' },
             { name: 'Key', from: 'md' },

@@ -1,4 +1,4 @@
-/** The search form of the audit record. What was searched for is in the address, so that it can be shared and come back to. */
+/** The search form of the audit record. The search is kept in the page address. */
 import { Autocomplete, Button, Group, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -8,7 +8,7 @@ const filterNames = ['actor', 'operation', 'object_type', 'object_id', 'from_at'
 type Name = (typeof filterNames)[number]
 export type EventSearch = { readonly [N in Name]?: string }
 
-/** What the address says, as text: a number that was typed comes back as one. */
+/** The search parameters as text: the router parses numbers. */
 export function useEventSearch(): EventSearch {
   const search = useSearch({ strict: false }) as Record<string, unknown>
   const given = (name: Name) => {
@@ -18,7 +18,7 @@ export function useEventSearch(): EventSearch {
   return omitUndefined(Object.fromEntries(filterNames.map((name) => [name, given(name)])))
 }
 
-/** Times are typed as the person's own, and asked for as what they are in UTC. */
+/** Times are entered in local time and sent in UTC. */
 export const toQuery = ({ from_at, until_at, ...rest }: EventSearch): EventSearch => ({
   ...rest,
   ...(from_at !== undefined && { from_at: toUtcInstant(from_at) }),
@@ -30,7 +30,7 @@ const toUtcInstant = (local: string): string => {
 }
 
 interface EventFiltersProps {
-  /** Seen in what is loaded: offered while typing. */
+  /** Suggestions from the loaded events. */
   readonly actors: readonly string[]
   readonly operations: readonly string[]
 }
@@ -41,7 +41,7 @@ export function EventFilters({ actors, operations }: EventFiltersProps) {
   const [typed, setTyped] = useState<EventSearch>(searched)
   const search = (values: EventSearch) => {
     const given = Object.fromEntries(filterNames.map((name) => [name, values[name]?.trim() || undefined]))
-    navigate({ to: '.', search: given as never, replace: true })
+    navigate({ to: '.', search: given, replace: true })
   }
   const value = (name: Name) => ({
     size: 'xs' as const,
@@ -66,9 +66,9 @@ export function EventFilters({ actors, operations }: EventFiltersProps) {
   }
   return (
     <form onSubmit={submit} aria-label="Search the audit record" className="event-filters">
-      <Autocomplete label="Who" placeholder="user:…" {...choice('actor', actors)} />
-      <Autocomplete label="What" placeholder="updateUserRoles" {...choice('operation', operations)} />
-      <TextInput label="Kind of object" placeholder="users" {...text('object_type')} />
+      <Autocomplete label="User or key" placeholder="user:…" {...choice('actor', actors)} />
+      <Autocomplete label="Operation" placeholder="updateUserRoles" {...choice('operation', operations)} />
+      <TextInput label="Object type" placeholder="users" {...text('object_type')} />
       <TextInput label="Object id" {...text('object_id')} />
       <TextInput label="From" type="datetime-local" {...text('from_at')} />
       <TextInput label="Until" type="datetime-local" {...text('until_at')} />

@@ -1,4 +1,4 @@
-/** One event: who did what to which object, what differs, and its place in the chain. */
+/** One audit event: user, operation, object, changes and position in the chain. */
 import { SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
@@ -25,7 +25,7 @@ const eventQuery = (event_id: string) =>
   queryOptions({
     queryKey: ['audit', 'event', event_id],
     queryFn: ({ signal }) => probity.GET('/api/audit/events/{event_id}', { params: { path: { event_id } }, signal }),
-    // It is sealed within about a second.
+    // An event joins the chain within about a second.
     refetchInterval: ({ state }) => (state.data && state.data.seal === null ? 1000 : false),
   })
 
@@ -50,19 +50,19 @@ export default function EventPage() {
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <Stack gap="md">
-          <Section title="Record">
+          <Section title="Details">
             <Facts
               of={[
-                ['Who', <Principal key="who" of={event.actor} />],
-                ['Recorded as', <CopyValue key="actor" value={event.actor} name="the actor" />],
+                ['User or key', <Principal key="who" of={event.actor} />],
+                ['Recorded name', <CopyValue key="actor" value={event.actor} name="the actor" />],
                 [
-                  'What',
+                  'Operation',
                   <span key="what" className="mono">
                     {event.operation}
                   </span>,
                 ],
                 event.outcome !== 'done' && ['Outcome', <OutcomeMark key="outcome" event={event} />],
-                ['Kind of object', event.object_type],
+                ['Object type', event.object_type],
                 ['Object id', <CopyValue key="object" value={event.object_id} name="the object id" />],
                 ['Request', event.request_id && <CopyValue value={event.request_id} name="the request id" />],
                 ['Event', <CopyValue key="event" value={event.event_id} name="the event id" />],
@@ -73,18 +73,18 @@ export default function EventPage() {
         </Stack>
         <Stack gap="md">
           {Array.isArray(diff) && <Differences of={diff as Difference[]} isProposed={event.outcome === 'proposed'} />}
-          <Section title={Array.isArray(diff) ? 'Also recorded' : 'What was recorded'}>
+          <Section title={Array.isArray(diff) ? 'Further details' : 'Recorded details'}>
             {Object.keys(rest).length > 0 ? (
               <JsonBlock value={rest} name="Detail" />
             ) : (
               <Text size="sm" c="dimmed">
-                Only that it was done.
+                No further details were recorded.
               </Text>
             )}
             {'after_hash' in rest && (
               <Text size="xs" c="dimmed" mt="xs">
-                What was before and after is kept as keyed hashes: they show whether two states are the same, not what
-                they say.
+                The states before and after are stored as keyed hashes, which show whether two states are equal but not
+                their content.
               </Text>
             )}
           </Section>
@@ -96,12 +96,12 @@ export default function EventPage() {
 
 function ChainSection({ event: { seal } }: { readonly event: Event }) {
   return (
-    <Section title="Place in the chain">
+    <Section title="Position in the chain">
       <Facts
         of={[
           ['Number', <ChainPosition key="seq" seal={seal} />],
           ['Hash', seal && <CopyValue value={seal.hash} name="the hash" />],
-          ['Follows', seal && <CopyValue value={seal.prev_hash} name="the hash before" />],
+          ['Previous hash', seal && <CopyValue value={seal.prev_hash} name="the previous hash" />],
         ]}
       />
     </Section>
@@ -115,13 +115,13 @@ interface DifferencesProps {
 
 function Differences({ of, isProposed }: DifferencesProps) {
   if (of.length === 0) return null
-  const title = isProposed ? 'What would change' : 'What differs'
+  const title = isProposed ? 'Requested changes' : 'Changes'
   return (
     <Section title={title}>
       <Table aria-label={title} verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Member</Table.Th>
+            <Table.Th>Field</Table.Th>
             <Table.Th>Before</Table.Th>
             <Table.Th>After</Table.Th>
           </Table.Tr>

@@ -1,4 +1,4 @@
-/** Events as rows, newest first: when, who, what, on which object, and whether it is chained yet. */
+/** Audit events as rows, newest first. */
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { RelativeTime } from '#console/ui/date-time.tsx'
@@ -15,7 +15,7 @@ export const objectPath = (object_type: string, object_id: string): string =>
 interface EventTableProps {
   readonly list: ReturnType<typeof usePages<Event>>
   readonly empty: string
-  /** Left out where all events concern one object. */
+  /** Hidden if all events concern one object. */
   readonly hasObjects?: boolean
 }
 
@@ -26,11 +26,11 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
       list={list}
       empty={empty}
       head={[
-        { name: 'What' },
-        { name: 'Who' },
+        { name: 'Operation' },
+        { name: 'User or key' },
         ...(hasObjects ? [{ name: 'Object', from: 'sm' } as const] : []),
         { name: 'When' },
-        { name: 'Place in the chain', from: 'md' },
+        { name: 'Position in the chain', from: 'md' },
       ]}
       row={(event) => (
         <Table.Tr key={event.event_id}>
@@ -62,13 +62,13 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
   )
 }
 
-/** A proposal changed nothing yet; what was executed names who approved it. What was made at once needs no mark. */
+/** Marks requested changes, and executed ones with their approvers. Immediate changes have no mark. */
 export function OutcomeMark({ event }: { readonly event: Event }) {
   if (event.outcome === 'done' || event.cr_id === null) return null
   return (
     <Text size="xs" c="dimmed" component="div">
       <PageLink to={`/change-requests/${event.cr_id}`} inherit>
-        {event.outcome === 'proposed' ? 'Proposed, not done' : 'Executed'}
+        {event.outcome === 'proposed' ? 'Requested, not executed' : 'Executed'}
       </PageLink>
       {event.approved_by.length > 0 && (
         <>
@@ -91,7 +91,7 @@ export function ChainPosition({ seal }: { readonly seal: Event['seal'] }) {
   if (seal === null)
     return (
       <Text span size="sm" c="dimmed">
-        sealed in a moment
+        being added to the chain
       </Text>
     )
   return <span>{seal.seq.toLocaleString('en')}</span>

@@ -1,4 +1,4 @@
-/** Every recorded change of the tenant, searchable by who, what, on which object and when. */
+/** The audit events of the tenant, searchable by user, operation, object and time. */
 import { probity } from '#console/session/client.ts'
 import { usePages } from '#console/ui/list.tsx'
 import { AuditFrame } from './audit-frame.tsx'
@@ -18,10 +18,7 @@ export default function EventsPage() {
         actors={distinct(loaded.map(({ actor }) => actor))}
         operations={distinct(loaded.map(({ operation }) => operation))}
       />
-      <EventTable
-        list={list}
-        empty={Object.keys(search).length > 0 ? 'No event fits this search.' : 'Nothing has been changed yet.'}
-      />
+      <EventTable list={list} empty={Object.keys(search).length > 0 ? 'No matching event.' : 'No events yet.'} />
     </AuditFrame>
   )
 }

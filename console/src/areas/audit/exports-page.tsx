@@ -1,4 +1,4 @@
-/** The record as a file that verifies without this service: chosen by time, made as a job, then downloaded. */
+/** Exports of the audit record for a period, created by a job and downloaded as a file that can be verified offline. */
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { problemFromResponse, type Schemas } from '@probity/client'
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
@@ -50,13 +50,13 @@ export default function ExportsPage() {
     <AuditFrame>
       <Stack gap="md" maw={820}>
         <Text size="sm">
-          An export holds the events of the range with their links, the checkpoints along the way and a signed end.
-          Whoever has the file and the public key can verify it anywhere, and notices if a line is missing.
+          An export contains the events of the period with their hashes, the checkpoints and a signed end. Anyone with
+          the file and the public key can verify that it is complete and unaltered.
         </Text>
         <form onSubmit={submit}>
           <Group align="flex-end" gap="sm">
-            <TextInput label="From (the beginning unless told)" {...field('from_at')} />
-            <TextInput label="Until (now unless told)" {...field('until_at')} />
+            <TextInput label="From (default: first event)" {...field('from_at')} />
+            <TextInput label="Until (default: now)" {...field('until_at')} />
             <Button type="submit" loading={start.isRunning}>
               Export
             </Button>
@@ -76,7 +76,7 @@ function ExportRun({ export_id }: { readonly export_id: string }) {
   return (
     <RunProgress
       job_id={made.job_id}
-      doing="The record is being written to a file."
+      doing="Writing the export file."
       onEnd={() => queries.invalidateQueries({ queryKey: query.queryKey })}
     >
       {() => made.content !== null && <ExportFile made={made} />}
@@ -93,7 +93,7 @@ function ExportFile({ made }: { readonly made: Export }) {
   })
   return (
     <Section
-      title="The file"
+      title="Export file"
       aside={
         <Button loading={download.isRunning} onClick={() => download.run(undefined)}>
           Download
@@ -108,10 +108,10 @@ function ExportFile({ made }: { readonly made: Export }) {
       </Stack>
       <Facts
         of={[
-          ['SHA-256', made.sha256 && <CopyValue value={made.sha256} name="the digest" />],
+          ['SHA-256', made.sha256 && <CopyValue value={made.sha256} name="the file hash" />],
           ['Signature key', <CopyValue key="key" value={keys.public_key} name="the public key" />],
           [
-            'Verify it',
+            'Verify with',
             <CopyValue
               key="command"
               value={`npx probity verify audit ${name} --key ${keys.public_key}`}
@@ -124,7 +124,7 @@ function ExportFile({ made }: { readonly made: Export }) {
   )
 }
 
-/** A download needs the token, which a plain link does not send. */
+/** Downloads through the client, because a plain link sends no token. */
 async function readContent(export_id: string): Promise<Blob> {
   const { data, error, response } = await probity.raw.GET('/api/audit/exports/{export_id}/content', {
     params: { path: { export_id } },

@@ -1,4 +1,4 @@
-/** Everything that ever happened to one object, newest first. */
+/** The audit events of one object, newest first. */
 import { useParams } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { toSentence } from '#console/ui/format.ts'
@@ -26,7 +26,7 @@ export default function ObjectPage() {
         </PageLink>
       }
     >
-      <EventTable list={list} empty="Nothing is recorded of this object." hasObjects={false} />
+      <EventTable list={list} empty="No events for this object." hasObjects={false} />
     </Page>
   )
 }

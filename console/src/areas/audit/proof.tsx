@@ -1,4 +1,4 @@
-/** The outcome of a verification, in words a person can check: what was compared, what it says, and where it does not fit. */
+/** The result of a verification: what was verified, and findings with their positions. */
 import { Alert, Button, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { CopyValue } from '#console/ui/copy-value.tsx'
@@ -28,13 +28,13 @@ export function Proof(facts: ProofFacts) {
     <Stack gap="md">
       <Alert
         color={report.intact ? 'teal' : 'red'}
-        title={report.intact ? 'The record is intact' : 'The record is not intact'}
+        title={report.intact ? 'The audit record is intact' : 'The audit record is not intact'}
         icon={<Icon name={report.intact ? 'check' : 'warning'} />}
         role="status"
       >
         {report.intact
-          ? `All ${formatCount(report.events, 'event')} are as they were recorded: none was changed, removed, exchanged or slipped in.`
-          : `${formatCount(report.faults_total, 'finding')}: something was changed behind the back of the service. The places are named below.`}
+          ? `All ${formatCount(report.events, 'event')} are unaltered: none was changed, removed, replaced or inserted.`
+          : `${formatCount(report.faults_total, 'finding')}: the audit record was changed outside the service. See the findings below.`}
       </Alert>
       {report.intact && <Reasons report={report} />}
       {!report.intact && <Faults report={report} />}
@@ -46,16 +46,16 @@ export function Proof(facts: ProofFacts) {
 function Reasons({ report }: { readonly report: Report }) {
   const last = report.head_seq.toLocaleString('en')
   const reasons = [
-    `Links 1 to ${last} follow each other without a gap, and each was computed again from the event it seals.`,
-    'Every event carries a code that only this service can make. All of them fit.',
-    `The chain ends at ${last}, where its authenticated end says it does: nothing was cut off.`,
+    `Hashes 1 to ${last} form a chain without gaps, and each was recomputed from its event.`,
+    'Every event has a message authentication code that only this service can create. All codes are valid.',
+    `The chain ends at ${last}, as its authenticated end states: nothing was removed from the end.`,
     report.checkpoints > 0 &&
-      `${formatCount(report.checkpoints, 'signed checkpoint')} made along the way ${report.checkpoints === 1 ? 'states' : 'state'} the same hashes.`,
+      `${formatCount(report.checkpoints, 'signed checkpoint')} ${report.checkpoints === 1 ? 'matches' : 'match'} the hashes of the chain.`,
     report.unsealed > 0 &&
-      `${formatCount(report.unsealed, 'event is', 'events are')} newer than the end of the chain, authentic, and about to be sealed.`,
+      `${formatCount(report.unsealed, 'event is', 'events are')} authentic and not yet part of the chain.`,
   ]
   return (
-    <Section title="Why that can be believed">
+    <Section title="What was verified">
       <ul className="checks">
         {reasons
           .filter((reason) => typeof reason === 'string')
@@ -79,10 +79,10 @@ function ProofSection({ verification, report, job, keys }: ProofFacts) {
     })
   return (
     <Section
-      title="The proof"
+      title="Evidence"
       aside={
         <Button size="xs" variant="default" onClick={save}>
-          Save as a file
+          Download
         </Button>
       }
     >
@@ -101,13 +101,13 @@ function ProofSection({ verification, report, job, keys }: ProofFacts) {
           keys.earlier_keys.length > 0 && ['Earlier keys', keys.earlier_keys.map(({ key_id }) => key_id).join(', ')],
           ['Checkpoints', report.checkpoints.toLocaleString('en')],
           ['Verified', job.finished_at && <DateTime at={job.finished_at} />],
-          ['Took', job.started_at && job.finished_at && formatDuration(job.started_at, job.finished_at)],
-          ['Asked for by', <Principal key="by" of={verification.created_by} />],
+          ['Duration', job.started_at && job.finished_at && formatDuration(job.started_at, job.finished_at)],
+          ['Requested by', <Principal key="by" of={verification.created_by} />],
         ]}
       />
       <Text size="sm" c="dimmed" mt="sm">
-        Keep the head hash and the key outside this system. An export carries the same chain:{' '}
-        <span className="mono">npx probity verify audit FILE --key {keys.public_key.slice(0, 6)}…</span> checks it
+        Store the head hash and the key outside this system. An export contains the same chain:{' '}
+        <span className="mono">npx probity verify audit FILE --key {keys.public_key.slice(0, 6)}…</span> verifies it
         without this service.
       </Text>
     </Section>
@@ -115,28 +115,28 @@ function ProofSection({ verification, report, job, keys }: ProofFacts) {
 }
 
 const faultTexts: Readonly<Record<Fault['fault'], string>> = {
-  link_missing: 'A link was removed',
-  link_altered: 'A link was altered',
+  link_missing: 'A chain entry was removed',
+  link_altered: 'A chain entry was altered',
   event_missing: 'An event was removed',
   event_altered: 'An event was altered',
   event_not_authentic: 'An event was not written by this service',
-  event_planted: 'An event was slipped in',
-  chain_truncated: 'The end was cut off',
-  head_altered: 'The end was altered',
+  event_planted: 'An event was inserted',
+  chain_truncated: 'The end of the chain was removed',
+  head_altered: 'The end of the chain was altered',
   checkpoint_altered: 'A checkpoint was altered',
-  checkpoint_contradicted: 'A signed checkpoint says otherwise',
+  checkpoint_contradicted: 'The chain contradicts a signed checkpoint',
 }
 
 function Faults({ report }: { readonly report: Report }) {
   const shown = report.faults.slice(0, MAX_SHOWN_FAULTS)
   return (
-    <Section title="What does not fit">
-      <Table aria-label="What does not fit" verticalSpacing={6}>
+    <Section title="Findings">
+      <Table aria-label="Findings" verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Where</Table.Th>
-            <Table.Th>What</Table.Th>
-            <Table.Th>How it shows</Table.Th>
+            <Table.Th>Position</Table.Th>
+            <Table.Th>Finding</Table.Th>
+            <Table.Th>Evidence</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -153,7 +153,8 @@ function Faults({ report }: { readonly report: Report }) {
       </Table>
       {report.faults_total > shown.length && (
         <Text size="sm" mt="xs">
-          And {formatCount(report.faults_total - shown.length, 'more finding')}: save the proof to see up to a thousand.
+          And {formatCount(report.faults_total - shown.length, 'more finding')}: download the evidence to see up to
+          1,000.
         </Text>
       )}
     </Section>
@@ -161,7 +162,7 @@ function Faults({ report }: { readonly report: Report }) {
 }
 
 function FaultLocation({ fault: { seq, event_id, fault } }: { readonly fault: Fault }) {
-  const place = seq === null ? 'not in the chain' : `link ${seq.toLocaleString('en')}`
+  const place = seq === null ? 'not in the chain' : `position ${seq.toLocaleString('en')}`
   if (event_id === null || fault === 'event_missing') return place
   return (
     <PageLink to={`/audit/events/${event_id}`} size="sm">

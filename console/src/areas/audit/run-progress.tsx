@@ -1,4 +1,4 @@
-/** A verification or an export under way: followed live, and told once it has ended. */
+/** Progress and failure of a verification or export job. */
 import { Alert, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -10,7 +10,7 @@ interface RunProgressProps {
   readonly job_id: string
   readonly doing: string
   readonly onEnd: () => void
-  /** What to show of a job that succeeded. */
+  /** Renders the result of a successful job. */
   readonly children: (job: Schemas['Job']) => ReactNode
 }
 
@@ -35,7 +35,7 @@ export function RunProgress({ job_id, doing, onEnd, children }: RunProgressProps
   }
   if (job.state === 'succeeded') return children(job)
   return (
-    <Alert color="red" title={job.state === 'cancelled' ? 'It was cancelled' : 'It did not work'} role="alert">
+    <Alert color="red" title={job.state === 'cancelled' ? 'Cancelled' : 'Failed'} role="alert">
       {String(job.problem?.['detail'] ?? 'Start it again.')}
     </Alert>
   )

@@ -1,4 +1,4 @@
-/** When the record was verified before, by whom, and what came of it: one that nobody asked for each day among them. */
+/** Past verifications, including the daily automatic ones. */
 import { Badge, Table } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { probity } from '#console/session/client.ts'
@@ -19,16 +19,16 @@ export function Verifications() {
     probity.GET('/api/audit/verifications', { params: { query: { ...cursor, limit: 20 } }, signal }),
   )
   return (
-    <Section title="Verified so far">
+    <Section title="Verification history">
       <ListTable
         label="Verifications"
         list={list}
-        empty="The record has not been verified yet. It is once a day, without being asked."
+        empty="Not verified yet. A verification runs automatically once a day."
         head={[
           { name: 'When' },
           { name: 'Result' },
           { name: 'Events', from: 'sm' },
-          { name: 'Asked for by', from: 'sm' },
+          { name: 'Requested by', from: 'sm' },
         ]}
         row={(item) => (
           <Table.Tr key={item.verification_id}>
@@ -42,7 +42,7 @@ export function Verifications() {
             </Table.Td>
             <Table.Td visibleFrom="sm">{item.events?.toLocaleString('en')}</Table.Td>
             <Table.Td visibleFrom="sm">
-              {item.created_by.startsWith('job:') ? 'nobody: once a day' : <Principal of={item.created_by} />}
+              {item.created_by.startsWith('job:') ? 'daily verification' : <Principal of={item.created_by} />}
             </Table.Td>
           </Table.Tr>
         )}

@@ -1,4 +1,4 @@
-/** Recomputes the whole chain on request, shows how far it is, and then the proof. Which one is shown is in the address. */
+/** Starts a verification of the chain and shows its progress and result. The chosen run is in the page address. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
@@ -34,9 +34,9 @@ export default function VerifyPage() {
       <Stack gap="md">
         <Group justify="space-between" align="flex-start">
           <Text size="sm" maw={640}>
-            Verifying computes every link again from the event it seals, checks the code of every event, the end of the
-            chain and every signed checkpoint. Whoever changed the database behind the service's back is found, with the
-            place. It is done once a day, without being asked; a record that does not hold alarms the operator too.
+            Verification recomputes the hash chain from the events and checks every authentication code, the end of the
+            chain and every signed checkpoint. It finds changes made directly in the database and where they were made.
+            It also runs automatically once a day and alerts the operator if it fails.
           </Text>
           {may('createAuditVerification') && (
             <Button loading={start.isRunning} onClick={() => start.run(undefined)}>
@@ -60,7 +60,7 @@ function VerificationRun({ verification_id }: { readonly verification_id: string
   return (
     <RunProgress
       job_id={verification.job_id}
-      doing="Every link and every event is being computed again."
+      doing="Recomputing all hashes."
       onEnd={() => {
         queries.invalidateQueries({ queryKey: query.queryKey })
         queries.invalidateQueries({ queryKey: verificationsKey })

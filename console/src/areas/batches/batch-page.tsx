@@ -1,4 +1,4 @@
-/** One batch: progress as it goes, the distribution it gives, who moved from which band to which, every item, and its failures. */
+/** One batch: progress, distribution, migration between bands, items and failures. */
 import '../../ui/decision/decision.css'
 import { Alert, Button, Group, Menu, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
 import { problemFromResponse, type Schemas } from '@probity/client'
@@ -72,7 +72,7 @@ function Running({ batch }: { readonly batch: Batch }) {
   return (
     <div role="status">
       <Text size="sm" mb={6}>
-        {formatCounts(batch)} decided{failed > 0 && `, ${failed} failed`}. You may leave this page; the batch goes on.
+        {formatCounts(batch)} decided{failed > 0 && `, ${failed} failed`}. You can leave this page.
       </Text>
       <Progress
         value={total ? (100 * (done + failed)) / total : 100}
@@ -86,7 +86,7 @@ function Running({ batch }: { readonly batch: Batch }) {
 
 function FailureNote({ batch }: { readonly batch: Batch }) {
   if (batch.state !== 'failed' || batch.problem === null) return null
-  const { title = 'It stopped', detail = '' } = batch.problem as { title?: string; detail?: string }
+  const { title = 'Batch failed', detail = '' } = batch.problem as { title?: string; detail?: string }
   return (
     <Alert color="red" title={title} role="alert">
       <Text size="sm">{detail}</Text>
@@ -100,17 +100,17 @@ function Actions({ batch }: { readonly batch: Batch }) {
   const touches = ['batches', 'jobs']
   const cancel = useApiMutation(() => probity.POST('/api/batch-evaluations/{batch_id}/cancel', { params: { path } }), {
     invalidates: touches,
-    successMessage: 'The batch was asked to stop',
+    successMessage: 'Batch cancellation requested',
   })
   const resume = useApiMutation(() => probity.POST('/api/batch-evaluations/{batch_id}/resume', { params: { path } }), {
     invalidates: touches,
-    successMessage: 'The batch goes on',
+    successMessage: 'Batch resumed',
   })
   const retry = useApiMutation(
     () => probity.POST('/api/batch-evaluations/{batch_id}/retry-failed', { params: { path } }),
     {
       invalidates: touches,
-      successMessage: 'The failed items are tried again',
+      successMessage: 'Retrying failed items',
     },
   )
   const save = useApiMutation(
@@ -141,7 +141,7 @@ function Actions({ batch }: { readonly batch: Batch }) {
       )}
       {batch.state === 'succeeded' && batch.counts.failed > 0 && may('retryBatchItems') && (
         <Button variant="default" loading={retry.isRunning} onClick={() => retry.run(undefined)}>
-          Retry failed
+          Retry failed items
         </Button>
       )}
       {!isOngoing(batch) && may('diffBatchEvaluations') && (
@@ -186,9 +186,9 @@ function SummaryView({ summary }: { readonly summary: Summary }) {
           <Distribution summary={summary} />
         </Section>
         {summary.migration.length > 0 && (
-          <Section title="From the rating before to the one now">
+          <Section title="Migration from previous ratings">
             <HeatMap
-              label="Moves between bands"
+              label="Migration between bands"
               moves={summary.migration}
               nothing={{ from: 'not rated', to: 'not rated' }}
             />
@@ -205,7 +205,7 @@ function SummaryView({ summary }: { readonly summary: Summary }) {
 function BatchRecord({ batch }: { readonly batch: Batch }) {
   const kind = getKind(batch.family)
   return (
-    <Section title="What it stood on">
+    <Section title="Inputs and versions">
       <Facts
         of={[
           [
@@ -227,12 +227,12 @@ function BatchRecord({ batch }: { readonly batch: Batch }) {
             <CopyValue key="sha" value={batch.source.sha256} name="the SHA-256 of the file" />,
           ],
           [
-            'Ordered',
+            'Started',
             <span key="ordered">
               <DateTime at={batch.created_at} />, by <Principal of={batch.created_by} />
             </span>,
           ],
-          batch.finished_at !== null && ['Took', formatDuration(batch.created_at, batch.finished_at)],
+          batch.finished_at !== null && ['Duration', formatDuration(batch.created_at, batch.finished_at)],
         ]}
       />
     </Section>

@@ -1,4 +1,4 @@
-/** What a batch is called and whether it goes on. Pure. */
+/** The state of a batch and a description of its source. Pure. */
 import type { Schemas } from '@probity/client'
 import { formatCount } from '#console/ui/format.ts'
 
@@ -8,7 +8,7 @@ export const isOngoing = ({ state }: Pick<Batch, 'state'>): boolean => state ===
 
 export function describeSource({ source }: Pick<Batch, 'source'>): string {
   if (source.kind === 'upload') return source.file_name ?? 'an upload'
-  if (source.kind === 'items') return 'items sent along'
+  if (source.kind === 'items') return 'inline items'
   const parts = Object.entries(source.filter ?? {}).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`)
   return parts.length === 0 ? 'all active subjects' : `subjects with ${parts.join(', ')}`
 }

@@ -1,4 +1,4 @@
-/** Batches, newest first: what decided, about how many, and how far they are. */
+/** All batches, newest first. */
 import { Table, Text } from '@mantine/core'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
@@ -21,7 +21,7 @@ export default function BatchesPage() {
   return (
     <Page
       title="Batches"
-      about="Many subjects decided on one receipt: each item is decided and kept, or fails by itself with its faults."
+      about="Bulk evaluations on one set of versions. Each item is decided and stored, or fails on its own with its errors."
       actions={
         <>
           {may('listBatchSchedules') && (
@@ -36,7 +36,7 @@ export default function BatchesPage() {
       <ListTable<Batch>
         label="Batches"
         list={list}
-        empty="No batch yet. Drop a file to start one."
+        empty="No batches yet."
         head={[
           { name: 'Batch' },
           { name: 'State' },

@@ -1,4 +1,4 @@
-/** Two batches side by side: which versions differ between them, who moved from which result to which, and because of what. */
+/** Compares two batches: changed versions, migration of results, and the cause of each changed decision. */
 import { Badge, Group, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -26,7 +26,7 @@ export default function CompareBatchesPage() {
   return (
     <Page
       title="Compare two batches"
-      about="Items of both, matched by subject or external id. Each difference is traced to the version, or the inputs, that alone makes it."
+      about="Items are matched by subject or external id. Each changed decision is traced to the version or inputs that caused it."
       trail={
         <PageLink to="/batches" inherit>
           Batches
@@ -99,31 +99,31 @@ function ComparisonView({ first, second }: { readonly first: string; readonly se
     <>
       <SimpleGrid cols={{ base: 2, md: 5 }} spacing="sm" role="status" aria-label="Items of the two batches">
         <Figure name="in both" value={whole.common} />
-        <Figure name="decided otherwise" value={whole.different} isLoud />
-        <Figure name="the same" value={whole.same} />
+        <Figure name="changed" value={whole.different} isLoud />
+        <Figure name="unchanged" value={whole.same} />
         <Figure name="only in the first" value={whole.only_first} />
         <Figure name="only in the second" value={whole.only_second} />
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-        <Section title="Versions that differ">
+        <Section title="Changed versions">
           <Versions versions={whole.versions} />
         </Section>
         {whole.common > 0 && (
-          <Section title="From which result to which">
+          <Section title="Migration of results">
             <HeatMap
-              label="Moves between the batches"
+              label="Migration between the batches"
               moves={countMoves(whole)}
               nothing={{ from: 'failed', to: 'failed' }}
             />
           </Section>
         )}
       </SimpleGrid>
-      <Section title="Items decided otherwise">
+      <Section title="Changed decisions">
         <ListTable<Item>
-          label="Items decided otherwise"
+          label="Changed decisions"
           list={list}
-          empty="Every item of both was decided the same."
-          head={[{ name: 'Item' }, { name: 'From' }, { name: 'To' }, { name: 'Because of' }]}
+          empty="No decision changed."
+          head={[{ name: 'Item' }, { name: 'From' }, { name: 'To' }, { name: 'Cause' }]}
           row={(item) => <ItemRow key={`${item.seq} ${item.other_seq}`} item={item} />}
         />
       </Section>
@@ -131,7 +131,7 @@ function ComparisonView({ first, second }: { readonly first: string; readonly se
   )
 }
 
-/** Between bands, or between hit and no hit where a rule decided; null where an item failed. */
+/** Migration between bands, or between hit and no hit for a rule; null for a failed item. */
 function countMoves({ migration, hit_migration }: Comparison) {
   const words = (hit: boolean | null) => (hit === null ? null : formatResult({ band: null, hit }))
   if (hit_migration.length === 0) return migration
@@ -139,14 +139,14 @@ function countMoves({ migration, hit_migration }: Comparison) {
 }
 
 function Versions({ versions }: { readonly versions: Comparison['versions'] }) {
-  if (versions.length === 0) return <Text size="sm">None: both stood on the same versions.</Text>
+  if (versions.length === 0) return <Text size="sm">None: both batches used the same versions.</Text>
   const words = (version: number | null, owner: string | null, overlay: number | null) =>
     version === null
-      ? 'not read'
+      ? 'not used'
       : `${version}${owner === null ? '' : ` (${owner})`}${overlay === null ? '' : ` with overlay ${overlay}`}`
   const isMixed = versions.some((one) => one.from_origin !== one.to_origin)
   return (
-    <PlainTable label="Versions that differ" head={[{ name: 'What' }, { name: 'From' }, { name: 'To' }]}>
+    <PlainTable label="Changed versions" head={[{ name: 'Matrix, rule or list' }, { name: 'From' }, { name: 'To' }]}>
       {versions.map(({ family, key, ...sides }) => (
         <Table.Tr key={`${family} ${key}`}>
           <Table.Td>
@@ -180,7 +180,7 @@ function ItemRow({ item }: { readonly item: Item }) {
       </Table.Td>
       <Table.Td>
         {item.because.length === 0 ? (
-          <span className="quiet">{isFailed(item) ? 'one of them failed' : 'several together'}</span>
+          <span className="quiet">{isFailed(item) ? 'one item failed' : 'several causes'}</span>
         ) : (
           item.because.map((cause) => (
             <Badge key={cause} variant="default" tt="none" fw={500} mr={4}>

@@ -1,4 +1,4 @@
-/** How many items got which result: a bar each, with its number and its share. */
+/** The number of items by result, as bars with counts and shares. */
 import type { Schemas } from '@probity/client'
 import { bandColor } from '#console/ui/decision/outcome.tsx'
 import { toWords } from '#console/ui/format.ts'

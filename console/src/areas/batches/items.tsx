@@ -1,4 +1,4 @@
-/** What became of each item, filtered by state, change and band; a failure says what was wrong and in which column. */
+/** The items of a batch, filtered by state, change and failure. */
 import { Anchor, Badge, Group, Modal, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -28,7 +28,7 @@ interface ItemsProps {
 
 export function Items({ batch, failures }: ItemsProps) {
   const { batch_id } = batch
-  // A rule hits or does not: it leaves no rating that could change.
+  // A rule produces no rating, so there is no change to filter by.
   const rates = batch.family === 'matrix'
   const codes = failures.map(({ code }) => code)
   const query = omitUndefined({
@@ -60,12 +60,12 @@ export function Items({ batch, failures }: ItemsProps) {
       <ListTable<Item>
         label="Items"
         list={list}
-        empty={isOngoing(batch) ? 'Nothing is decided yet.' : 'No item fits.'}
+        empty={isOngoing(batch) ? 'No decisions yet.' : 'No matching item.'}
         head={[
           { name: '#' },
           { name: 'Subject' },
           { name: 'Result' },
-          ...(rates ? [{ name: 'Before', from: 'sm' } as const] : []),
+          ...(rates ? [{ name: 'Previous rating', from: 'sm' } as const] : []),
           { name: 'Reasons', from: 'md' },
         ]}
         row={(item) => <Row key={item.seq} item={item} rates={rates} onOpen={() => setOpened(item)} />}
@@ -73,7 +73,7 @@ export function Items({ batch, failures }: ItemsProps) {
       <Modal
         opened={opened !== null}
         onClose={() => setOpened(null)}
-        title={`Why item ${opened?.seq} was decided so`}
+        title={`Decision for item ${opened?.seq}`}
         size="xl"
         closeButtonProps={{ 'aria-label': 'Close' }}
       >

@@ -1,19 +1,18 @@
-/** Starting a batch: what decides, and about whom, from a file or by a filter; estimated first if wanted. */
+/** Starts a batch for the items of a file or the subjects of a filter, with an optional estimate. */
 import { Alert, Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { definitionsQuery, getDefinitionKey, matrixKind, ruleKind } from '#console/ui/decision/definition-kind.ts'
 import { FileDrop } from '#console/ui/file-drop.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { DefinitionSelect } from './definition-select.tsx'
 
 type Source = 'file' | 'filter'
 const blank = {
@@ -30,8 +29,6 @@ const blank = {
 export default function NewBatchPage() {
   const may = usePermission()
   const navigate = useNavigate()
-  const { data: matrices } = useSuspenseQuery(definitionsQuery(matrixKind))
-  const { data: rules } = useSuspenseQuery(definitionsQuery(ruleKind))
   const [form, setOrder] = useState(blank)
   const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
   const [estimate, setEstimate] = useState<Schemas['BatchEstimate'] | null>(null)
@@ -43,19 +40,14 @@ export default function NewBatchPage() {
   })
   const start = useApiMutation(() => probity.POST('/api/batch-evaluations', { body }), {
     invalidates: ['batches', 'jobs'],
-    successMessage: 'The batch is started',
+    successMessage: 'Batch started',
     onDone: (job) => navigate({ to: getBatchId(job) }),
   })
-  const choices = (all: typeof matrices, family: string) =>
-    [...new Set(all.filter(({ active }) => active !== null).map(getDefinitionKey))].map((key) => ({
-      value: `${family} ${key}`,
-      label: all.find((one) => getDefinitionKey(one) === key)?.title ?? key,
-    }))
   const isReady = form.chosen !== null && (form.source === 'filter' || upload !== null)
   return (
     <Page
       title="New batch"
-      about="The versions in force now are pinned at once, and everything is decided on them."
+      about="All items are evaluated on the versions in force when the batch starts."
       trail={
         <PageLink to="/batches" inherit>
           Batches
@@ -71,18 +63,7 @@ export default function NewBatchPage() {
         }}
       >
         <Stack gap="md">
-          <Select
-            label="What decides"
-            placeholder="Choose a matrix or a rule"
-            required
-            searchable
-            value={form.chosen}
-            data={[
-              { group: 'Matrices', items: choices(matrices, 'matrix') },
-              { group: 'Rules', items: choices(rules, 'rule') },
-            ]}
-            onChange={(chosen) => set({ chosen })}
-          />
+          <DefinitionSelect chosen={form.chosen} isInForceOnly onChange={(chosen) => set({ chosen })} />
           <BatchSource order={form} onChange={set} upload={upload} onUploaded={setUpload} />
           <TextInput
             label="Note"
@@ -140,7 +121,7 @@ function buildRequest(order: typeof blank, upload: Schemas['Upload'] | null) {
   }
 }
 
-/** The page of what a job works on. */
+/** The page of the resource a job works on. */
 const getBatchId = ({ resource }: Schemas['Job']): string =>
   (resource ?? '').replace('/api/batch-evaluations', '/batches') || '/batches'
 
@@ -154,20 +135,20 @@ interface BatchSourceProps extends FilterFieldsProps {
   readonly onUploaded: (upload: Schemas['Upload'] | null) => void
 }
 
-/** The items: rows of a file, or the subjects that fit a filter. */
+/** The source of items: rows of a file, or subjects that match a filter. */
 function BatchSource({ order, onChange, upload, onUploaded }: BatchSourceProps) {
   return (
     <Section
-      title="About whom"
+      title="Subjects"
       aside={
         <SegmentedControl
           size="xs"
-          aria-label="Where the items come from"
+          aria-label="Source of the items"
           value={order.source}
           onChange={(source) => onChange({ source: source as Source })}
           data={[
             { value: 'file', label: 'A file' },
-            { value: 'filter', label: 'Known subjects' },
+            { value: 'filter', label: 'Existing subjects' },
           ]}
         />
       }
@@ -175,20 +156,20 @@ function BatchSource({ order, onChange, upload, onUploaded }: BatchSourceProps) 
       {order.source === 'file' ? (
         <Stack gap="sm">
           <FileDrop
-            label="File with one item a row"
+            label="File with one item per row"
             upload={upload}
             extensions={['.csv', '.ndjson']}
             onFile={(file) => onChange({ format: /json/.test(file.name) ? 'ndjson' : 'csv' })}
             onUploaded={onUploaded}
           />
           <TextInput
-            label="Column that names the subject"
+            label="Subject column"
             placeholder="external_id"
             value={order.external_id}
             onChange={(event) => onChange({ external_id: event.currentTarget.value })}
           />
           <Text size="xs" c="dimmed">
-            Read as {order.format.toUpperCase()}. Every other column is an input of its own name; items of a list are
+            Read as {order.format.toUpperCase()}. Every other column is an input with that name; multiple values are
             separated by |.
           </Text>
         </Stack>
@@ -218,7 +199,7 @@ function FilterFields({ order, onChange }: FilterFieldsProps) {
         onChange={(event) => onChange({ segment: event.currentTarget.value })}
       />
       <TextInput
-        label="Band in force"
+        label="Current band"
         w={150}
         value={order.band}
         onChange={(event) => onChange({ band: event.currentTarget.value })}

@@ -1,18 +1,17 @@
-/** Making a schedule: what decides, about whom, and when, on the clocks of which place. */
+/** Creates a schedule: matrix or rule, subjects, frequency and time zone. */
 import { Group, Select, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
-import { definitionsQuery, getDefinitionKey, matrixKind, ruleKind } from '#console/ui/decision/definition-kind.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
+import { DefinitionSelect } from './definition-select.tsx'
 import { type Frequency, frequencies, frequencyLabels, toCron } from './schedule-texts.ts'
 
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 const zones = [...new Set([localZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
-/** There are hundreds; whoever looks for one types a part of its name. */
+/** There are hundreds of time zones, so the field is searchable. */
 const MAX_SHOWN_ZONES = 50
 
 const blank = {
@@ -47,7 +46,7 @@ export function NewSchedule({ isOpen, onClose }: NewScheduleProps) {
   const set = (change: Partial<ScheduleForm>) => setOrder({ ...form, ...change })
   const create = useApiMutation(() => probity.POST('/api/batch-evaluations/schedules', { body: buildRequest(form) }), {
     invalidates: ['batch-schedules'],
-    successMessage: 'The schedule is made',
+    successMessage: 'Schedule created',
     onDone: close,
   })
   const faults = faultsByField(create.problem)
@@ -62,7 +61,7 @@ export function NewSchedule({ isOpen, onClose }: NewScheduleProps) {
       isOpen={isOpen}
       onClose={close}
       onSubmit={() => create.run(undefined)}
-      submit="Make the schedule"
+      submit="Create schedule"
       change={create}
       size="lg"
     >
@@ -80,43 +79,13 @@ export function NewSchedule({ isOpen, onClose }: NewScheduleProps) {
       {isOpen && <DefinitionSelect chosen={form.chosen} onChange={(chosen) => set({ chosen })} />}
       <TextInput
         label="Segment"
-        description="Of the subjects it is about; empty: all of them."
+        description="Leave empty for all subjects."
         maxLength={100}
         value={form.segment}
         onChange={(event) => set({ segment: event.currentTarget.value })}
       />
       <Times order={form} faults={faults} onChange={set} />
     </FormDialog>
-  )
-}
-
-function DefinitionSelect({
-  chosen,
-  onChange,
-}: {
-  readonly chosen: string | null
-  onChange(chosen: string | null): void
-}) {
-  const { data: matrices = [] } = useQuery(definitionsQuery(matrixKind))
-  const { data: rules = [] } = useQuery(definitionsQuery(ruleKind))
-  const choices = (all: typeof matrices, family: string) =>
-    [...new Map(all.map((one) => [getDefinitionKey(one), one.title]))].map(([key, label]) => ({
-      value: `${family} ${key}`,
-      label,
-    }))
-  return (
-    <Select
-      label="What decides"
-      placeholder="Choose a matrix or a rule"
-      required
-      searchable
-      value={chosen}
-      data={[
-        { group: 'Matrices', items: choices(matrices, 'matrix') },
-        { group: 'Rules', items: choices(rules, 'rule') },
-      ]}
-      onChange={onChange}
-    />
   )
 }
 
@@ -131,7 +100,7 @@ function Times({ order, faults, onChange }: TimesProps) {
     <>
       <Group gap="sm" align="flex-start" grow>
         <Select
-          label="How often"
+          label="Frequency"
           allowDeselect={false}
           data={frequencies.map((value) => ({ value, label: frequencyLabels[value] }))}
           value={order.rhythm}
@@ -139,7 +108,7 @@ function Times({ order, faults, onChange }: TimesProps) {
         />
         {order.rhythm === 'other' ? (
           <TextInput
-            label="Expression"
+            label="Cron expression"
             description="Minute, hour, day, month, day of the week."
             placeholder="0 6 * * 1-5"
             required
@@ -150,7 +119,7 @@ function Times({ order, faults, onChange }: TimesProps) {
           />
         ) : (
           <TextInput
-            label="At"
+            label="Time"
             type="time"
             required
             value={order.time}

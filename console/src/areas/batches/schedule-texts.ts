@@ -1,4 +1,4 @@
-/** The usual times of a schedule as people choose them, to and from the expression the server keeps. */
+/** Converts common frequencies to and from cron expressions. */
 
 export const frequencies = ['daily', 'working-days', 'weekly', 'first-of-month', 'last-of-month', 'other'] as const
 export type Frequency = (typeof frequencies)[number]
@@ -9,7 +9,7 @@ export const frequencyLabels: Readonly<Record<Frequency, string>> = {
   weekly: 'Every Monday',
   'first-of-month': 'On the first of the month',
   'last-of-month': 'On the last of the month',
-  other: 'At times of your own',
+  other: 'Custom (cron)',
 }
 
 /** Day of the month, month and day of the week. */
@@ -21,13 +21,13 @@ const cronDays: Readonly<Record<Exclude<Frequency, 'other'>, string>> = {
   'last-of-month': 'L * *',
 }
 
-/** `time` as a time field gives it: 06:30. */
+/** `time` as in a time field: 06:30. */
 export function toCron(rhythm: Exclude<Frequency, 'other'>, time: string): string {
   const [hour = '0', minute = '0'] = time.split(':')
   return `${Number(minute)} ${Number(hour)} ${cronDays[rhythm]}`
 }
 
-/** In words where it is one of the usual ones, otherwise as it stands. */
+/** Describes a common expression in words; returns others unchanged. */
 export function describeTimes(cron: string): string {
   const [, minute = '', hour = '', rest = ''] = /^(\d{1,2}) (\d{1,2}) (.+)$/.exec(cron.trim()) ?? []
   const rhythm = Object.entries(cronDays).find(([, text]) => text.toLowerCase() === rest.toLowerCase())?.[0]
@@ -35,7 +35,8 @@ export function describeTimes(cron: string): string {
   return `${frequencyLabels[rhythm as Frequency]} at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`
 }
 
-/** Why a run was skipped, shortly; the server's sentence says more. */
+/** Short reasons why a run was skipped. */
 export const describeSkip = (skipped: string): string =>
-  ({ previous_running: 'the batch before was still running', nothing_in_force: 'nothing was in force' })[skipped] ??
-  skipped.replaceAll('_', ' ')
+  ({ previous_running: 'the previous batch was still running', nothing_in_force: 'no version was in force' })[
+    skipped
+  ] ?? skipped.replaceAll('_', ' ')

@@ -1,4 +1,4 @@
-/** Recurring batches: when each is due next, what became of its last time, and the way to pause, start or remove it. */
+/** Recurring batches: next run, last run, and actions to pause, start or remove a schedule. */
 import { ActionIcon, Button, Menu, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -41,17 +41,17 @@ export default function SchedulesPage() {
       }),
     {
       invalidates: scheduleQueries,
-      successMessage: ({ paused }) => (paused ? 'The schedule is paused' : 'The schedule goes on'),
+      successMessage: ({ paused }) => (paused ? 'Schedule paused' : 'Schedule resumed'),
     },
   )
   const start = useApiMutation(
     (one: Schedule) => probity.POST('/api/batch-evaluations/schedules/{schedule_id}/run', getDefinitionPath(one)),
-    { invalidates: scheduleQueries, successMessage: 'The batch is started' },
+    { invalidates: scheduleQueries, successMessage: 'Batch started' },
   )
   return (
     <Page
       title="Schedules"
-      about="Batches that are ordered again and again, each on the versions in force when it is due."
+      about="Recurring batches. Each run uses the versions in force at that time."
       trail={
         <PageLink to="/batches" inherit>
           Batches
@@ -65,7 +65,7 @@ export default function SchedulesPage() {
         <ListTable<Schedule>
           label="Schedules"
           list={list}
-          empty="No schedule yet."
+          empty="No schedules yet."
           head={[
             { name: 'Schedule' },
             { name: 'Next run' },
@@ -133,7 +133,7 @@ function ScheduleRow({ of, onPause, onStart, onRemove }: ScheduleRowProps) {
           </Menu.Target>
           <Menu.Dropdown>
             {may('startBatchSchedule') && <Menu.Item onClick={onStart}>Start now</Menu.Item>}
-            {may('updateBatchSchedule') && <Menu.Item onClick={onPause}>{of.paused ? 'Go on' : 'Pause'}</Menu.Item>}
+            {may('updateBatchSchedule') && <Menu.Item onClick={onPause}>{of.paused ? 'Resume' : 'Pause'}</Menu.Item>}
             {may('deleteBatchSchedule') && (
               <Menu.Item color="red" onClick={onRemove}>
                 Remove
@@ -168,7 +168,7 @@ function LastRun({ of: { last_run } }: { readonly of: Schedule }) {
 function RemoveSchedule({ of, onClose }: { readonly of: Schedule | null; readonly onClose: () => void }) {
   const remove = useApiMutation(
     (one: Schedule) => probity.DELETE('/api/batch-evaluations/schedules/{schedule_id}', getDefinitionPath(one)),
-    { invalidates: scheduleQueries, successMessage: 'The schedule is removed', onDone: close },
+    { invalidates: scheduleQueries, successMessage: 'Schedule removed', onDone: close },
   )
   function close() {
     remove.reset()
@@ -180,11 +180,11 @@ function RemoveSchedule({ of, onClose }: { readonly of: Schedule | null; readonl
       isOpen={of !== null}
       onClose={close}
       onConfirm={() => of && remove.run(of)}
-      confirm="Remove the schedule"
+      confirm="Remove schedule"
       change={remove}
       isDangerous
     >
-      The record of its runs goes with it. The batches it started stay.
+      The run history of the schedule is removed. Its batches are kept.
       <ApprovalNote request={remove.waiting} />
     </ConfirmDialog>
   )

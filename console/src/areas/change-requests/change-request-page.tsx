@@ -1,4 +1,4 @@
-/** One proposed change: exactly what approving executes, who asked, who approved, and the decision. */
+/** One change request: the exact change, its history, and approval. */
 import { Grid, SimpleGrid, Stack, Text, Timeline } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
@@ -40,10 +40,8 @@ const breadcrumb = (
 function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestSummary'] }) {
   return (
     <Page title={toSentence(request.action)} mark={<StateBadge state={request.state} />} trail={breadcrumb}>
-      <Section title="What it changes">
-        <Text size="sm">
-          Only those who may make this change, those who may approve it, and auditors see its content.
-        </Text>
+      <Section title="Requested change">
+        <Text size="sm">The content is visible to roles that can make or approve this change, and to auditors.</Text>
       </Section>
     </Page>
   )
@@ -54,13 +52,13 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
     <Page
       title={formatOperation(request.operation)}
       mark={<StateBadge state={request.state} />}
-      about={`Governed as “${toSentence(request.action)}”. Approving executes what is shown here, and nothing else.`}
+      about={`Approval rule: ${toSentence(request.action)}. Approval executes exactly the change shown here.`}
       trail={breadcrumb}
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="md">
-            <Section title="What it changes">
+            <Section title="Requested change">
               <Facts
                 of={[
                   ...Object.entries(request.params).map(
@@ -69,18 +67,18 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
                   ...Object.entries(request.query).map(([name, value]) => [toSentence(name), String(value)] as const),
                 ]}
               />
-              <JsonBlock value={request.body} name="The exact content" />
+              <JsonBlock value={request.body} name="Request body" />
             </Section>
-            <Section title="What it is bound to">
+            <Section title="Request details">
               <Facts
                 of={[
-                  ['Content digest', <CopyValue key="hash" value={request.content_hash} name="the content digest" />],
-                  ['Made against', request.head === null ? 'nothing stored yet' : `revision ${request.head}`],
-                  ['Request', <CopyValue key="id" value={request.cr_id} name="the request id" />],
+                  ['Content hash', <CopyValue key="hash" value={request.content_hash} name="the content hash" />],
+                  ['Based on', request.head === null ? 'no stored revision' : `revision ${request.head}`],
+                  ['Change request id', <CopyValue key="id" value={request.cr_id} name="the request id" />],
                 ]}
               />
               <Text size="xs" c="dimmed" mt="xs">
-                If what would be changed has moved since, approving does nothing and says so.
+                If the target has changed since the request was made, approval fails and changes nothing.
               </Text>
             </Section>
           </Stack>
@@ -88,7 +86,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Stack gap="md">
             <Decision request={request} />
-            <Section title="Course">
+            <Section title="History">
               <RequestHistory request={request} />
             </Section>
           </Stack>
@@ -112,7 +110,7 @@ const objectPages: Readonly<Record<string, string>> = {
   rule_key: '/rules',
 }
 
-/** What has a page of its own is worth a link. */
+/** Links a parameter to the page of its object, if there is one. */
 function Parameter({ name, value }: { readonly name: string; readonly value: string }) {
   if (name === 'user_id') return <Principal of={`user:${value}`} />
   const place = objectPages[name]
@@ -129,7 +127,7 @@ function RequestHistory({ request }: { readonly request: ChangeRequest }) {
   const isDecidedByOne = request.state === 'rejected' || request.state === 'withdrawn'
   return (
     <Timeline bulletSize={14} lineWidth={2} active={request.approvals.length + (isDecidedByOne ? 1 : 0)}>
-      <Timeline.Item title="Proposed">
+      <Timeline.Item title="Requested">
         <Step by={request.created_by} at={request.created_at} note={null} />
       </Timeline.Item>
       {request.approvals.map((approval) => (
@@ -143,9 +141,9 @@ function RequestHistory({ request }: { readonly request: ChangeRequest }) {
         </Timeline.Item>
       )}
       {request.state === 'open' && (
-        <Timeline.Item title="Waiting" lineVariant="dashed">
+        <Timeline.Item title="Waiting for approval" lineVariant="dashed">
           <Text size="sm" c="dimmed">
-            for {missing} more with the role {toWords(request.required_role)}
+            {missing} more with the role {toWords(request.required_role)}
           </Text>
         </Timeline.Item>
       )}

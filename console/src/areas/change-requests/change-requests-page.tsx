@@ -1,4 +1,4 @@
-/** The four-eyes queue: what waits for the caller's decision, and everything that was ever proposed. */
+/** Change requests: those waiting for the user, and all others. */
 import { Box, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { probity } from '#console/session/client.ts'
@@ -36,7 +36,7 @@ export default function ChangeRequestsPage() {
   return (
     <Page
       title="Change requests"
-      about="Where the approval policy asks for it, a change waits here until others have approved exactly its content."
+      about="Changes that need approval under the approval policy wait here until other users approve them."
     >
       {view === 'mine' && may('listBreakGlassInbox') && (
         <Box mb="md">
@@ -47,11 +47,11 @@ export default function ChangeRequestsPage() {
         {hasInbox && (
           <SegmentedControl
             size="xs"
-            aria-label="Which change requests"
+            aria-label="Change requests shown"
             value={view}
             onChange={(chosen) => setFilter('view', chosen)}
             data={[
-              { value: 'mine', label: 'For my decision' },
+              { value: 'mine', label: 'For my approval' },
               { value: 'all', label: 'All' },
             ]}
           />
@@ -61,11 +61,11 @@ export default function ChangeRequestsPage() {
       <ListTable
         label="Change requests"
         list={list}
-        empty={view === 'mine' ? 'Nothing waits for your decision.' : 'No change request fits.'}
+        empty={view === 'mine' ? 'No change request is waiting for your approval.' : 'No matching change request.'}
         head={[
-          { name: 'What' },
-          { name: 'Asked by' },
-          { name: 'When', from: 'sm' },
+          { name: 'Change' },
+          { name: 'Requested by' },
+          { name: 'Requested', from: 'sm' },
           { name: 'Approvals', from: 'md' },
           { name: 'State' },
         ]}
@@ -75,7 +75,7 @@ export default function ChangeRequestsPage() {
   )
 }
 
-/** What the request is about has a name worth reading where it is a list, a matrix or a rule. */
+/** The key of the list, matrix or rule the request concerns, if any. */
 const getTarget = ({ params }: Schemas['ChangeRequest']): string | undefined =>
   Object.entries(params).find(([name]) => name.endsWith('_key'))?.[1]
 
@@ -116,7 +116,7 @@ function RequestRow({ request }: { readonly request: Schemas['VisibleChangeReque
   )
 }
 
-/** All that is shown to roles for which the change request was not written. */
+/** The row for roles that may not see the content of the request. */
 function SummaryRow({ request }: { readonly request: Schemas['ChangeRequestSummary'] }) {
   return (
     <Table.Tr>

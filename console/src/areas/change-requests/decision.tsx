@@ -1,4 +1,4 @@
-/** Approving, rejecting and taking back. Nobody approves their own request; the server and the database see to that. */
+/** Approve, reject or withdraw a change request. The server and the database refuse approval of one’s own request. */
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -19,26 +19,22 @@ export function Decision({ request }: { readonly request: ChangeRequest }) {
   const hasApproved = request.approvals.some(({ approved_by }) => approved_by === me.principal)
   const isChecker = me.principal.startsWith('user:') && me.roles.some((role) => role === request.required_role)
   if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} />
-  if (hasApproved) return <DecisionSection>You have approved it. Others must too.</DecisionSection>
+  if (hasApproved) return <DecisionSection>You have approved this. More approvals are needed.</DecisionSection>
   if (!isChecker || !may('approveChangeRequest')) {
-    return (
-      <DecisionSection>
-        A person with the role {toWords(request.required_role)} decides; that is not you.
-      </DecisionSection>
-    )
+    return <DecisionSection>Approval requires a user with the role {toWords(request.required_role)}.</DecisionSection>
   }
   return <DecisionForm request={request} />
 }
 
 function DecisionSection({ children }: { readonly children: React.ReactNode }) {
   return (
-    <Section title="Decision">
+    <Section title="Approval">
       <Text size="sm">{children}</Text>
     </Section>
   )
 }
 
-/** What a request may be about; and a refusal may mean that it is no longer as it is shown. */
+/** Queries that a decision on a request may change. They are also refreshed after a refusal. */
 const affectedQueries = ['change-requests', 'users', 'tenant', 'definitions', 'datasets', 'subjects']
 
 function DecisionForm({ request }: { readonly request: ChangeRequest }) {
@@ -55,21 +51,21 @@ function DecisionForm({ request }: { readonly request: ChangeRequest }) {
   )
   const missing = request.approvers - request.approvals.length
   return (
-    <Section title="Your decision">
+    <Section title="Your approval">
       <Stack gap="sm">
         <Text size="sm">
           {missing === 1
-            ? 'Your approval is the last one needed: the change is made at once.'
+            ? 'Your approval is the last one needed: the change takes effect immediately.'
             : `${missing} approvals are still needed.`}
         </Text>
         <Textarea
           label="Note"
-          description="Kept with the decision. A rejection needs one."
+          description="Stored with the change request. Required for a rejection."
           autosize
           minRows={2}
           maxLength={2000}
           value={note}
-          error={isLacking ? 'Say why.' : undefined}
+          error={isLacking ? 'Enter a reason.' : undefined}
           onChange={(event) => {
             setNote(event.currentTarget.value)
             setLacking(false)
@@ -100,9 +96,9 @@ function Withdrawal({ request }: { readonly request: ChangeRequest }) {
     { invalidates: affectedQueries, decidesRequest: true, successMessage: 'Withdrawn' },
   )
   return (
-    <Section title="Decision">
+    <Section title="Approval">
       <Stack gap="sm">
-        <Text size="sm">You asked for this, so somebody else decides. You can take it back.</Text>
+        <Text size="sm">You requested this change, so another user must approve it. You can withdraw it.</Text>
         <ProblemNote problem={withdraw.problem} />
         <Group>
           <Button variant="default" loading={withdraw.isRunning} onClick={() => withdraw.run(undefined)}>

@@ -1,4 +1,4 @@
-/** What approving would change, and what it would have done to past decisions: the two things to look at before deciding. */
+/** The difference between versions and the impact analysis of a change request. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { isProblem } from '@probity/client'
@@ -13,8 +13,8 @@ import {
   definitionQuery,
   getActiveVersion,
   matrixKind,
-  operation,
   ruleKind,
+  toOperationId,
 } from '#console/ui/decision/definition-kind.ts'
 import { ImpactView } from '#console/ui/decision/impact-view.tsx'
 import { DefinitionDifference } from '#console/ui/definition/difference-page.tsx'
@@ -37,13 +37,13 @@ const MEASURABLE_OPERATIONS = ['activation', 'overlay', 'rollback']
 export const hasImpact = ({ action, params }: ChangeRequest): boolean =>
   MEASURABLE_OPERATIONS.includes(action) && ['list_key', 'matrix_key', 'rule_key'].some((name) => name in params)
 
-/** The version that approving puts in force, where the request names one. */
+/** The version that approval puts in force, if the request names one. */
 function getTargetVersion({ body }: ChangeRequest): number | null {
   const { version, to_version } = (body ?? {}) as { version?: number; to_version?: number }
   return version ?? to_version ?? null
 }
 
-/** A pin is about versions of the shared one; everything else puts one of this tenant's own in force. */
+/** A pin concerns shared versions; every other request concerns versions of this tenant. */
 const getTargetOrigin = ({ operation: name }: ChangeRequest): Origin => (/^(un)?pin/.test(name) ? 'shared' : 'own')
 
 export function VersionDifference({ request }: { readonly request: ChangeRequest }) {
@@ -51,8 +51,8 @@ export function VersionDifference({ request }: { readonly request: ChangeRequest
   const to = getTargetVersion(request)
   const kind = params['matrix_key'] ? matrixKind : params['rule_key'] ? ruleKind : null
   const key = params['matrix_key'] ?? params['rule_key']
-  // What ends a pin names no version: it is the operator's.
-  const isUnpin = kind !== null && request.operation === operation(kind, 'unpin')
+  // Removing a pin names no version: the version of the operator applies.
+  const isUnpin = kind !== null && request.operation === toOperationId(kind, 'unpin')
   if (to === null && !isUnpin) return null
   return (
     <Section title="Difference">
@@ -72,13 +72,13 @@ export function VersionDifference({ request }: { readonly request: ChangeRequest
 interface DefinitionImpactProps {
   readonly kind: DefinitionKind
   readonly definition_key: string
-  /** Null: the one the operator has in force. */
+  /** Null: the version the operator has in force. */
   readonly to: number | null
-  /** Whose version would be put in force. */
+  /** The owner of the version. */
   readonly origin: Origin
 }
 
-/** What is in force is asked for by key alone: it may be of the other owner. */
+/** Queried by key alone, because the version in force may belong to the other owner. */
 function DefinitionImpact(props: DefinitionImpactProps) {
   const { data: of } = useQuery({ ...definitionQuery(props.kind, props.definition_key), throwOnError: false })
   return of ? <BetweenVersions {...props} of={of} /> : null
@@ -89,11 +89,10 @@ function BetweenVersions(props: DefinitionImpactProps & { readonly of: Definitio
   const { followed } = usePin(kind, definition_key, of)
   const from = getActiveVersion(of)
   const number = named ?? followed
-  if (number === undefined) return isPinned(of) ? null : <Text size="sm">The operator is followed.</Text>
-  if (number === null) return <Text size="sm">The operator has none in force.</Text>
+  if (number === undefined) return isPinned(of) ? null : <Text size="sm">This tenant follows the operator.</Text>
+  if (number === null) return <Text size="sm">The operator has no version in force.</Text>
   const to = { version: number, origin }
-  if (from === null)
-    return <Text size="sm">Nothing is in force yet: version {number} would be the first to decide.</Text>
+  if (from === null) return <Text size="sm">No version is in force yet: version {number} would be the first.</Text>
   if (isSameVersion(from, to)) return <Text size="sm">Version {number} is in force.</Text>
   return (
     <Stack gap="xs">
@@ -114,13 +113,13 @@ function ListImpact({ list_key, to }: { readonly list_key: string; readonly to: 
     throwOnError: false,
   })
   if (!dataset) return null
-  if (from === null) return <Text size="sm">Nothing is in force yet: version {to.version} would be the first.</Text>
+  if (from === null) return <Text size="sm">No version is in force yet: version {to.version} would be the first.</Text>
   if (isSameVersion(from, to)) return <Text size="sm">Version {to.version} is in force.</Text>
   return (
     <Group gap="sm">
       {data?.summary && <DifferenceCounts of={data.summary} />}
       <SearchLink to={`/datasets/${list_key}/diff`} search={toDiffParams(from, to)} size="sm">
-        Every change from {formatVersion(from, to)} to {formatVersion(to, from)}
+        All changes from {formatVersion(from, to)} to {formatVersion(to, from)}
       </SearchLink>
     </Group>
   )
@@ -128,7 +127,7 @@ function ListImpact({ list_key, to }: { readonly list_key: string; readonly to: 
 
 const isOngoing = (run: Run): boolean => run.state === 'queued' || run.state === 'running'
 
-/** Null while none was made: that is an answer. */
+/** Null if there is no analysis yet. */
 const impactQuery = (cr_id: string) =>
   queryOptions({
     queryKey: ['change-requests', 'impact', cr_id],
@@ -153,11 +152,11 @@ export function Impact({ request }: { readonly request: ChangeRequest }) {
   })
   const start = useApiMutation(
     () => probity.POST('/api/change-requests/{cr_id}/impact', { params: { path: { cr_id } }, body: {} }),
-    { invalidates: ['change-requests'], successMessage: 'The impact is being measured' },
+    { invalidates: ['change-requests'], successMessage: 'Impact analysis started' },
   )
   return (
     <Section
-      title="Impact"
+      title="Impact analysis"
       aside={
         request.state === 'open' &&
         may('startChangeRequestImpact') && (
@@ -167,7 +166,7 @@ export function Impact({ request }: { readonly request: ChangeRequest }) {
             loading={start.isRunning || (run != null && isOngoing(run))}
             onClick={() => start.run(undefined)}
           >
-            {run ? 'Measure anew' : 'Run impact'}
+            {run ? 'Run again' : 'Run impact analysis'}
           </Button>
         )
       }
@@ -175,15 +174,14 @@ export function Impact({ request }: { readonly request: ChangeRequest }) {
       <ProblemNote problem={start.problem} />
       {request.require_impact && request.state === 'open' && (
         <Text size="sm" mb="xs">
-          Approving needs a measurement that still holds.
+          Approval requires a current impact analysis.
         </Text>
       )}
       {run ? (
         <ImpactView run={run} />
       ) : (
         <Text size="sm" c="dimmed">
-          Not measured yet: the latest decision about each subject would be made again with this change, and nothing is
-          changed by it.
+          Not run yet. It repeats the latest decision about each subject with this change, without storing anything.
         </Text>
       )}
     </Section>

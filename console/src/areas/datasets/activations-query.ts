@@ -1,4 +1,4 @@
-/** The timeline of a list: what was said about it, and what governed between which instants. */
+/** Queries for the activations of a list and the versions in force over time. */
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useNow } from '#console/ui/date-time.tsx'
@@ -18,14 +18,14 @@ export const activationsQuery = (list_key: string, scope: Scope) =>
       }),
   })
 
-/** What this tenant said of its pin, and what the operator has in force meanwhile. Nothing is asked while nothing is pinned. */
+/** The pin of this tenant and the version the operator has in force. Disabled while nothing is pinned. */
 export function usePin(dataset: Dataset) {
   const { list_key } = dataset
   const enabled = isPinned(dataset)
   const now_ms = useNow()
   const { data: own } = useQuery({ ...activationsQuery(list_key, 'own'), enabled })
   const { data: shared } = useQuery({ ...activationsQuery(list_key, 'shared'), enabled })
-  // What was known of a pin that has ended is kept for a while, and no longer meant.
+  // Cached data of a pin that has ended must not be used.
   if (!enabled || !shared) return { own, followed: undefined }
   return { own, followed: shared.in_force.find((span) => isInForce(span, now_ms))?.version ?? null }
 }

@@ -1,4 +1,4 @@
-/** Which version governed between which instants, and the record of what was said about it: each line carries the hash of the one before. */
+/** Versions in force over time, and the hash-chained activations behind them. */
 import { Badge, Button, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -36,12 +36,12 @@ export function ActivationsTab({ dataset }: { readonly dataset: Dataset }) {
         <Group>
           <SegmentedControl
             size="xs"
-            aria-label="Whose activations"
+            aria-label="Activations shown"
             value={scope}
             onChange={(chosen) => set('scope', chosen)}
             data={[
-              { value: 'shared', label: 'The operator’s' },
-              { value: 'own', label: 'This tenant’s' },
+              { value: 'shared', label: 'Operator' },
+              { value: 'own', label: 'This tenant' },
             ]}
           />
         </Group>
@@ -49,8 +49,8 @@ export function ActivationsTab({ dataset }: { readonly dataset: Dataset }) {
       {timeline.items.length === 0 ? (
         <EmptyState>
           {scope === 'own' && isShared
-            ? 'This tenant follows the operator: no pin and no overlay was ever set.'
-            : 'Nothing was put in force yet.'}
+            ? 'This tenant follows the operator: it has no pin and no overlay.'
+            : 'No version has been in force yet.'}
         </EmptyState>
       ) : (
         <>
@@ -66,8 +66,8 @@ function InForcePeriods({ spans }: { readonly spans: readonly Span[] }) {
   const now_ms = useNow()
   const instant = formatInstants(spans.flatMap(({ from, until }) => (until === null ? [from] : [from, until])))
   return (
-    <Section title="What governed when, as known now">
-      <ol className="spans plain-list" aria-label="Spans of time, oldest first">
+    <Section title="Versions in force over time">
+      <ol className="spans plain-list" aria-label="Periods, oldest first">
         {spans.map(({ version, from, until, activation_id }) => {
           const isNow = Date.parse(from) <= now_ms && (until === null || Date.parse(until) > now_ms)
           return (
@@ -77,7 +77,7 @@ function InForcePeriods({ spans }: { readonly spans: readonly Span[] }) {
                 {isNow && <span className="quiet"> now</span>}
                 {Date.parse(from) > now_ms && <span className="quiet"> scheduled</span>}
               </Text>
-              {instant(from)} – {until === null ? 'further notice' : instant(until)}
+              {instant(from)} – {until === null ? 'open-ended' : instant(until)}
             </li>
           )
         })}
@@ -98,14 +98,14 @@ function ActivationRecord({
   const [cancelled, setCancelled] = useState<Activation | null>(null)
   const offers = canCancel && may('deleteActivation')
   return (
-    <Section title="The record">
+    <Section title="Activations">
       <PlainTable
         label="Activations, newest first"
         head={[
           { name: '#' },
-          { name: 'What' },
+          { name: 'Activation' },
           { name: 'In force from' },
-          { name: 'Said', from: 'md' },
+          { name: 'Recorded', from: 'md' },
           { name: 'Reason', from: 'sm' },
           { name: 'Hash', from: 'lg' },
         ]}
@@ -118,7 +118,7 @@ function ActivationRecord({
               <Marks activation={one} />
               {offers && one.revoked_at === null && Date.parse(one.effective_from) > now_ms && (
                 <Button size="compact-xs" variant="default" mt={4} onClick={() => setCancelled(one)}>
-                  Cancel it
+                  Cancel activation
                 </Button>
               )}
             </Table.Td>
@@ -190,7 +190,7 @@ function CancelDialog({ activation, onClose }: CancelDialogProps) {
       probity.DELETE('/api/reference-data/datasets/{list_key}/activations/{activation_id}', {
         params: { path: { list_key, activation_id } },
       }),
-    { invalidates: ['datasets'], successMessage: 'Cancelled', onDone: onClose },
+    { invalidates: ['datasets'], successMessage: 'Activation cancelled', onDone: onClose },
   )
   return (
     <ConfirmDialog
@@ -201,11 +201,12 @@ function CancelDialog({ activation, onClose }: CancelDialogProps) {
         onClose()
       }}
       onConfirm={() => activation && cancel.waiting === null && cancel.run(activation)}
-      confirm="Cancel the activation"
+      confirm="Cancel activation"
       change={cancel}
       isDangerous
     >
-      It has not happened yet and will not. What is in force now stays so; the record keeps both.
+      The scheduled activation will not take effect. The version in force does not change, and the history keeps both
+      entries.
       <ApprovalNote request={cancel.waiting} />
     </ConfirmDialog>
   )

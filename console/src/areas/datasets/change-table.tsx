@@ -1,4 +1,4 @@
-/** Fields side by side, before and after: what went is struck through, what came is underlined, and each side carries its sign. */
+/** Changed fields before and after, marked by sign and style as well as colour. */
 
 import { EntryValue, getPartTitles } from '#console/ui/entry-value.tsx'
 import { findField, getFieldTitle, type TypeText } from '#console/ui/type-texts.ts'
@@ -59,7 +59,7 @@ function Side({
 }) {
   const value = change[side]
   if (!(side in change) || isEmpty(value)) {
-    return <td className="nothing">{side in change ? 'none' : side === 'before' ? 'was not there' : 'is gone'}</td>
+    return <td className="nothing">{side in change ? 'none' : side === 'before' ? 'not present' : 'removed'}</td>
   }
   const { before, after } = change
   if (Array.isArray(before) && Array.isArray(after)) {

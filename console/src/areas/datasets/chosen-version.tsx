@@ -1,4 +1,4 @@
-/** The version a tab looks at, kept in the address: the one in force unless told, else the newest. */
+/** The version a tab shows, kept in the page address: by default the one in force, else the newest. */
 import { Select } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import { useSetFilter } from '#console/ui/filters.tsx'

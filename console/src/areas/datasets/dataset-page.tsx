@@ -1,4 +1,4 @@
-/** One list: what is in force and why, and behind tabs its versions, entries, activations, overlay and proofs. */
+/** One list: the version in force, and tabs for versions, entries, activations, overlay and proofs. */
 import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -35,7 +35,7 @@ const names = {
   entries: 'Entries',
   activations: 'Activations',
   overlay: 'Overlay',
-  proof: 'Proof of a key',
+  proof: 'Proof',
 } as const
 
 export default function DatasetPage() {
@@ -67,7 +67,7 @@ export default function DatasetPage() {
       about={dataset.description}
       trail={
         <PageLink to="/datasets" inherit>
-          Datasets
+          Lists
         </PageLink>
       }
       actions={<Actions dataset={dataset} />}
@@ -98,7 +98,7 @@ function Actions({ dataset }: { readonly dataset: Dataset }) {
           {dataset.active !== null && may('rollBackDataset') && <RollBack dataset={dataset} />}
           {may('startImport') && (
             <SearchButton to="/imports/new" search={{ list: dataset.list_key }}>
-              Import a version
+              Import file
             </SearchButton>
           )}
           <ListMenu dataset={dataset} />
@@ -108,14 +108,14 @@ function Actions({ dataset }: { readonly dataset: Dataset }) {
   )
 }
 
-/** The list of the other owner, where that is in force under the same key. */
+/** The list of the other owner, if it is in force under the same key. */
 function OtherListInForce({ list_key }: { readonly list_key: string }) {
   const { data } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
   const governs = data && getActiveListVersion(data)
   if (!governs) return null
   return (
     <>
-      {governs.origin === 'shared' ? 'The shared' : 'This tenant’s own'} list of the same key is in force:{' '}
+      {governs.origin === 'shared' ? 'The shared' : 'This tenant’s'} list with the same key is in force:{' '}
       <SearchLink to={`/datasets/${list_key}`} search={{ origin: governs.origin }} inherit>
         version {governs.version}
       </SearchLink>
@@ -135,9 +135,9 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
     <Section title="In force">
       {active === null ? (
         <Text size="sm">
-          Nothing. <OtherListInForce list_key={dataset.list_key} />
+          No version. <OtherListInForce list_key={dataset.list_key} />
           {dataset.origin === 'own' &&
-            (newest ? 'Put a version in force below.' : 'Import a first version, then put it in force.')}
+            (newest ? 'Put a version in force below.' : 'Import a version, then put it in force.')}
         </Text>
       ) : (
         <Facts
@@ -153,15 +153,15 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
                     search={{ from: active.version, to: newest.version, origin: dataset.origin }}
                     size="sm"
                   >
-                    {formatCount(newer, 'newer version waits', 'newer versions wait')}: compare
+                    {formatCount(newer, 'newer version', 'newer versions')}: compare
                   </SearchLink>
                 )}
               </Group>,
             ],
-            ['Why', <WhyInForce key="why" word="list" active={active} own={own} />],
+            ['Reason', <WhyInForce key="why" word="list" active={active} own={own} />],
             active.overlay_version !== null && [
               'Overlay',
-              <span key="overlay">This tenant’s overlay, version {active.overlay_version}, lies over it.</span>,
+              <span key="overlay">This tenant’s overlay version {active.overlay_version} is applied.</span>,
             ],
             pending.length > 0 && [
               'Scheduled',

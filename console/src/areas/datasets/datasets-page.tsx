@@ -1,4 +1,4 @@
-/** All lists of the tenant and those it shares: what is in force, how much is in it, and how fresh it is. */
+/** All own and shared lists with the version in force, number of entries and freshness. */
 import { Badge, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -39,16 +39,16 @@ export default function DatasetsPage() {
   )
   return (
     <Page
-      title="Datasets"
-      about="The lists that decisions stand on. Every version is kept; which one governs is said once, with a reason, and never overwritten."
+      title="Lists"
+      about="Reference lists used by decisions. All versions and activations are kept."
       actions={
         <>
           {may('startImport') && (
             <ButtonLink to="/imports/new" variant="default">
-              Import a file
+              Import file
             </ButtonLink>
           )}
-          {may('createDataset') && <Button onClick={registering.open}>Register a list</Button>}
+          {may('createDataset') && <Button onClick={registering.open}>New list</Button>}
         </>
       }
     >
@@ -57,20 +57,20 @@ export default function DatasetsPage() {
           size="xs"
           w={240}
           type="search"
-          aria-label="Find a list"
-          placeholder="Find by name, type or owner"
+          aria-label="Search lists"
+          placeholder="Search by name, type or owner"
           value={String(find)}
           onChange={(event) => setFilter('find', event.currentTarget.value || null)}
         />
-        <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
+        <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
         <Filter name="standing" label="Freshness" values={freshnessStates} everything="Any freshness" />
       </Group>
       {shown.length === 0 ? (
-        <EmptyState>{datasets.length === 0 ? 'No list is registered yet.' : 'No list fits this search.'}</EmptyState>
+        <EmptyState>{datasets.length === 0 ? 'No lists yet.' : 'No matching list.'}</EmptyState>
       ) : (
         <Stack gap="xs">
           <PlainTable
-            label="Datasets"
+            label="Lists"
             head={[
               { name: 'List' },
               { name: 'Type', from: 'lg' },

@@ -1,4 +1,4 @@
-/** One entry that differs: what it is, whether it came, went or changed, and the fields that say so. */
+/** One added, removed or changed entry with its fields. */
 import { Group } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { memo } from 'react'
@@ -17,7 +17,7 @@ interface DiffEntryProps {
   readonly type: DatasetType
 }
 
-/** The heading names the entry already. */
+/** The heading already names the entry. */
 const isInHeading = (type: DatasetType): string[] => [
   'name',
   ...type.key_pointers.map((pointer) => parsePointer(pointer)[0] ?? ''),

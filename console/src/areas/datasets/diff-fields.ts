@@ -1,4 +1,4 @@
-/** Small questions about a difference. Pure. */
+/** Helpers for the items of a difference. Pure. */
 import type { FieldChange } from '#console/ui/value-diff.ts'
 
 interface DiffItem {
@@ -6,11 +6,11 @@ interface DiffItem {
   readonly changes: readonly Pick<FieldChange, 'pointer'>[]
 }
 
-/** A field as the summary calls it: any place of an array stands for all. */
+/** A field as in the summary: array indexes become *. */
 const toFieldPattern = (pointer: string): string => pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
 
 export const touchesField = ({ op, changes }: DiffItem, field: string): boolean =>
   op === 'changed' && changes.some(({ pointer }) => toFieldPattern(pointer) === field)
 
-/** An id for an entry in the document, from a key that may hold anything. */
+/** An element id from a key with arbitrary characters. */
 export const toAnchorId = (key: string): string => `entry-${encodeURIComponent(key)}`

@@ -1,4 +1,4 @@
-/** The way to one entry of a long difference: all keys at hand beside it, found by typing. */
+/** An index of changed keys beside a long difference, with a search field. */
 import { Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { signs } from '#console/ui/difference-counts.tsx'
@@ -7,7 +7,7 @@ import { getEntryName } from '#console/ui/type-texts.ts'
 import type { DifferenceItem } from './diff-entry.tsx'
 import { toAnchorId } from './diff-fields.ts'
 
-/** Beyond this the browser would be busy with the index alone. */
+/** More rows would make the page slow. */
 const MAX_LINKS = 500
 
 export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[] }) {
@@ -20,19 +20,19 @@ export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[]
   function submit(event: FormEvent) {
     event.preventDefault()
     const first = fitting[0]
-    // What is not loaded yet is asked for by its key.
+    // Entries that are not loaded are requested by key.
     if (first) jumpTo(first.key)
     else set('key', typed.trim() || null)
   }
   return (
-    <nav className="diff-index" aria-label="Entries that differ">
+    <nav className="diff-index" aria-label="Changed entries">
       <form onSubmit={submit}>
         <TextInput
           size="xs"
           mb={6}
           type="search"
-          aria-label="Jump to a key"
-          placeholder="Jump to a key or name"
+          aria-label="Go to a key"
+          placeholder="Go to a key or name"
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
@@ -61,7 +61,7 @@ export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[]
       </ol>
       {fitting.length === 0 && (
         <Text size="xs" c="dimmed">
-          {wanted === '' ? 'Nothing here.' : 'Not among those loaded: Enter asks the server.'}
+          {wanted === '' ? 'No changed entries.' : 'Not loaded yet: press Enter to search all changes.'}
         </Text>
       )}
     </nav>

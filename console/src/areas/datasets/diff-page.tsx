@@ -1,4 +1,4 @@
-/** What changed between two versions: how much at a glance, then every entry with its fields side by side. */
+/** The difference between two versions of a list: summary, then every changed entry. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
@@ -23,7 +23,7 @@ import { touchesField } from './diff-fields.ts'
 import { DiffIndex } from './diff-index.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 
-/** So many entries that fit a filter are looked for before the reader is asked whether to go on. */
+/** The number of matching entries to load before showing a button for more. */
 const ENOUGH_MATCHES = 20
 const MAX_PAGES = 30
 
@@ -34,7 +34,7 @@ export default function DiffPage() {
   const trail = (
     <>
       <PageLink to="/datasets" inherit>
-        Datasets
+        Lists
       </PageLink>{' '}
       /{' '}
       <SearchLink to={`/datasets/${list_key}`} search={{ origin: dataset.origin }} inherit>
@@ -48,7 +48,7 @@ export default function DiffPage() {
       : `version ${version} (${origin})`
   return (
     <Page
-      title="What changed"
+      title="Differences"
       trail={trail}
       about={isSameVersion(from, to) ? 'Choose two versions.' : `${dataset.title}, from ${named(from)} to ${named(to)}`}
       actions={
@@ -56,7 +56,7 @@ export default function DiffPage() {
       }
     >
       {isSameVersion(from, to) ? (
-        <EmptyState>Twice the same version: nothing differs.</EmptyState>
+        <EmptyState>The same version was chosen twice: no differences.</EmptyState>
       ) : (
         <Difference key={JSON.stringify([from, to])} dataset={dataset} from={from} to={to} />
       )}
@@ -69,7 +69,7 @@ interface OwnedRange {
   readonly to: OwnedVersion
 }
 
-/** The two versions of the address; the newest against the one before it unless told. */
+/** The two versions from the page address; by default the newest and its predecessor. */
 function useRange({ head_version, origin }: Dataset): OwnedRange {
   const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
   const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
@@ -112,7 +112,7 @@ function Difference({ dataset, from, to }: RangeProps) {
   const { summary } = whole
   useDiffSummary({ list_key, from, to, is_counted: whole.summary_state === 'complete' })
   if (summary && summary.added + summary.removed + summary.changed === 0) {
-    return <EmptyState>The two versions hold the same entries.</EmptyState>
+    return <EmptyState>Both versions contain the same entries.</EmptyState>
   }
   return (
     <Stack gap="md">
@@ -140,13 +140,13 @@ function Difference({ dataset, from, to }: RangeProps) {
               {formatCount(shown.length, 'entry', 'entries')} shown
               {kind && `, ${kind} only`}
               {field && `, where ${getFieldTitle(type, field)} changed`}
-              {list.hasNextPage ? '; more can be loaded' : ''}
+              {list.hasNextPage ? '; more available' : ''}
             </Text>
           </Group>
           {list.data === undefined && <ListSkeleton />}
           {list.data !== undefined && shown.length === 0 && !list.isFetching && (
             <EmptyState>
-              {list.hasNextPage ? 'No change fits among those looked at so far.' : 'No change fits this filter.'}
+              {list.hasNextPage ? 'No matching change among those loaded.' : 'No matching change.'}
             </EmptyState>
           )}
           {shown.map((item) => (
@@ -165,7 +165,7 @@ function Difference({ dataset, from, to }: RangeProps) {
   )
 }
 
-/** A filter may fit nothing on the pages at hand: goes on until enough fits, within bounds. */
+/** Loads further pages until enough entries match the filter, up to a limit. */
 function useMatchingEntries(list: ReturnType<typeof usePages<DifferenceItem>>, found: number): void {
   const { hasNextPage, isFetching, fetchNextPage } = list
   const pages = list.data?.pages.length ?? 0

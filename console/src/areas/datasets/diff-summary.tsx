@@ -1,4 +1,4 @@
-/** How much changed, in three numbers that filter when pressed, and in which fields. */
+/** Counts of added, removed and changed entries that act as filters, and the most changed fields. */
 import { Group, Text, UnstyledButton } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type Kind, kinds, signs } from '#console/ui/difference-counts.tsx'

@@ -1,4 +1,4 @@
-/** The entries of one version, found by key or by any text, in the words of their type. */
+/** The entries of one version, searchable by key and text. */
 import { Anchor, Button, Group, Modal, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -23,7 +23,7 @@ interface Row {
 
 export function EntriesTab({ dataset }: { readonly dataset: Dataset }) {
   const version = useChosenVersion(dataset)
-  if (version === null) return <EmptyState>No version yet, so no entries.</EmptyState>
+  if (version === null) return <EmptyState>No version yet.</EmptyState>
   return <Entries dataset={dataset} version={version} />
 }
 
@@ -55,13 +55,13 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
       <EntryFilters key={`${key} ${text}`} dataset={dataset} version={version} found={{ key, text }} />
       {(list.data?.pages[0] as { index?: string } | undefined)?.index === 'building' && (
         <Text size="xs" c="dimmed" role="status">
-          The search index of this version is still being built; searching takes longer until then.
+          The search index of this version is being built; search is slower until it is ready.
         </Text>
       )}
       <ListTable
         label="Entries"
         list={list}
-        empty={Object.keys(search).length > 0 ? 'No entry fits this search.' : 'This version is empty.'}
+        empty={Object.keys(search).length > 0 ? 'No matching entry.' : 'This version has no entries.'}
         head={[
           { name: 'Key' },
           ...columns.map((name, place) => ({
@@ -89,7 +89,7 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
   )
 }
 
-/** The key has a column of its own; of the rest, those that most entries fill. */
+/** The key has its own column; of the other fields, those that most entries fill. */
 function chooseColumns(type: DatasetType, entries: readonly Entry[]): string[] {
   const keys = type.key_pointers.map((pointer) => parsePointer(pointer)[0])
   const isUsual = (name: string) =>
@@ -162,7 +162,7 @@ function EntryDialog({ row, type, version, onClose }: EntryDialogProps) {
           <Group justify="space-between">
             <CopyValue value={row.hash} name="the hash of the entry" />
             <Button size="xs" variant="subtle" onClick={() => setRaw(!isRaw)}>
-              {isRaw ? 'As facts' : 'As JSON'}
+              {isRaw ? 'Show as fields' : 'Show as JSON'}
             </Button>
           </Group>
         </Stack>

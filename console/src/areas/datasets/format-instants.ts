@@ -1,9 +1,9 @@
-/** Instants along a line: a day is enough until two of them fall on one, which then have their time of day as well. */
+/** Formats a sequence of instants as dates, with the time of day where two fall on the same date. */
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** How each of these instants is written beside the others. */
+/** Returns a formatter for the given instants. */
 export function formatInstants(instants: readonly string[]): (at: string) => string {
   const days = new Map<string, Set<number>>()
   for (const at of instants) {

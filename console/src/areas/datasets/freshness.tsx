@@ -1,4 +1,4 @@
-/** Whether what is in force is still young enough, in a word and since when. */
+/** Whether the version in force is up to date, due for review or stale. */
 import { Badge } from '@mantine/core'
 import { formatAgo, useNow } from '#console/ui/date-time.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
@@ -13,7 +13,7 @@ export function getFreshness(
   if (dataset.active === null) return 'empty'
   if (dataset.stale_since !== null && Date.parse(dataset.stale_since) <= now_ms) return 'stale'
   if (dataset.review_due_at !== null && Date.parse(dataset.review_due_at) <= now_ms) return 'due'
-  // Nobody has said how old it may become, so nothing says that it is young enough.
+  // Without a limit on its age, a list is neither up to date nor stale.
   return dataset.stale_after_days === null ? 'no-limit' : 'fresh'
 }
 
@@ -32,14 +32,14 @@ export function Freshness({ dataset }: { readonly dataset: Dataset }) {
   const since = (at: string | null) => (at === null ? '' : formatAgo(new Date(at), now_ms))
   const words: Readonly<Record<FreshnessState, string>> = {
     archived: 'archived',
-    empty: 'nothing in force',
-    stale: `stale, since ${since(dataset.stale_since)}`,
+    empty: 'no version in force',
+    stale: `stale since ${since(dataset.stale_since)}`,
     due: `review due ${since(dataset.review_due_at)}`,
-    fresh: 'fresh',
-    'no-limit': 'no limit',
+    fresh: 'up to date',
+    'no-limit': 'no review period',
   }
   const title =
-    dataset.review_due_at === null ? 'No review is planned.' : `Next review: ${dataset.review_due_at.slice(0, 10)}`
+    dataset.review_due_at === null ? 'No review scheduled.' : `Next review: ${dataset.review_due_at.slice(0, 10)}`
   return (
     <Badge variant="light" tt="none" miw="max-content" color={colors[standing]} title={title}>
       {words[standing]}

@@ -1,9 +1,9 @@
-/** Guards as people write them: shares in per cent, fill rates one a line. Pure. */
+/** Converts guards to and from form fields: percentages, and one fill rate per line. Pure. */
 import type { Schemas } from '@probity/client'
 
 export type Guards = Schemas['Guards']
 
-/** An empty text where nothing is said. */
+/** Empty text: no limit. */
 export interface GuardTexts {
   readonly min_entries: number | string
   readonly max_entries: number | string
@@ -15,7 +15,7 @@ export interface GuardTexts {
   readonly emptied_percent: number | string
   readonly max_emptied_entries: number | string
   readonly max_orphan_rows: number | string
-  /** `/country 95`, one a line. */
+  /** `/country 95`, one per line. */
   readonly filled: string
 }
 
@@ -45,10 +45,10 @@ const splitLines = (filled: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** What is wrong with the lines of fill rates, as a sentence, or null. */
+/** The error in the lines of fill rates, or null. */
 export function findFillRateFault(filled: string): string | null {
   const odd = splitLines(filled).find((line) => Number(LINE.exec(line)?.[2] ?? 101) > 100)
-  return odd === undefined ? null : `“${odd}” is not a field and a percentage up to 100, like: /country 95`
+  return odd === undefined ? null : `“${odd}” is not a field and a percentage up to 100, for example /country 95`
 }
 
 export function parseGuards(words: GuardTexts): Guards {

@@ -1,4 +1,4 @@
-/** What putting one version in the place of another would mean, shown before anybody confirms it. */
+/** The changes that activating a version would make, shown before confirmation. */
 import { Alert, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useDiffSummary } from '#console/ui/diff-summary-query.ts'
@@ -22,28 +22,27 @@ interface ListActivationDiffProps {
   readonly to: number
 }
 
-/** What is in force is asked for by key alone: it may be of the other owner. */
+/** Queried by key alone, because the version in force may belong to the other owner. */
 export function ListActivationDiff({ dataset, to: number }: ListActivationDiffProps) {
   const { data: governing } = useQuery({ ...datasetQuery(dataset.list_key), throwOnError: false })
   if (governing === undefined) return <Skeleton height={80} />
   const from = getActiveListVersion(governing)
   const to = { version: number, origin: dataset.origin }
-  const title =
-    from === null ? 'What will change' : `What will change: ${formatVersion(from, to)} → ${formatVersion(to, from)}`
+  const title = from === null ? 'Changes' : `Changes: ${formatVersion(from, to)} → ${formatVersion(to, from)}`
   return (
     <Alert color="cyan" title={title} role="status">
       {from === null ? (
         <Text size="sm">
-          Nothing is in force yet: all{' '}
+          No version is in force yet: all{' '}
           {formatCount(
             dataset.versions.find(({ version }) => version === number)?.entry_count ?? 0,
             'entry',
             'entries',
           )}{' '}
-          of version {number} begin to govern.
+          of version {number} come into force.
         </Text>
       ) : isSameVersion(from, to) ? (
-        <Text size="sm">It is in force already: nothing.</Text>
+        <Text size="sm">This version is already in force.</Text>
       ) : (
         <VersionDiff dataset={dataset} from={from} to={to} />
       )}
@@ -96,7 +95,7 @@ function VersionDiff({ dataset, from, to }: VersionDiffProps) {
         <Group gap={4}>
           {total > 4 && <Text size="xs">and {formatCount(total - 4, 'more entry', 'more entries')}.</Text>}
           <SearchLink to={`/datasets/${dataset.list_key}/diff`} search={toDiffParams(from, to)} size="xs">
-            See every change
+            View all changes
           </SearchLink>
         </Group>
       )}

@@ -1,4 +1,4 @@
-/** The settings of a list as a form: its name, who answers for it, how often it is looked at, what a new version must keep to. */
+/** The settings form of a list: owner, review interval, description and guards. */
 import { Group, NumberInput, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 import { findFillRateFault, type GuardTexts, parseGuards, toGuardTexts } from './guards.ts'
@@ -23,7 +23,7 @@ export const toSettings = (dataset: Partial<Dataset>): ListSettings => ({
 
 const days = (value: number | string): number | null => (typeof value === 'number' ? value : null)
 
-/** As the server takes them. */
+/** Converts the form to the request body. */
 export const buildRequest = ({
   title,
   owner,
@@ -65,10 +65,10 @@ export function ListFields({ settings, onChange, faults }: ListFieldsProps) {
   })
   return (
     <>
-      <TextInput label="Owner" description="Who answers for it" maxLength={200} {...field('owner')} />
+      <TextInput label="Owner" description="Person or team responsible" maxLength={200} {...field('owner')} />
       <Group grow align="flex-start">
-        <NumberInput label="Review every so many days" {...number('review_every_days')} />
-        <NumberInput label="Stale after so many days" {...number('stale_after_days')} />
+        <NumberInput label="Review interval in days" {...number('review_every_days')} />
+        <NumberInput label="Stale after (days)" {...number('stale_after_days')} />
       </Group>
       <Textarea label="Description" autosize minRows={2} maxLength={4000} {...field('description')} />
       <GuardFields
@@ -86,75 +86,74 @@ interface GuardFieldsProps {
   readonly onChange: (guards: GuardTexts) => void
 }
 
+interface GuardField {
+  readonly name: Exclude<keyof GuardTexts, 'filled'>
+  readonly label: string
+  readonly description?: string
+  readonly placeholder?: string
+  readonly unit?: 'count' | 'percent'
+}
+
+const guardUnits = {
+  count: { allowDecimal: false },
+  percent: { max: 100, decimalScale: 2, suffix: ' %' },
+}
+const guardFields: readonly GuardField[] = [
+  { name: 'min_entries', label: 'Minimum number of entries', placeholder: '1' },
+  { name: 'max_entries', label: 'Maximum number of entries' },
+  { name: 'removed_percent', label: 'Maximum share of removed entries', placeholder: '10 %', unit: 'percent' },
+  { name: 'max_removed_entries', label: 'Removed entries always allowed', placeholder: '10' },
+  { name: 'changed_percent', label: 'Maximum share of changed entries', placeholder: '50 %', unit: 'percent' },
+  {
+    name: 'max_orphan_rows',
+    label: 'Maximum number of orphan rows',
+    description: 'For example aliases of parties that are not on the list',
+    placeholder: '0',
+  },
+  {
+    name: 'lost_percent',
+    label: 'Maximum share of lost values',
+    description: 'In aliases, addresses and other multi-value fields',
+    placeholder: '10 %',
+    unit: 'percent',
+  },
+  { name: 'max_members_lost', label: 'Lost values always allowed', placeholder: '10' },
+  {
+    name: 'emptied_percent',
+    label: 'Maximum share of entries losing all values',
+    placeholder: '10 %',
+    unit: 'percent',
+  },
+  { name: 'max_emptied_entries', label: 'Entries losing all values always allowed', placeholder: '10' },
+]
+
 function GuardFields({ guards, fault, onChange }: GuardFieldsProps) {
-  const number = (name: Exclude<keyof GuardTexts, 'filled'>) => ({
-    size: 'xs' as const,
-    min: 0,
-    value: guards[name],
-    onChange: (value: number | string) => onChange({ ...guards, [name]: value }),
-  })
-  const share = { max: 100, decimalScale: 2, suffix: ' %' }
   const isSaid = Object.values(guards).some((value) => value !== '')
   return (
     <details open={isSaid || fault !== undefined}>
       <summary>
         <Text span size="sm">
-          Guards: what a new version must keep to
+          Guards: limits for new versions
         </Text>
       </summary>
       <Stack gap="sm" mt="xs">
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-          <NumberInput
-            label="At least so many entries"
-            placeholder="1"
-            allowDecimal={false}
-            {...number('min_entries')}
-          />
-          <NumberInput label="At most so many entries" allowDecimal={false} {...number('max_entries')} />
-          <NumberInput label="Removed at once, at most" placeholder="10 %" {...share} {...number('removed_percent')} />
-          <NumberInput
-            label="So many may always go"
-            placeholder="10"
-            allowDecimal={false}
-            {...number('max_removed_entries')}
-          />
-          <NumberInput label="Changed at once, at most" placeholder="50 %" {...share} {...number('changed_percent')} />
-          <NumberInput
-            label="Rows without their entry, at most"
-            description="For example aliases of parties that are not on the list"
-            placeholder="0"
-            allowDecimal={false}
-            {...number('max_orphan_rows')}
-          />
-          <NumberInput
-            label="Values lost, at most"
-            description="Of aliases, addresses and other fields with several values"
-            placeholder="10 %"
-            {...share}
-            {...number('lost_percent')}
-          />
-          <NumberInput
-            label="So many values may always be lost"
-            placeholder="10"
-            allowDecimal={false}
-            {...number('max_members_lost')}
-          />
-          <NumberInput
-            label="Entries that lose all values, at most"
-            placeholder="10 %"
-            {...share}
-            {...number('emptied_percent')}
-          />
-          <NumberInput
-            label="So many entries may always lose all"
-            placeholder="10"
-            allowDecimal={false}
-            {...number('max_emptied_entries')}
-          />
+          {guardFields.map(({ name, label, unit = 'count', ...texts }) => (
+            <NumberInput
+              key={name}
+              label={label}
+              {...texts}
+              {...guardUnits[unit]}
+              size="xs"
+              min={0}
+              value={guards[name]}
+              onChange={(value) => onChange({ ...guards, [name]: value })}
+            />
+          ))}
         </SimpleGrid>
         <Textarea
-          label="Fields that must be filled"
-          description="One a line: a field and in how many per cent of the entries"
+          label="Required fill rates"
+          description="One per line: a field and the minimum percentage of entries with a value"
           placeholder="/country 95"
           size="xs"
           autosize

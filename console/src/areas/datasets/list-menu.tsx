@@ -1,4 +1,4 @@
-/** What is rarely done with a list: changing its settings, and retiring it. */
+/** The menu of rarely used list actions: settings and archiving. */
 import { ActionIcon, List, Menu, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -58,7 +58,7 @@ function ArchiveDialog({ dataset, isOpen, onClose }: ArchiveDialogProps) {
   })
   const archive = useApiMutation(() => probity.POST('/api/reference-data/datasets/{list_key}/archive', { params }), {
     invalidates: ['datasets'],
-    successMessage: `${title} is archived`,
+    successMessage: `${title} archived`,
     onDone: close,
   })
   function close() {
@@ -71,20 +71,20 @@ function ArchiveDialog({ dataset, isOpen, onClose }: ArchiveDialogProps) {
       isOpen={isOpen}
       onClose={close}
       onConfirm={() => archive.run(undefined)}
-      confirm="Archive the list"
+      confirm="Archive list"
       change={archive}
       isDangerous
     >
       <Text size="sm">
-        It takes no more versions and nothing of it can be put in force. Every version stays readable, and decisions
-        made with it can be replayed.
+        No new versions can be created or put in force. All versions remain readable, and decisions that used them can
+        be replayed.
       </Text>
       {dependents !== undefined && dependents.length > 0 && (
         <>
           <Text size="sm" mt="sm" fw={600}>
-            This still stands on it:
+            The list is still used by:
           </Text>
-          <List size="sm" aria-label="What stands on the list">
+          <List size="sm" aria-label="Uses of the list">
             {dependents.map(({ kind, key, detail }) => (
               <List.Item key={`${kind} ${key}`}>
                 {toWords(kind)} {key}: {detail}

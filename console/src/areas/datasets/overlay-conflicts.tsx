@@ -1,4 +1,4 @@
-/** Where the shared list moved under an overlay: what it was, what we made of it, what it is now, and which to keep. */
+/** Conflicts between an overlay and a newer shared version, and how to resolve each. */
 
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
@@ -26,14 +26,14 @@ interface OverlayConflictsProps {
 }
 
 const conflictTexts: Readonly<Record<Conflict['kind'], string>> = {
-  'changed-under-patch': 'The shared entry changed after we changed it.',
-  removed: 'The shared entry is gone.',
-  redundant: 'The shared list says the same by now; our change can go.',
+  'changed-under-patch': 'The shared entry changed after our change.',
+  removed: 'The shared entry was removed.',
+  redundant: 'The shared list now has the same value; our change is no longer needed.',
   'policy-violating': 'Our change is no longer allowed by the list’s policy.',
-  invalid: 'Our change no longer gives an entry of the type.',
+  invalid: 'Our change no longer produces a valid entry.',
 }
 const isOursRefused: readonly Conflict['kind'][] = ['policy-violating', 'invalid']
-/** Where the base entry stands whatever we would like, or is gone with nothing left to change. */
+/** Conflicts in which our change cannot be kept. */
 const isOursObsolete = ({ kind, ours, theirs }: Conflict): boolean =>
   isOursRefused.includes(kind) || (kind === 'removed' && ours === null && theirs === null)
 
@@ -44,7 +44,7 @@ export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProp
     () =>
       probity.POST('/api/reference-data/datasets/{list_key}/overlay/rebase', {
         params: { path: { list_key: view.list_key } },
-        body: { resolutions: resolutions as never, apply: true, ...(reason && { reason }) },
+        body: { resolutions, apply: true, ...(reason && { reason }) },
       }),
     { invalidates: ['datasets'], successMessage: ({ version }) => `Overlay version ${version} is in force` },
   )
@@ -52,7 +52,7 @@ export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProp
     <Section
       title={
         view.conflicts.length === 0
-          ? 'The shared list has moved'
+          ? 'The shared list has a newer version'
           : formatCount(view.conflicts.length, 'conflict with the shared list', 'conflicts with the shared list')
       }
     >
@@ -74,7 +74,7 @@ export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProp
             <ApprovalNote request={rebase.waiting} />
             <Group>
               <Button loading={rebase.isRunning} onClick={() => rebase.run(undefined)}>
-                Bring the overlay up to date
+                Update overlay
               </Button>
             </Group>
           </>
@@ -105,12 +105,12 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
           <SegmentedControl
             size="xs"
             ml="auto"
-            aria-label={`Which to keep for ${key}`}
+            aria-label={`Value to keep for ${key}`}
             value={chosen ?? ''}
             onChange={(side) => onChoose(side as Side)}
             data={[
-              ...(isOursObsolete(conflict) ? [] : [{ value: 'ours', label: 'Keep ours' }]),
-              { value: 'theirs', label: 'Take theirs' },
+              ...(isOursObsolete(conflict) ? [] : [{ value: 'ours', label: 'Keep our change' }]),
+              { value: 'theirs', label: 'Use shared entry' },
             ]}
           />
         )}
@@ -119,21 +119,21 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
         <ChangeTable
           type={type}
           changes={diffMembers(base, theirs)}
-          label={`What the shared list changed on ${key}`}
-          sides={['Shared, when we changed it', 'Shared, now']}
+          label={`Shared list changes to ${key}`}
+          sides={['Shared, at our change', 'Shared, now']}
         />
       )}
       <div className="diff-body">
-        {base === null && <Text size="sm">It was not on the shared list when we added it.</Text>}
-        {theirs === null && <Text size="sm">It is not on the shared list any more.</Text>}
-        {ours === null && theirs !== null && <Text size="sm">We removed it.</Text>}
+        {base === null && <Text size="sm">The entry was not on the shared list when we added it.</Text>}
+        {theirs === null && <Text size="sm">The entry is no longer on the shared list.</Text>}
+        {ours === null && theirs !== null && <Text size="sm">We removed the entry.</Text>}
       </div>
       {ours !== null && theirs !== null && (
         <ChangeTable
           type={type}
           changes={diffMembers(theirs, ours)}
-          label={`What ours makes of ${key}`}
-          sides={['Theirs', 'Ours']}
+          label={`Effect of our change on ${key}`}
+          sides={['Shared', 'Ours']}
         />
       )}
     </article>

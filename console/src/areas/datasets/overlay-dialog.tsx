@@ -1,4 +1,4 @@
-/** Adding, changing or removing one entry of a shared list for this tenant. The overlay is sent as a whole. */
+/** Adds, changes or removes one entry of a shared list for this tenant. The overlay is sent as a whole. */
 
 import { Button, Group, Select, Text, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
@@ -14,9 +14,9 @@ import { type Overlay, type OverlayChange, toOperation } from './overlay-query.t
 type Op = OverlayChange['op']
 
 const operationLabels: Readonly<Record<Op, string>> = {
-  put: 'Add an entry, or replace it',
-  merge: 'Change some fields of it',
-  remove: 'Remove it',
+  put: 'Add or replace an entry',
+  merge: 'Change fields of an entry',
+  remove: 'Remove an entry',
 }
 const listAllowedOps: Readonly<Record<Overlay['overlay_policy'], readonly Op[]>> = {
   none: [],
@@ -55,22 +55,13 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
         body: {
           entries: [
             ...changes.filter(({ key }) => key !== order.key).map(toOperation),
-            { key: order.key, op: order.op, ...(order.op !== 'remove' && { value: entry as never }) },
+            { key: order.key, op: order.op, ...(order.op !== 'remove' && entry !== null && { value: entry }) },
           ],
           mode: view.overlay?.base_version == null ? 'follow' : 'pinned',
           reason: order.reason,
         },
       }),
-    { invalidates: ['datasets'], successMessage: 'The overlay is in force', onDone: onClose },
-  )
-  const startFrom = (name: string, entry: object) => (
-    <Button
-      size="compact-xs"
-      variant="default"
-      onClick={() => setOrder({ ...order, value: JSON.stringify(entry, null, 2) })}
-    >
-      {name}
-    </Button>
+    { invalidates: ['datasets'], successMessage: 'Overlay in force', onDone: onClose },
   )
   return (
     <FormDialog
@@ -83,7 +74,7 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
       size="lg"
     >
       <Select
-        label="What"
+        label="Change"
         allowDeselect={false}
         value={order.op}
         data={ops.map((op) => ({ value: op, label: operationLabels[op] }))}
@@ -91,7 +82,7 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
       />
       <TextInput
         label="Key"
-        description={now === undefined ? undefined : now.entry === null ? 'Not on the list now.' : 'On the list now.'}
+        description={now === undefined ? undefined : now.entry === null ? 'Not on the list.' : 'On the list.'}
         required
         maxLength={500}
         data-autofocus
@@ -99,28 +90,57 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
         onChange={(event) => setOrder({ ...order, key: event.currentTarget.value })}
       />
       {order.op !== 'remove' && (
-        <Group gap="xs">
-          <Text size="sm">Start from</Text>
-          {now?.entry && startFrom('the entry as it is', now.entry)}
-          {startFrom('an example', type.examples[0] ?? {})}
-        </Group>
-      )}
-      {order.op !== 'remove' && (
-        <Textarea
-          label={order.op === 'put' ? 'The whole entry, as JSON' : 'Fields to change, as JSON; null removes one'}
-          required
-          autosize
-          minRows={6}
-          maxRows={12}
-          classNames={{ input: 'mono' }}
-          error={order.value !== '' && !isJson && 'This is not a JSON object.'}
+        <EntryField
+          label={order.op === 'put' ? 'Complete entry as JSON' : 'Fields to change as JSON; null removes a field'}
           value={order.value}
-          onChange={(event) => setOrder({ ...order, value: event.currentTarget.value })}
+          isValid={isJson}
+          templates={{ ...(now?.entry && { 'current entry': now.entry }), example: type.examples[0] ?? {} }}
+          onChange={(text) => setOrder({ ...order, value: text })}
         />
       )}
       <ReasonField value={order.reason} onChange={(reason) => setOrder({ ...order, reason })} />
       <ApprovalNote request={save.waiting} />
     </FormDialog>
+  )
+}
+
+interface EntryFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly isValid: boolean
+  /** Entries to start from, by name. */
+  readonly templates: Readonly<Record<string, object>>
+  readonly onChange: (text: string) => void
+}
+
+function EntryField({ label, value, isValid, templates, onChange }: EntryFieldProps) {
+  return (
+    <>
+      <Group gap="xs">
+        <Text size="sm">Start from</Text>
+        {Object.entries(templates).map(([name, entry]) => (
+          <Button
+            key={name}
+            size="compact-xs"
+            variant="default"
+            onClick={() => onChange(JSON.stringify(entry, null, 2))}
+          >
+            {name}
+          </Button>
+        ))}
+      </Group>
+      <Textarea
+        label={label}
+        required
+        autosize
+        minRows={6}
+        maxRows={12}
+        classNames={{ input: 'mono' }}
+        error={value !== '' && !isValid && 'This is not a valid JSON object.'}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </>
   )
 }
 

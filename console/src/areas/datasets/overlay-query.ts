@@ -1,4 +1,4 @@
-/** What is asked about an overlay, and the form in which it is sent back. */
+/** The overlay query, and the conversion of an overlay entry to a request. */
 import { isProblem, type Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
@@ -6,7 +6,7 @@ import { probity } from '#console/session/client.ts'
 export type Overlay = Schemas['Overlay']
 export type OverlayChange = NonNullable<Overlay['overlay']>['entries'][number]
 
-/** Null where nothing lies under an overlay, which is no failure of the page. */
+/** Null if no version of the shared list is in force. */
 export const overlayQuery = (list_key: string) =>
   queryOptions({
     queryKey: ['datasets', 'overlay', list_key],
@@ -19,7 +19,7 @@ export const overlayQuery = (list_key: string) =>
         }),
   })
 
-/** As it is sent again with the others: an overlay is always replaced as a whole. */
+/** Converts an entry to a request, because an overlay is always sent as a whole. */
 export const toOperation = ({ key, op, value }: OverlayChange) => ({
   key,
   op,

@@ -1,4 +1,4 @@
-/** What this tenant changes on a shared list: each change beside what the operator says, and what has moved underneath. */
+/** The overlay of this tenant on a shared list: each change beside the shared entry, and conflicts. */
 
 import { Badge, Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
@@ -19,7 +19,7 @@ import { diffMembers } from '#console/ui/value-diff.ts'
 import { ChangeTable } from './change-table.tsx'
 import { OverlayConflicts } from './overlay-conflicts.tsx'
 import { OverlayDialog } from './overlay-dialog.tsx'
-import { type OverlayChange, overlayQuery, toOperation } from './overlay-query.ts'
+import { type Overlay, type OverlayChange, overlayQuery, toOperation } from './overlay-query.ts'
 import { overlayPolicyTexts } from './version-texts.ts'
 
 const operationTexts = {
@@ -34,7 +34,7 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
   const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
   const [asking, setAsking] = useState<'change' | 'return' | null>(null)
   const [dropped, setDropped] = useState<string | null>(null)
-  if (view === null) return <EmptyState>Nothing is in force, so there is nothing to lie over.</EmptyState>
+  if (view === null) return <EmptyState>No version of the shared list is in force.</EmptyState>
   const changes = view.overlay?.entries ?? []
   const pinned = view.overlay?.base_version ?? null
   const isIdle = pinned !== null && pinned !== view.base?.version
@@ -42,38 +42,16 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
   const canChange = may('updateOverlay') && view.overlay_policy !== 'none'
   return (
     <Stack gap="md">
-      <Group justify="space-between" align="flex-start">
-        <Text size="sm" maw={640}>
-          {overlayPolicyTexts[view.overlay_policy]}{' '}
-          {view.overlay && (
-            <span className="quiet">
-              Overlay version {view.overlay.version}, by <Principal of={view.overlay.created_by} />,{' '}
-              <DateTime at={view.overlay.created_at} />.
-            </span>
-          )}
-        </Text>
-        {canChange && (
-          <Group gap="xs">
-            {view.overlay && (
-              <Button size="xs" variant="default" onClick={() => setAsking('return')}>
-                Return to the shared list
-              </Button>
-            )}
-            <Button size="xs" onClick={() => setAsking('change')}>
-              Change an entry
-            </Button>
-          </Group>
-        )}
-      </Group>
+      <OverlayHeader view={view} canChange={canChange} onAsk={setAsking} />
       {isIdle && (
         <Text size="sm">
-          The overlay is pinned to version {pinned} of the shared list, and version {view.base?.version} is in force:
-          nothing of it applies until it is brought up to date.
+          The overlay is based on version {pinned} of the shared list, and version {view.base?.version} is in force: the
+          overlay is not applied until it is updated.
         </Text>
       )}
       {(isIdle || view.conflicts.length > 0) && <OverlayConflicts view={view} type={type} canRebase={canChange} />}
       {changes.length === 0 ? (
-        <EmptyState>This tenant takes the list as it is.</EmptyState>
+        <EmptyState>This tenant uses the shared list without changes.</EmptyState>
       ) : (
         <Stack gap="sm" component="section" aria-label="Changes of this tenant">
           <Text size="sm" c="dimmed">
@@ -96,7 +74,8 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
       )}
       {asking === 'return' && (
         <DropChangeDialog list_key={dataset.list_key} mode={mode} changes={[]} onClose={() => setAsking(null)}>
-          All changes of this tenant end now, and the shared list governs as it is. The overlay stays in the record.
+          All changes of this tenant are removed and the shared list applies unchanged. The overlay is kept in the
+          history.
         </DropChangeDialog>
       )}
       {dropped !== null && (
@@ -106,10 +85,44 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
           changes={changes.filter(({ key }) => key !== dropped)}
           onClose={() => setDropped(null)}
         >
-          {dropped} is taken from the shared list again.
+          {dropped} uses the shared entry again.
         </DropChangeDialog>
       )}
     </Stack>
+  )
+}
+
+interface OverlayHeaderProps {
+  readonly view: Overlay
+  readonly canChange: boolean
+  readonly onAsk: (dialog: 'change' | 'return') => void
+}
+
+function OverlayHeader({ view, canChange, onAsk }: OverlayHeaderProps) {
+  return (
+    <Group justify="space-between" align="flex-start">
+      <Text size="sm" maw={640}>
+        {overlayPolicyTexts[view.overlay_policy]}{' '}
+        {view.overlay && (
+          <span className="quiet">
+            Overlay version {view.overlay.version}, by <Principal of={view.overlay.created_by} />,{' '}
+            <DateTime at={view.overlay.created_at} />.
+          </span>
+        )}
+      </Text>
+      {canChange && (
+        <Group gap="xs">
+          {view.overlay && (
+            <Button size="xs" variant="default" onClick={() => onAsk('return')}>
+              Remove overlay
+            </Button>
+          )}
+          <Button size="xs" onClick={() => onAsk('change')}>
+            Change an entry
+          </Button>
+        </Group>
+      )}
+    </Group>
   )
 }
 
@@ -146,14 +159,14 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
         </Badge>
         {onDrop && (
           <Button size="compact-xs" variant="default" ml="auto" onClick={onDrop}>
-            Drop<span className="sr-only"> the change of {change.key}</span>
+            Remove<span className="sr-only"> the change of {change.key}</span>
           </Button>
         )}
       </header>
       {data === undefined && <Skeleton height={40} />}
       {shared !== undefined && change.effective !== null && changed.length === 0 && (
         <div className="diff-body">
-          <Text size="sm">The shared entry is in force as it is.</Text>
+          <Text size="sm">The shared entry is in force unchanged.</Text>
         </div>
       )}
       {changed.length > 0 && (
@@ -161,7 +174,7 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
           type={type}
           changes={changed}
           label={`Fields of ${change.key}`}
-          sides={['The shared list', 'In force here']}
+          sides={['Shared list', 'In force for this tenant']}
         />
       )}
       {data !== undefined && shared === undefined && change.effective !== null && (
@@ -171,7 +184,7 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
       )}
       {shared !== undefined && change.effective === null && (
         <div className="diff-body">
-          <Text size="sm">Not in force here. The shared list says:</Text>
+          <Text size="sm">Not in force for this tenant. Shared entry:</Text>
           <EntryFacts type={type} entry={shared} />
         </div>
       )}
@@ -182,7 +195,7 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
 interface DropChangeDialogProps {
   readonly list_key: string
   readonly mode: 'follow' | 'pinned'
-  /** What is left; nothing returns to the shared list. */
+  /** The remaining changes; an empty list removes the overlay. */
   readonly changes: readonly OverlayChange[]
   readonly onClose: () => void
   readonly children: ReactNode
@@ -199,15 +212,15 @@ function DropChangeDialog({ list_key, mode, changes, onClose, children }: DropCh
             params: { path },
             body: { entries: changes.map(toOperation), mode, reason },
           }),
-    { invalidates: ['datasets'], successMessage: 'The overlay is changed', onDone: onClose },
+    { invalidates: ['datasets'], successMessage: 'Overlay updated', onDone: onClose },
   )
   return (
     <FormDialog
-      title="Take the shared list again?"
+      title="Use the shared list?"
       isOpen
       onClose={onClose}
       onSubmit={() => less.run(undefined)}
-      submit="Take it"
+      submit="Use shared list"
       change={less}
     >
       <Text size="sm">{children}</Text>

@@ -1,4 +1,4 @@
-/** Keeping this tenant on one version of a shared list, and following it again. */
+/** Pins this tenant to a version of a shared list, or removes the pin. */
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { PinButtons } from '#console/ui/pin.tsx'

@@ -1,4 +1,4 @@
-/** Proof that a key is, or is not, in a version: hashes anybody can follow up to the content hash, and a file to keep. */
+/** Creates a proof that a key is or is not in a version, as a downloadable file. */
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
@@ -22,7 +22,7 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
   const search = useSearch({ strict: false }) as { key?: string | number }
   const asked = search.key === undefined ? null : String(search.key)
   const [typed, setTyped] = useState(asked ?? '')
-  if (version === null) return <EmptyState>No version yet, so nothing to prove.</EmptyState>
+  if (version === null) return <EmptyState>No version yet.</EmptyState>
   function submit(event: FormEvent) {
     event.preventDefault()
     set('key', typed.trim() || null)
@@ -30,9 +30,8 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
   return (
     <Stack gap="md" maw={820}>
       <Text size="sm">
-        The content hash of a version covers every entry. With the hashes below it can be recomputed from one entry
-        alone, so whoever holds the content hash can check, without this service, that the entry was or was not on the
-        list.
+        A proof shows that a key is or is not in a version. Anyone with the content hash of the version can verify it
+        without this service.
       </Text>
       <form onSubmit={submit}>
         <Group gap="xs" align="flex-end">
@@ -41,13 +40,13 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
             size="xs"
             w={280}
             aria-label="Key"
-            placeholder="The key, present or absent"
+            placeholder="Key to prove"
             required
             value={typed}
             onChange={(event) => setTyped(event.currentTarget.value)}
           />
           <Button type="submit" size="xs">
-            Prove
+            Create proof
           </Button>
         </Group>
       </form>
@@ -84,18 +83,18 @@ function Proof({ list_key, origin, version, entryKey: asked }: ProofProps) {
         role="status"
       >
         {present
-          ? 'The entry, its hash and the hashes beside its path lead to the content hash.'
-          : 'The place where it would have to be holds only what is named here, and that leads to the content hash.'}
+          ? 'The entry and the hashes along its path result in the content hash.'
+          : 'The position of the key holds only the entries listed here, and their hashes result in the content hash.'}
       </Alert>
       <Section
-        title="The proof"
+        title="Proof"
         aside={
           <Button
             size="xs"
             variant="default"
             onClick={() => saveJson(`proof-${list_key}-v${version}-${asked.replaceAll(/[^\w.-]+/g, '_')}.json`, found)}
           >
-            Save as a file
+            Download
           </Button>
         }
       >
@@ -103,18 +102,18 @@ function Proof({ list_key, origin, version, entryKey: asked }: ProofProps) {
           of={[
             ['Content hash', <CopyValue key="root" value={proof.root} name="the content hash" />],
             ['Entries', proof.count.toLocaleString('en')],
-            ['Hash of the key', <CopyValue key="key" value={proof.key_hash} name="the hash of the key" />],
+            ['Key hash', <CopyValue key="key" value={proof.key_hash} name="the key hash" />],
             [
-              'Hash of the entry',
+              'Entry hash',
               proof.entry_hash === null ? (
-                'none: absent'
+                'none (key not in the version)'
               ) : (
-                <CopyValue value={proof.entry_hash} name="the entry’s hash" />
+                <CopyValue value={proof.entry_hash} name="the entry hash" />
               ),
             ],
-            ['In its bucket', formatCount(proof.bucket.length, 'entry', 'entries')],
+            ['Entries in the bucket', formatCount(proof.bucket.length, 'entry', 'entries')],
             [
-              'Path',
+              'Hash path',
               <Stack key="path" gap={2}>
                 {proof.siblings.map((hash, depth) => (
                   <span key={hash} className="mono">
@@ -123,7 +122,7 @@ function Proof({ list_key, origin, version, entryKey: asked }: ProofProps) {
                 ))}
               </Stack>,
             ],
-            ['Verify it', <CopyValue key="verify" value="npx probity verify proof FILE" name="the command" />],
+            ['Verify with', <CopyValue key="verify" value="npx probity verify proof FILE" name="the command" />],
           ]}
         />
       </Section>

@@ -1,4 +1,4 @@
-/** Putting a version of a list in force, now or later, or asking for it. */
+/** Puts a version of a list in force, schedules it, or requests its activation. */
 import type { Schemas } from '@probity/client'
 import { probity } from '#console/session/client.ts'
 import { type ActivationMode, PutInForceDialog } from '#console/ui/put-in-force.tsx'

@@ -1,4 +1,4 @@
-/** Registering a list: its name, its type and its settings. */
+/** Creates a list: title, key, type and settings. */
 import { Group, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -33,10 +33,10 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
     () => probity.POST('/api/reference-data/datasets', { body: { list_key, type_key, ...buildRequest(settings) } }),
     {
       invalidates: ['datasets'],
-      successMessage: ({ title }) => `${title} is registered`,
+      successMessage: ({ title }) => `${title} created`,
       onDone: (made) => {
         close()
-        navigate({ to: `/datasets/${made.list_key}`, search: { origin: 'own' } as never })
+        navigate({ to: `/datasets/${made.list_key}`, search: { origin: 'own' } })
       },
     },
   )
@@ -48,11 +48,11 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
   }
   return (
     <FormDialog
-      title="Register a list"
+      title="New list"
       isOpen={isOpen}
       onClose={close}
       onSubmit={() => isComplete(settings) && register.run(undefined)}
-      submit="Register the list"
+      submit="Create list"
       change={register}
       size="lg"
     >
@@ -69,7 +69,7 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
         />
         <TextInput
           label="Key"
-          description="Lower case, digits and hyphens"
+          description="Lower-case letters, digits and hyphens"
           required
           maxLength={100}
           autoComplete="off"
@@ -81,7 +81,7 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
       </Group>
       <Select
         label="Type"
-        description="What an entry is made of"
+        description="Defines the fields of the entries"
         required
         searchable
         value={type_key || null}

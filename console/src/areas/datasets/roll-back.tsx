@@ -1,4 +1,4 @@
-/** Going back to an earlier version of a list. */
+/** Rolls a list back to an earlier version. */
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'

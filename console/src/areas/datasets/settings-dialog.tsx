@@ -1,4 +1,4 @@
-/** Changing the settings of a list. Whoever was slower is told so, and sees what the other one wrote. */
+/** Edits the settings of a list. On a concurrent change the user can reload the current settings. */
 import { TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -15,7 +15,7 @@ interface SettingsDialogProps {
   readonly onClose: () => void
 }
 
-/** Mounted while it is open: it begins with the list as it is then. */
+/** Mounted while open, so that it starts with the current settings. */
 export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
   const queries = useQueryClient()
   const [settings, setSettings] = useState(() => toSettings(dataset))
@@ -26,7 +26,7 @@ export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
         params: { path: { list_key: dataset.list_key } },
         body: { ...buildRequest(settings), expected_revision: revision },
       }),
-    { invalidates: ['datasets'], successMessage: 'The settings are saved', onDone: onClose },
+    { invalidates: ['datasets'], successMessage: 'Settings saved', onDone: onClose },
   )
   const faults = faultsByField(save.problem)
   async function reload() {
@@ -42,7 +42,7 @@ export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
       onClose={onClose}
       onSubmit={() => isComplete(settings) && save.waiting === null && save.run(undefined)}
       onReload={reload}
-      submit="Save the settings"
+      submit="Save settings"
       change={save}
       size="lg"
     >

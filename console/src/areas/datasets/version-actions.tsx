@@ -1,4 +1,4 @@
-/** What can be done with one version: put it in force now or later, ask for that, retire it, take it along as a file. */
+/** Actions of one version: put in force, schedule, request activation, deprecate, withdraw, export. */
 
 import { ActionIcon, Button, Menu } from '@mantine/core'
 import type { Schemas } from '@probity/client'
@@ -23,12 +23,10 @@ type OpenDialog = 'now' | 'later' | 'submit' | 'deprecated' | 'withdrawn' | null
 
 export function VersionActions({ dataset, version }: VersionActionsProps) {
   const may = usePermission()
-  const navigate = useNavigate()
   const [asking, setAsking] = useState<OpenDialog>(null)
-  const { list_key, active, origin } = dataset
   const number = version.version
-  const isOurs = dataset.origin === 'own' && dataset.state === 'live'
-  const canGovern = isOurs && version.state !== 'withdrawn'
+  const canActivate = isOwnAndLive(dataset) && version.state !== 'withdrawn' && dataset.active?.version !== number
+  const { list_key, origin } = dataset
   const save = useApiMutation(
     async (format: ExportFormat) => ({
       format,
@@ -39,70 +37,17 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
   const close = () => setAsking(null)
   return (
     <>
-      {canGovern && active?.version !== number && may('activateDatasetVersion') && (
+      {canActivate && may('activateDatasetVersion') && (
         <Button size="xs" onClick={() => setAsking('now')}>
           Put in force<span className="sr-only"> version {number}</span>
         </Button>
       )}
-      {canGovern && active?.version !== number && !may('activateDatasetVersion') && may('submitDatasetVersion') && (
+      {canActivate && !may('activateDatasetVersion') && may('submitDatasetVersion') && (
         <Button size="xs" onClick={() => setAsking('submit')}>
-          Ask for it<span className="sr-only"> to be put in force: version {number}</span>
+          Request activation<span className="sr-only"> of version {number}</span>
         </Button>
       )}
-      <Menu position="bottom-end" withinPortal>
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={`Actions for version ${number}`}>
-            <Icon name="more" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            onClick={() =>
-              navigate({ to: '.', search: { tab: 'entries', version: number, origin } as never, replace: true })
-            }
-          >
-            See its entries
-          </Menu.Item>
-          {active !== null && active.version !== number && (
-            <Menu.Item
-              onClick={() =>
-                navigate({
-                  to: `/datasets/${list_key}/diff`,
-                  search: { from: active.version, to: number, origin } as never,
-                })
-              }
-            >
-              Compare with the one in force
-            </Menu.Item>
-          )}
-          <Menu.Item
-            onClick={() =>
-              navigate({ to: '.', search: { tab: 'proof', version: number, origin } as never, replace: true })
-            }
-          >
-            Prove a key
-          </Menu.Item>
-          {canGovern && may('activateDatasetVersion') && (
-            <Menu.Item onClick={() => setAsking('later')}>Schedule</Menu.Item>
-          )}
-          {canGovern && may('submitDatasetVersion') && (
-            <Menu.Item onClick={() => setAsking('submit')}>Ask for it to be put in force</Menu.Item>
-          )}
-          {isOurs && version.state === 'published' && may('updateDatasetVersion') && (
-            <Menu.Item onClick={() => setAsking('deprecated')}>Deprecate</Menu.Item>
-          )}
-          {isOurs && version.state !== 'withdrawn' && may('updateDatasetVersion') && (
-            <Menu.Item onClick={() => setAsking('withdrawn')}>Withdraw</Menu.Item>
-          )}
-          <Menu.Divider />
-          <Menu.Label>Export</Menu.Label>
-          {exportFormats.map((format) => (
-            <Menu.Item key={format} onClick={() => save.run(format)}>
-              As {format.toUpperCase()}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+      <VersionMenu dataset={dataset} version={version} onAsk={setAsking} onExport={save.run} />
       <ProblemNote problem={save.problem} />
       <PutListInForce
         key={`${asking}`}
@@ -121,16 +66,67 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
   )
 }
 
+const isOwnAndLive = ({ origin, state }: Dataset): boolean => origin === 'own' && state === 'live'
+
+interface VersionMenuProps extends VersionActionsProps {
+  readonly onAsk: (dialog: OpenDialog) => void
+  readonly onExport: (format: ExportFormat) => void
+}
+
+function VersionMenu({ dataset, version, onAsk, onExport }: VersionMenuProps) {
+  const may = usePermission()
+  const navigate = useNavigate()
+  const { list_key, active, origin } = dataset
+  const number = version.version
+  const isOurs = isOwnAndLive(dataset)
+  const canGovern = isOurs && version.state !== 'withdrawn'
+  const openTab = (tab: string) => navigate({ to: '.', search: { tab, version: number, origin }, replace: true })
+  const compare = (from: number) => navigate({ to: `/datasets/${list_key}/diff`, search: { from, to: number, origin } })
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for version ${number}`}>
+          <Icon name="more" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => openTab('entries')}>View entries</Menu.Item>
+        {active !== null && active.version !== number && (
+          <Menu.Item onClick={() => compare(active.version)}>Compare with version in force</Menu.Item>
+        )}
+        <Menu.Item onClick={() => openTab('proof')}>Create a proof</Menu.Item>
+        {canGovern && may('activateDatasetVersion') && <Menu.Item onClick={() => onAsk('later')}>Schedule</Menu.Item>}
+        {canGovern && may('submitDatasetVersion') && (
+          <Menu.Item onClick={() => onAsk('submit')}>Request activation</Menu.Item>
+        )}
+        {isOurs && version.state === 'published' && may('updateDatasetVersion') && (
+          <Menu.Item onClick={() => onAsk('deprecated')}>Deprecate</Menu.Item>
+        )}
+        {isOurs && version.state !== 'withdrawn' && may('updateDatasetVersion') && (
+          <Menu.Item onClick={() => onAsk('withdrawn')}>Withdraw</Menu.Item>
+        )}
+        <Menu.Divider />
+        <Menu.Label>Export</Menu.Label>
+        {exportFormats.map((format) => (
+          <Menu.Item key={format} onClick={() => onExport(format)}>
+            As {format.toUpperCase()}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
 interface RetireDialogProps extends VersionActionsProps {
   readonly state: 'deprecated' | 'withdrawn' | null
   readonly onClose: () => void
 }
 
 const retireTexts = {
-  deprecated: { title: 'Deprecate', about: 'It stays as it is, with a mark that something better exists.' },
+  deprecated: { title: 'Deprecate', about: 'The version stays usable and is marked as superseded.' },
   withdrawn: {
     title: 'Withdraw',
-    about: 'It stays readable, and can never be put in force again. A version in force must be replaced first.',
+    about: 'The version stays readable but can never be put in force again. A version in force must be replaced first.',
   },
 } as const
 

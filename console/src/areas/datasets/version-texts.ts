@@ -1,4 +1,4 @@
-/** How versions and what is in force are spoken of. Pure. */
+/** Texts for the origin of a version and for overlay policies. Pure. */
 import type { Dataset } from '#console/ui/registry-queries.ts'
 
 export const viaTexts = {
@@ -8,10 +8,10 @@ export const viaTexts = {
 } as const
 
 export const overlayPolicyTexts = {
-  none: 'This list is taken as it is: a tenant may change nothing of it, only pin a version for up to 90 days.',
-  add_only: 'A tenant may add entries of its own, and change or remove none.',
-  tighten_only: 'A tenant may be stricter than this list, never more lenient.',
-  free: 'A tenant may add, change and remove entries as it sees fit.',
+  none: 'Tenants cannot change this list; they can pin a version for up to 90 days.',
+  add_only: 'Tenants can add entries, but not change or remove any.',
+  tighten_only: 'Tenants can be stricter than this list, never more lenient.',
+  free: 'Tenants can add, change and remove entries.',
 } as const
 
 export const entriesInForce = ({ active, versions }: Pick<Dataset, 'active' | 'versions'>): number | null =>

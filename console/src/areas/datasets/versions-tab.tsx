@@ -1,4 +1,4 @@
-/** The versions of a list along a line, newest above: what each changed, where it came from, and what can be done with it. */
+/** The versions of a list, newest first, with their changes, provenance and actions. */
 import { Badge, Button, Collapse, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -31,7 +31,7 @@ export function VersionsTab({ dataset }: { readonly dataset: Dataset }) {
   )
   if (list.data === undefined) return <ListSkeleton />
   const versions = list.data.pages.flatMap(({ items }) => items)
-  if (versions.length === 0) return <EmptyState>No version yet. Import a file to make the first one.</EmptyState>
+  if (versions.length === 0) return <EmptyState>No version yet. Import a file to create the first one.</EmptyState>
   return (
     <Stack gap="xs">
       <ol className="timeline" aria-label="Versions, newest first">
@@ -99,7 +99,7 @@ function VersionItem({ dataset, version }: { readonly dataset: Dataset; readonly
               to={`/datasets/${dataset.list_key}/diff`}
               search={{ from: version.version - 1, to: version.version, origin: dataset.origin }}
             >
-              What changed<span className="sr-only"> in {name}</span>
+              Changes<span className="sr-only"> in {name}</span>
             </SearchButton>
           )}
           <VersionActions dataset={dataset} version={version} />
@@ -112,7 +112,7 @@ function VersionItem({ dataset, version }: { readonly dataset: Dataset; readonly
   )
 }
 
-/** What a provenance may hold, by where the version came from. */
+/** Members of a provenance, depending on the origin of the version. */
 interface Origin {
   readonly source?: Source
   readonly adapter_key?: string
@@ -162,7 +162,7 @@ function Provenance({ version: of }: { readonly version: Version }) {
           <CopyValue key="file" value={source.fingerprint} name="the file fingerprint" />,
         ],
         adapter_key !== undefined && ['Adapter', adapter_key],
-        counts !== undefined && ['Read', formatCounts(counts)],
+        counts !== undefined && ['Files read', formatCounts(counts)],
         imported_by !== undefined && ['Imported by', <Principal key="by" of={imported_by} />],
         import_id !== undefined && [
           'Import',
@@ -171,7 +171,7 @@ function Provenance({ version: of }: { readonly version: Version }) {
           </PageLink>,
         ],
         guards_overridden !== undefined && [
-          'Guards overridden',
+          'Guard override',
           <span key="guards">
             “{guards_overridden.reason}”, by <Principal of={guards_overridden.by ?? ''} />.{' '}
             <span className="quiet">{guards_overridden.breaches?.map(({ detail }) => detail).join(' ')}</span>

@@ -10,7 +10,7 @@ test('each change stands in its part, and parts without one are left out', () =>
     groupChangesByPart(changes).map(({ title, changes: own }) => [title, ...own.map(({ pointer }) => pointer)]),
   ).toEqual([
     ['Inputs', '/age', '/name'],
-    ['What it stood on', '/lists/0/version', '/version'],
+    ['Versions', '/lists/0/version', '/version'],
     ['Reasons', '/summary/0'],
   ])
 })
@@ -21,7 +21,7 @@ test('of the entries that were read, those that differ are named one by one', ()
   const after = [read('CH', 3), read('FR', 4), read('GB', 5), read('IT', 2, 'b2')]
   expect(groupChangesByPart([{ pointer: '/used', before, after }])).toEqual([
     {
-      title: 'What it stood on',
+      title: 'Versions',
       changes: [
         { pointer: '/risk/DE/score', before: 1 },
         { pointer: '/risk/FR/score', before: 2, after: 4 },

@@ -1,4 +1,4 @@
-/** The fields in which two decision documents differ, by what they are part of. Pure. */
+/** Groups the differences of two decision documents by part. Pure. */
 import { toPointer } from '#console/ui/decision/definition-model.ts'
 
 interface Change {
@@ -8,14 +8,14 @@ interface Change {
 }
 
 const partTitles: Readonly<Record<string, string>> = { inputs: 'Inputs', outcome: 'Outcome', explanation: 'Reasons' }
-const OTHER = 'What it stood on'
+const OTHER = 'Versions'
 const order = ['Inputs', OTHER, 'Outcome', 'Reasons']
 
 export function groupChangesByPart(changes: readonly Change[]): { title: string; changes: Change[] }[] {
   const placed = changes.flatMap(diffReadEntries).map((change) => {
     const first = change.pointer.split('/')[1] ?? ''
     const title = partTitles[first]
-    // Its part is said already: what is left is the place in it.
+    // The group names the part, so the pointer starts below it.
     return title === undefined
       ? { title: OTHER, change }
       : { title, change: { ...change, pointer: change.pointer.slice(first.length + 1) } }
@@ -33,7 +33,7 @@ interface ReadEntry {
   readonly hash: string
 }
 
-/** The entries that only one of the two has read, or has read otherwise: all of them at once would say nothing. */
+/** The entries that only one decision read, or that have different values. */
 function diffReadEntries(change: Change): Change[] {
   const { pointer, before, after } = change
   if (pointer !== '/used' || !Array.isArray(before) || !Array.isArray(after)) return [change]
@@ -43,7 +43,7 @@ function diffReadEntries(change: Change): Change[] {
     const [was, is] = [earlier.get(place), later.get(place)]
     const isSameValue = JSON.stringify(was?.value) === JSON.stringify(is?.value)
     if (isSameValue && was?.hash === is?.hash) return []
-    // The same value of an entry that says something else besides.
+    // The value is the same but another field of the entry changed: compare the hashes.
     const told = ({ value, hash }: ReadEntry) => (isSameValue ? hash.slice(0, 16) : value)
     return [{ pointer: place, ...(was && { before: told(was) }), ...(is && { after: told(is) }) }]
   })

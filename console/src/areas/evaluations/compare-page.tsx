@@ -1,4 +1,4 @@
-/** Two decisions side by side: what came out, and what differs in inputs, versions and reasons. */
+/** Compares two decisions: results, and differences in inputs, versions and reasons. */
 import { Alert, Badge, Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
@@ -28,11 +28,11 @@ const comparisonQuery = (before: string, after: string) =>
     queryKey: ['evaluations', 'comparison', before, after],
     queryFn: ({ signal }) =>
       probity.POST('/api/evaluations/compare', { body: { evaluation_ids: [before, after] }, signal }),
-    // What was decided never changes.
+    // Decisions never change.
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** Others about the same subject, or by the same definition where it is about nobody. */
+/** Decisions about the same subject or, without a subject, by the same definition. */
 const candidatesQuery = ({ subject_id, family, definition_key }: Item | Schemas['Evaluation']) =>
   queryOptions({
     queryKey: ['evaluations', 'others', subject_id, family, definition_key],
@@ -57,7 +57,7 @@ export default function ComparePage() {
   return (
     <Page
       title="Compare two decisions"
-      about="The earlier one to the left. Everything that differs is named, nothing else."
+      about="The earlier decision is on the left. Only differences are shown."
       trail={
         <PageLink to="/evaluations" inherit>
           Evaluations
@@ -65,7 +65,7 @@ export default function ComparePage() {
       }
     >
       {one === '' ? (
-        <EmptyState>Open a decision and choose “Compare”.</EmptyState>
+        <EmptyState>Open a decision and select Compare.</EmptyState>
       ) : (
         <Suspense fallback={<ListSkeleton />}>
           <DecisionChoice one={one} other={other ?? null} />
@@ -80,13 +80,13 @@ function DecisionChoice({ one, other }: { readonly one: string; readonly other: 
   const { data: first } = useSuspenseQuery(evaluationQuery(one))
   const { data: others } = useSuspenseQuery(candidatesQuery(first))
   const choices = others.items.filter(({ evaluation_id }) => evaluation_id !== one)
-  // The ids of decisions rise with time.
+  // The ids of decisions are ordered by time.
   const [before, after] = other !== null && other > one ? [one, other] : [other, one]
   return (
     <Stack gap="md">
       <Select
         label={`Compare the decision of ${formatDateTime(first.decided_at)} with`}
-        placeholder={choices.length === 0 ? 'There is no other decision' : 'Choose another decision'}
+        placeholder={choices.length === 0 ? 'No other decision' : 'Choose another decision'}
         disabled={choices.length === 0}
         searchable
         maw={520}
@@ -117,13 +117,13 @@ function ComparisonView({ before, after }: { readonly before: string; readonly a
         <VersionComparison name="Versions" isSame={data.same_versions} />
       </SimpleGrid>
       {data.changes.length === 0 && (
-        <Alert color="teal" title="Nothing differs" role="status">
-          <Text size="sm">Both documents are the same, field by field.</Text>
+        <Alert color="teal" title="No differences" role="status">
+          <Text size="sm">Both decision documents are identical.</Text>
         </Alert>
       )}
       {groupChangesByPart(data.changes).map(({ title, changes }) => (
         <Section key={title} title={title}>
-          <Changes changes={changes} label={`${title}: what differs`} sides={['Earlier', 'Later']} />
+          <Changes changes={changes} label={`${title}: differences`} sides={['Earlier', 'Later']} />
         </Section>
       ))}
     </>
@@ -151,7 +151,7 @@ function OutcomeComparison({ of: { before, after } }: { readonly of: Comparison 
   })
   const bands = text ? parseDefinition(text.definition).bands : undefined
   return (
-    <Section title="What came out">
+    <Section title="Results">
       <Stack gap="sm">
         <Group gap="md">
           <FromTo from={before} to={after} />

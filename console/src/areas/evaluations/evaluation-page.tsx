@@ -1,4 +1,4 @@
-/** One decision: what it was, why, what it stood on, and everything that can be asked of it afterwards. */
+/** One decision: its outcome, reasons, inputs and versions, with replay, re-evaluation, what-if and downloads. */
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
@@ -11,7 +11,7 @@ import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { getKind, textQuery } from '#console/ui/decision/definition-kind.ts'
 import { parseDefinition } from '#console/ui/decision/definition-model.ts'
-import { ExplanationView, ListLink } from '#console/ui/decision/explanation.tsx'
+import { DecisionInputs, ExplanationView, ListLink } from '#console/ui/decision/explanation.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
 import { useFilter } from '#console/ui/filters.tsx'
@@ -31,8 +31,8 @@ import { WhatIf } from './what-if.tsx'
 
 type Evaluation = Schemas['Evaluation']
 
-const tabs = ['why', 'stood-on', 'today', 'what-if'] as const
-const names = { why: 'Why', 'stood-on': 'What it stood on', today: 'Today', 'what-if': 'What if' } as const
+const tabs = ['why', 'inputs', 'today', 'what-if'] as const
+const names = { why: 'Reasons', inputs: 'Inputs and versions', today: 'Re-evaluate', 'what-if': 'What-if' } as const
 
 export default function EvaluationPage() {
   const { evaluation_id = '' } = useParams({ strict: false }) as { evaluation_id?: string }
@@ -40,21 +40,21 @@ export default function EvaluationPage() {
   return one === null ? <AlteredRecord evaluation_id={evaluation_id} /> : <DecisionPage one={one} />
 }
 
-/** Nothing of an altered record is shown as if it were a decision: only that it was altered, and what exactly. */
+/** The content of an altered record is not shown; only the replay verdict is. */
 function AlteredRecord({ evaluation_id }: { readonly evaluation_id: string }) {
   const may = usePermission()
   return (
     <Page
-      title="An altered record"
-      about="What is stored under this id is not what was decided. Replay it to see what was altered, and keep the database as it is: it is evidence."
+      title="Altered record"
+      about="The stored record differs from the decision that was made. Replay it to see what was altered, and preserve the database as evidence."
       trail={<Breadcrumb />}
     >
       <Stack gap="md">
-        <Facts of={[['Decision', <CopyValue key="id" value={evaluation_id} name="the id of the decision" />]]} />
+        <Facts of={[['Decision id', <CopyValue key="id" value={evaluation_id} name="the decision id" />]]} />
         {may('replayEvaluation') ? (
           <Replay evaluation_id={evaluation_id} />
         ) : (
-          <Text size="sm">A compliance officer or an auditor can replay it.</Text>
+          <Text size="sm">A compliance officer or an auditor can replay the decision.</Text>
         )}
       </Stack>
     </Page>
@@ -78,7 +78,7 @@ function DecisionPage({ one }: { readonly one: Evaluation }) {
   const definition = text ? parseDefinition(text.definition) : null
   const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
     why: <ExplanationTab one={one} />,
-    'stood-on': <InputsAndVersionsTab one={one} />,
+    inputs: <InputsAndVersionsTab one={one} />,
     today: <Reevaluate one={one} bands={definition?.bands} />,
     'what-if': <WhatIf one={one} definition={definition} />,
   }
@@ -121,13 +121,14 @@ function SubjectLine({ one }: { readonly one: Evaluation }) {
   if (one.subject_id === null) {
     return (
       <Text size="sm" c="dimmed" mt="xs">
-        About no subject: nobody is rated by it.
+        No subject: this decision rates nobody.
       </Text>
     )
   }
   return (
     <Text size="sm" mt="xs">
-      About{' '}
+      {' '}
+      Subject:{' '}
       <PageLink to={`/subjects/${one.subject_id}`} inherit>
         {subject?.name ?? `subject ${one.subject_id.slice(-8)}`}
       </PageLink>
@@ -143,12 +144,18 @@ function ExplanationTab({ one }: { readonly one: Evaluation }) {
 function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
   const { definition, receipt } = one
   const kind = getKind(definition.family)
+  const { data } = useSuspenseQuery(explanationQuery(one.evaluation_id))
   return (
     <Stack gap="md">
-      <Section title="Versions it was made on">
+      <DecisionInputs inputs={data.explanation.inputs} />
+      <Section title="Versions used">
         <PlainTable
           label="Versions"
-          head={[{ name: 'What' }, { name: 'Why this one', from: 'sm' }, { name: 'Content hash', from: 'md' }]}
+          head={[
+            { name: 'Matrix, rule or list' },
+            { name: 'Selected because', from: 'sm' },
+            { name: 'Content hash', from: 'md' },
+          ]}
         >
           <Table.Tr>
             <Table.Td>
@@ -160,7 +167,7 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
                 {kind.word} {definition.key}, version {definition.version}
               </SearchLink>
             </Table.Td>
-            <Table.Td visibleFrom="sm">in force then</Table.Td>
+            <Table.Td visibleFrom="sm">in force at that time</Table.Td>
             <Table.Td visibleFrom="md" className="mono">
               {definition.content_hash.slice(0, 16)}
             </Table.Td>
@@ -187,8 +194,8 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
             ['Manifest hash', <CopyValue key="manifest" value={receipt.manifest_hash} name="the manifest hash" />],
             ['Document hash', <CopyValue key="document" value={one.document_hash} name="the document hash" />],
             ['Valid at', <DateTime key="valid" at={receipt.valid_at} />],
-            ['As known at', <DateTime key="known" at={receipt.known_at} />],
-            ['Engine', `number ${one.engine}`],
+            ['Known at', <DateTime key="known" at={receipt.known_at} />],
+            ['Engine', `version ${one.engine}`],
           ]}
         />
       </Section>
@@ -197,9 +204,9 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
 }
 
 const viaTexts: Readonly<Record<string, string>> = {
-  'tenant-own': 'this tenant’s own list',
+  'tenant-own': 'list of this tenant',
   'tenant-pin': 'pinned by this tenant',
-  shared: 'shared, in force for everybody',
+  shared: 'shared list in force',
 }
 
 function Downloads({ one }: { readonly one: Evaluation }) {
@@ -228,7 +235,7 @@ function Downloads({ one }: { readonly one: Evaluation }) {
       )}
       {may('getEvaluationPack') && (
         <Button variant="default" loading={pack.isRunning} onClick={() => pack.run(undefined)}>
-          Examiner’s pack
+          Examiner’s package
         </Button>
       )}
     </Group>

@@ -1,4 +1,4 @@
-/** Questions about one decision. A decision never changes, so its answers are kept. */
+/** Queries about one decision. A decision never changes, so responses stay cached. */
 import { isProblem, problemFromResponse } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
@@ -11,7 +11,7 @@ export const evaluationQuery = (evaluation_id: string) =>
     staleTime: 60_000,
   })
 
-/** The same, or null where what is stored is not what was decided: that is an answer, and the most important one. */
+/** The decision, or null if the stored record was altered. */
 export const recordQuery = (evaluation_id: string) =>
   queryOptions({
     queryKey: ['evaluations', 'record', evaluation_id],
@@ -42,7 +42,7 @@ export const inputsQuery = (evaluation_id: string) =>
     staleTime: 60_000,
   })
 
-/** The archive for an examiner; a plain link would not send the token. */
+/** Downloads the examiner’s package through the client, because a plain link sends no token. */
 export async function readPack(evaluation_id: string): Promise<Blob> {
   const { data, error, response } = await probity.raw.GET('/api/evaluations/{evaluation_id}/pack', {
     params: { path: { evaluation_id } },

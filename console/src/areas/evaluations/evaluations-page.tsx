@@ -1,4 +1,4 @@
-/** Decisions, newest first, found by what decided, the result, the subject and the time. */
+/** All decisions, newest first, filtered by matrix or rule, result, subject and time. */
 import '../../ui/decision/decision.css'
 import { Badge, Group, Table, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
@@ -61,7 +61,7 @@ export default function EvaluationsPage() {
   return (
     <Page
       title="Evaluations"
-      about="Every decision with the versions it was made on. It can be explained, replayed byte for byte, and carried away as proof."
+      about="All decisions with the versions they used. Each can be explained, replayed and exported as evidence."
       actions={may('createEvaluation') && <ButtonLink to="/evaluations/new">New evaluation</ButtonLink>}
     >
       <Group gap="xs" mb="sm" align="flex-end">
@@ -75,7 +75,7 @@ export default function EvaluationsPage() {
       <ListTable<Item>
         label="Evaluations"
         list={list}
-        empty="No decision fits this search."
+        empty="No matching decision."
         head={[
           { name: 'Result' },
           { name: 'Decided by' },
@@ -129,7 +129,7 @@ function Row({ one }: { readonly one: Item }) {
       <Table.Td>
         <PageLink to={`/evaluations/${one.evaluation_id}`} size="sm" className="nowrap">
           <RelativeTime at={one.decided_at} />
-          <span className="sr-only">, open the decision of {one.definition_key}</span>
+          <span className="sr-only">, open the decision on {one.definition_key}</span>
         </PageLink>
       </Table.Td>
       <Table.Td visibleFrom="md">

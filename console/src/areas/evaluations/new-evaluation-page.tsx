@@ -1,4 +1,4 @@
-/** Deciding now: choose what decides, whom it is about, give the inputs it asks for, look first or store it. */
+/** Evaluates a subject or inputs with a matrix or rule, with an optional preview. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
@@ -16,7 +16,7 @@ import {
   ruleKind,
   textQuery,
 } from '#console/ui/decision/definition-kind.ts'
-import { parseDefinition } from '#console/ui/decision/definition-model.ts'
+import { type Bands, parseDefinition } from '#console/ui/decision/definition-model.ts'
 import { ExplanationView } from '#console/ui/decision/explanation.tsx'
 import { type Inputs, InputsForm } from '#console/ui/decision/inputs-form.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
@@ -53,14 +53,14 @@ export default function NewEvaluationPage() {
     const subject = search.subject === undefined ? {} : { subject: search.subject }
     navigate({
       to: '.',
-      search: (value === null ? subject : { [to as string]: name, ...subject }) as never,
+      search: value === null ? subject : { [to as string]: name, ...subject },
       replace: true,
     })
   }
   return (
     <Page
       title="New evaluation"
-      about="Decided with the versions in force, and kept with its explanation and its receipt. Nothing is decided on missing or wrong data."
+      about="Uses the versions in force and stores the decision with its explanation and receipt. Missing or invalid inputs are rejected."
       trail={
         <PageLink to="/evaluations" inherit>
           Evaluations
@@ -69,7 +69,7 @@ export default function NewEvaluationPage() {
     >
       <Stack gap="md" maw={980}>
         <Select
-          label="What decides"
+          label="Matrix or rule"
           placeholder="Choose a matrix or a rule"
           searchable
           value={chosen}
@@ -108,16 +108,11 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
   const [inputs, setInputs] = useState<Inputs>({})
   const [subject_id, setSubject] = useState(subject)
   const [preview, setPreview] = useState<Schemas['EvaluationPreview'] | null>(null)
-  const { data: about } = useQuery({
-    queryKey: ['subjects', 'one', subject_id],
-    queryFn: ({ signal }) => probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id } }, signal }),
-    enabled: /^[0-9a-f-]{36}$/.test(subject_id),
-    throwOnError: false,
-  })
+  const about = useSubject(subject_id)
   const body = {
     ...(kind.family === 'matrix' ? { matrix_key: definition_key } : { rule_key: definition_key }),
     ...(subject_id !== '' && { subject_id }),
-    inputs: inputs as never,
+    inputs,
   }
   const look = useApiMutation(() => probity.POST('/api/evaluations/preview', { body }), {
     invalidates: [],
@@ -125,7 +120,7 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
   })
   const decide = useApiMutation(() => probity.POST('/api/evaluations', { body }), {
     invalidates: ['evaluations', 'subjects'],
-    successMessage: 'Decided and kept',
+    successMessage: 'Decision stored',
     onDone: ({ evaluation_id }) => navigate({ to: `/evaluations/${evaluation_id}` }),
   })
   const problem = decide.problem ?? look.problem
@@ -142,32 +137,20 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
       }}
     >
       <Stack gap="md">
-        <TextInput
-          label="Subject"
-          description="Whose attributes are inputs, and who gets the rating; may be left empty."
-          placeholder="Id of the subject"
-          classNames={{ input: 'mono' }}
-          value={subject_id}
-          onChange={(event) => setSubject(event.currentTarget.value.trim())}
-        />
-        {about && (
-          <Text size="sm" role="status">
-            {about.name}, {about.subject_type}
-          </Text>
-        )}
+        <SubjectField subject_id={subject_id} about={about} onChange={setSubject} />
         <Section title="Inputs">
           <InputsForm
             inputs={definition.inputs ?? []}
             values={inputs}
             onChange={setInputs}
             faults={faults}
-            known={(about?.attributes ?? {}) as Inputs}
+            known={about?.attributes ?? {}}
           />
         </Section>
         <ProblemNote problem={problem} />
         <Group gap="xs">
           <Button type="submit" loading={decide.isRunning}>
-            Decide and keep
+            Evaluate
           </Button>
           {may('previewEvaluation') && (
             <Button
@@ -182,15 +165,60 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
             </Button>
           )}
         </Group>
-        {preview && (
-          <>
-            <Section title="It would be">
-              <Verdict outcome={preview.outcome} bands={definition.bands} />
-            </Section>
-            <ExplanationView outcome={preview.outcome} explanation={preview.explanation} lists={preview.lists} />
-          </>
-        )}
+        {preview && <PreviewResult preview={preview} bands={definition.bands} />}
       </Stack>
     </form>
+  )
+}
+
+function useSubject(subject_id: string): Schemas['Subject'] | undefined {
+  const { data } = useQuery({
+    queryKey: ['subjects', 'one', subject_id],
+    queryFn: ({ signal }) => probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id } }, signal }),
+    enabled: /^[0-9a-f-]{36}$/.test(subject_id),
+    throwOnError: false,
+  })
+  return data
+}
+
+interface SubjectFieldProps {
+  readonly subject_id: string
+  readonly about: Schemas['Subject'] | undefined
+  readonly onChange: (subject_id: string) => void
+}
+
+function SubjectField({ subject_id, about, onChange }: SubjectFieldProps) {
+  return (
+    <>
+      <TextInput
+        label="Subject"
+        description="Optional. Its attributes are used as inputs, and it receives the rating."
+        placeholder="Subject id"
+        classNames={{ input: 'mono' }}
+        value={subject_id}
+        onChange={(event) => onChange(event.currentTarget.value.trim())}
+      />
+      {about && (
+        <Text size="sm" role="status">
+          {about.name}, {about.subject_type}
+        </Text>
+      )}
+    </>
+  )
+}
+
+interface PreviewResultProps {
+  readonly preview: Schemas['EvaluationPreview']
+  readonly bands: Bands | undefined
+}
+
+function PreviewResult({ preview, bands }: PreviewResultProps) {
+  return (
+    <>
+      <Section title="Preview of the outcome">
+        <Verdict outcome={preview.outcome} bands={bands} />
+      </Section>
+      <ExplanationView outcome={preview.outcome} explanation={preview.explanation} lists={preview.lists} />
+    </>
   )
 }

@@ -1,4 +1,4 @@
-/** The same inputs with what is in force today: whether the answer is another one, and which version made the difference. */
+/** Re-evaluates a decision with the versions in force today, and names the versions that change the result. */
 import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -32,10 +32,10 @@ export function Reevaluate({ one, bands }: ReevaluateProps) {
     <Stack gap="md">
       <Group gap="sm">
         <Button loading={again.isRunning} onClick={() => again.run(undefined)}>
-          Decide with today’s versions
+          Re-evaluate with current versions
         </Button>
         <Text size="sm" c="dimmed">
-          Nothing is stored, and nobody is rated.
+          Nothing is stored, and no rating changes.
         </Text>
       </Group>
       <ProblemNote problem={again.problem} />
@@ -48,7 +48,9 @@ function ReevaluationResult({ answer, bands }: { readonly answer: Reevaluation; 
   const { before, after, switches, changes } = answer
   return (
     <>
-      <Section title={answer.same_outcome ? 'The same today' : 'Different today'}>
+      <Section
+        title={answer.same_outcome ? 'Same result with current versions' : 'Different result with current versions'}
+      >
         <Stack gap="sm">
           <FromTo from={before} to={after.outcome} />
           {after.outcome && (
@@ -58,17 +60,22 @@ function ReevaluationResult({ answer, bands }: { readonly answer: Reevaluation; 
               {...(before.score_bps !== null && { other: { name: 'then', score_bps: before.score_bps } })}
             />
           )}
-          <Findings findings={after.findings} title="Nothing could be decided today" />
-          {changes.length > 0 && <Changes changes={changes} label="Changes of the outcome" sides={['Then', 'Today']} />}
+          <Findings findings={after.findings} title="No decision possible with current versions" />
+          {changes.length > 0 && <Changes changes={changes} label="Outcome changes" sides={['Then', 'Today']} />}
         </Stack>
       </Section>
-      <Section title="Which version made the difference">
+      <Section title="Cause of the difference">
         {switches.length === 0 ? (
-          <Text size="sm">Everything is as it was: no list and no definition has another version today.</Text>
+          <Text size="sm">No version has changed since the decision.</Text>
         ) : (
           <PlainTable
-            label="Versions that are different today"
-            head={[{ name: 'What' }, { name: 'Version' }, { name: 'Effect' }, { name: 'Alone it gives', from: 'sm' }]}
+            label="Changed versions"
+            head={[
+              { name: 'Matrix, rule or list' },
+              { name: 'Version' },
+              { name: 'Effect' },
+              { name: 'Result with this change alone', from: 'sm' },
+            ]}
           >
             {switches.map((one) => (
               <SwitchRow key={`${one.family} ${one.key}`} one={one} />
@@ -81,11 +88,11 @@ function ReevaluationResult({ answer, bands }: { readonly answer: Reevaluation; 
 }
 
 const effectTexts: Readonly<Record<Switch['effect'] | 'unknown', readonly [words: string, color: string]>> = {
-  whole: ['makes all of the difference', 'red'],
-  part: ['makes another difference', 'orange'],
-  joint: ['only together with others', 'yellow'],
-  none: ['makes no difference', 'gray'],
-  unknown: ['there was no time to try it', 'gray'],
+  whole: ['causes the whole difference', 'red'],
+  part: ['causes a different change', 'orange'],
+  joint: ['only in combination with others', 'yellow'],
+  none: ['no effect', 'gray'],
+  unknown: ['not tested: time limit reached', 'gray'],
 }
 
 function SwitchRow({ one }: { readonly one: Switch }) {

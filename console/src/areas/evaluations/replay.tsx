@@ -1,4 +1,4 @@
-/** Deciding again on exactly what was pinned, with a verdict nobody overlooks. */
+/** Replays a decision on its recorded versions and shows the verdict. */
 import '../../ui/registry.css'
 import '../../ui/decision/decision.css'
 import { Button, Group, Stack, Text } from '@mantine/core'
@@ -14,9 +14,9 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 type ReplayResponse = Schemas['Replay']
 
 const verdictTexts = {
-  identical: ['Identical', 'Decided again on what was pinned: the same document, byte for byte.'],
-  different: ['Different', 'The stored record is intact, but deciding again gives another document.'],
-  tampered: ['Tampered', 'The record, its receipt or what it pins was altered.'],
+  identical: ['Identical', 'The replay on the recorded versions produced the same document, byte for byte.'],
+  different: ['Different', 'The stored record is intact, but the replay produced a different document.'],
+  tampered: ['Tampered', 'The record, its receipt or a recorded version was altered.'],
 } as const
 
 export function Replay({ evaluation_id }: { readonly evaluation_id: string }) {
@@ -33,7 +33,7 @@ export function Replay({ evaluation_id }: { readonly evaluation_id: string }) {
         </Button>
         {replayed === null && (
           <Text size="sm" c="dimmed">
-            Decides again from the receipt and compares byte by byte.
+            Repeats the decision from its receipt and compares the result byte by byte.
           </Text>
         )}
       </Group>

@@ -1,4 +1,4 @@
-/** Other inputs on the versions of the decision, and the smallest change that would have altered the result. */
+/** Evaluates changed inputs on the versions of a decision, and finds the smallest change that alters the result. */
 import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -28,7 +28,7 @@ interface WhatIfProps {
 
 export function WhatIf({ one, definition }: WhatIfProps) {
   const may = usePermission()
-  if (definition === null) return <EmptyState>The definition cannot be read here.</EmptyState>
+  if (definition === null) return <EmptyState>The definition is not available.</EmptyState>
   return may('getEvaluationInputs') ? (
     <WithInputs one={one} definition={definition} />
   ) : (
@@ -55,13 +55,13 @@ function WhatIfForm({ one, definition, stored }: WhatIfFormProps) {
     (asked: { inputs: Record<string, unknown>; search: boolean }) =>
       probity.POST('/api/evaluations/{evaluation_id}/what-if', {
         params: { path: { evaluation_id } },
-        body: { inputs: asked.inputs as never, search: asked.search },
+        body: { inputs: asked.inputs, search: asked.search },
       }),
     { invalidates: [], onDone: setAnswer },
   )
   return (
     <Stack gap="md">
-      <Section title="Change an input">
+      <Section title="Change inputs">
         <form
           onSubmit={(event) => {
             event.preventDefault()
@@ -76,24 +76,24 @@ function WhatIfForm({ one, definition, stored }: WhatIfFormProps) {
               faults={answer?.after.findings ?? []}
             />
             <Checkbox
-              label="Also search the smallest change that alters the result"
+              label="Also find the smallest change that alters the result"
               checked={search}
               onChange={(event) => setSearch(event.currentTarget.checked)}
             />
             <ProblemNote problem={explore.problem} />
             <Group gap="xs">
               <Button type="submit" loading={explore.isRunning}>
-                What if
+                Run what-if
               </Button>
               <Button variant="default" onClick={() => setInputs(stored)}>
-                As it was
+                Reset inputs
               </Button>
             </Group>
           </Stack>
         </form>
       </Section>
       {answer && (
-        <Section title="It would have been">
+        <Section title="Result with these inputs">
           <Stack gap="sm">
             <FromTo from={answer.before} to={answer.after.outcome} />
             {answer.after.outcome && (
@@ -106,8 +106,8 @@ function WhatIfForm({ one, definition, stored }: WhatIfFormProps) {
                 })}
               />
             )}
-            <Findings findings={answer.after.findings} title="Nothing could be decided" />
-            {answer.changes.length > 0 && <Changes changes={answer.changes} label="Changes of the outcome" />}
+            <Findings findings={answer.after.findings} title="No decision possible" />
+            {answer.changes.length > 0 && <Changes changes={answer.changes} label="Outcome changes" />}
           </Stack>
         </Section>
       )}
@@ -125,9 +125,9 @@ function SmallestChanges({ search, definition }: SmallestChangesProps) {
   const titleOf = (name: string) => definition.inputs?.find((input) => input.name === name)?.title ?? name
   const { changes, searched } = search
   return (
-    <Section title="The smallest change that alters the result">
+    <Section title="Smallest change that alters the result">
       {changes.length === 0 ? (
-        <Text size="sm">None was found.</Text>
+        <Text size="sm">None found.</Text>
       ) : (
         <Stack gap="xs" component="ul" className="plain-list" aria-label="Smallest changes">
           {changes.slice(0, 12).map(({ changed, result }) => (
@@ -146,10 +146,10 @@ function SmallestChanges({ search, definition }: SmallestChangesProps) {
         </Stack>
       )}
       <Text size="xs" c="dimmed" mt="xs">
-        {searched.decisions.toLocaleString('en')} decisions were tried, changing up to {searched.together} inputs at
+        {searched.decisions.toLocaleString('en')} decisions were tested, changing up to {searched.together} inputs at
         once.
-        {searched.not_searched.length > 0 && ` Left as they are: ${searched.not_searched.map(titleOf).join(', ')}.`}
-        {searched.truncated && ' Something was left untried, for its number or its time.'}
+        {searched.not_searched.length > 0 && ` Not varied: ${searched.not_searched.map(titleOf).join(', ')}.`}
+        {searched.truncated && ' The search was limited by the number of combinations or by time.'}
       </Text>
     </Section>
   )

@@ -1,4 +1,4 @@
-/** The first page: for those who are signed in, who they are, what waits for them, what runs, and how the server is. */
+/** The home page of a signed-in user: account, approvals, running jobs and server status. */
 import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useToken } from '#console/session/session.ts'
@@ -27,12 +27,12 @@ function SignedInHome() {
           {may('listChangeRequestInbox') && <Inbox />}
           {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
           <RunningJobs />
-          <Section title="This server">
+          <Section title="Server status">
             <ReadinessChecks />
           </Section>
         </Stack>
         <Stack gap="md">
-          <Section title="You">
+          <Section title="Your account">
             <Facts
               of={[
                 ['Name', me.name],
@@ -40,12 +40,12 @@ function SignedInHome() {
                 ['Tenant', `${me.tenant.name} (${me.tenant.slug})`],
                 ['Tenant id', <CopyValue key="tenant" value={me.tenant.tenant_id} name="the tenant id" />],
                 ['Principal', <CopyValue key="principal" value={me.principal} name="the principal" />],
-                ['Token ends', <RelativeTime key="ends" at={me.expires_at} />],
+                ['Token expires', <RelativeTime key="ends" at={me.expires_at} />],
                 ['Issuer', me.issuer],
               ]}
             />
             <Text size="xs" c="dimmed" mt="xs">
-              {me.operations.length} operations of the API are open to you.
+              {me.operations.length} API operations are available to you.
             </Text>
           </Section>
         </Stack>

@@ -1,4 +1,4 @@
-/** The changes that wait for a decision by whoever looks. */
+/** Change requests waiting for the approval of the user. */
 import { Skeleton, Text } from '@mantine/core'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -22,7 +22,7 @@ export function Inbox() {
   })
   return (
     <Section
-      title="Waits for your decision"
+      title="Waiting for your approval"
       aside={
         <PageLink to="/change-requests" size="sm">
           All change requests
@@ -33,7 +33,7 @@ export function Inbox() {
       {data === undefined && error === null && <Skeleton height={60} />}
       {data?.items.length === 0 && (
         <Text size="sm" c="dimmed">
-          Nothing waits for you.
+          No change request is waiting for you.
         </Text>
       )}
       <ul className="rows">

@@ -1,4 +1,4 @@
-/** Asks the server every few seconds whether it is ready, and shows each of its checks. */
+/** Polls the readiness of the server and shows each check. */
 import { Alert, Badge, Group, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probe } from '#console/session/client.ts'
@@ -19,7 +19,7 @@ const interval_ms = 5_000
 async function loadReadiness(signal: AbortSignal): Promise<Readiness> {
   const { data, error } = await probe.raw.GET('/api/health/ready', { signal })
   const body = (data ?? error ?? {}) as Partial<Readiness>
-  // A server that is shutting down answers with a problem, whose status is a number and which lists no checks.
+  // A server that is shutting down returns a problem without checks.
   const status = typeof body.status === 'string' ? body.status : 'not_ready'
   return { status, checks: body.checks ?? {} }
 }
@@ -34,12 +34,12 @@ export function ReadinessChecks() {
   })
   if (isError) {
     return (
-      <Alert color="red" title="The server does not answer" role="status">
-        Asking again every {interval_ms / 1000} seconds.
+      <Alert color="red" title="The server is not responding" role="status">
+        Checking again every {interval_ms / 1000} seconds.
       </Alert>
     )
   }
-  if (data === undefined) return <Skeleton height={160} aria-label="Asking the server" />
+  if (data === undefined) return <Skeleton height={160} aria-label="Checking the server" />
   return (
     <>
       <Group justify="space-between" mb="xs">
@@ -54,7 +54,7 @@ export function ReadinessChecks() {
         {Object.entries(data.checks).map(([name, check]) => (
           <li key={name}>
             <Text span size="sm" fw={500}>
-              {toSentence(name)}
+              {checkLabels[name] ?? toSentence(name)}
             </Text>
             <Text span size="sm" c="dimmed" flex={1}>
               {details(check)}
@@ -65,6 +65,13 @@ export function ReadinessChecks() {
       </ul>
     </>
   )
+}
+
+/** Checks whose wire name is not what users call them. */
+const checkLabels: Readonly<Record<string, string>> = {
+  schema: 'Database schema',
+  walls: 'Tenant isolation',
+  seed: 'Seed data',
 }
 
 function details({ status: _status, latency_ms, ...rest }: Check): string {

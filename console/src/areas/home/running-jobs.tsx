@@ -1,4 +1,4 @@
-/** Long work under way, with its progress as it goes. */
+/** Running jobs with their progress. */
 import { Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -28,7 +28,7 @@ export function RunningJobs() {
   })
   return (
     <Section
-      title="Running work"
+      title="Running jobs"
       aside={
         <PageLink to="/jobs" size="sm">
           All jobs

@@ -1,4 +1,4 @@
-/** The first page for somebody who is not signed in: what this server is, whether it is well, and the ways in. */
+/** The home page of a signed-out user: server status, sign-in and API documentation. */
 import { Anchor, Box, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { SessionEndNote } from '#console/session/session-end-note.tsx'
 import { TokenBox } from '#console/session/token-box.tsx'
@@ -8,7 +8,7 @@ import { Section } from '#console/ui/section.tsx'
 import { ReadinessChecks } from './readiness.tsx'
 
 export function Welcome() {
-  const heading = usePageFocus('Overview')
+  const heading = usePageFocus('Home')
   return (
     <Box className="page" maw={1080}>
       <Stack gap="xl">
@@ -17,12 +17,12 @@ export function Welcome() {
             Decisions you can prove
           </Title>
           <Text size="lg" c="dimmed">
-            Probity keeps policy data in versions, evaluates risk against them, and can replay every decision exactly as
-            it was made. Each tenant sees its own data only; the database itself enforces that.
+            Probity versions policy data, evaluates risk against it, and can replay every decision exactly as it was
+            made. Each tenant sees only its own data; the database enforces this.
           </Text>
         </Stack>
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-          <Section title="This server">
+          <Section title="Server status">
             <ReadinessChecks />
           </Section>
           <Stack gap="md">
@@ -45,7 +45,7 @@ export function Welcome() {
                     OpenAPI document
                   </Anchor>
                   <Text size="sm" c="dimmed">
-                    The same as JSON, for generators and tests
+                    The API description as JSON, for client generators and tests
                   </Text>
                 </List.Item>
               </List>

@@ -1,4 +1,4 @@
-/** The options of an adapter as a form, made from its JSON Schema; what is too rich for a field is written as JSON. */
+/** The options of an adapter as a form built from its JSON Schema. Structured options are edited as JSON. */
 import { JsonInput, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { toSentence } from '#console/ui/format.ts'
 
@@ -20,7 +20,7 @@ const isSimple = ({ type, items }: OptionSchema = {}): boolean =>
 interface AdapterOptionsProps {
   readonly schema: Readonly<Record<string, unknown>>
   readonly value: Options
-  /** The rich options, as they are typed. */
+  /** The structured options as JSON text. */
   readonly rich: string
   readonly onChange: (value: Options) => void
   readonly onRich: (text: string) => void
@@ -55,12 +55,12 @@ export function AdapterOptions({ schema, value, rich, onChange, onRich }: Adapte
       {others.length > 0 && (
         <>
           <JsonInput
-            label="Further options, as JSON"
-            description={`An object with any of: ${others.join(', ')}. Not needed when the file names its fields as the type does.`}
+            label="Further options as JSON"
+            description={`An object with any of: ${others.join(', ')}. Not needed if the file uses the field names of the type.`}
             autosize
             minRows={2}
             maxRows={14}
-            validationError="This is not JSON."
+            validationError="This is not valid JSON."
             formatOnBlur
             value={rich}
             onChange={onRich}
@@ -141,7 +141,7 @@ function OptionField({ name, schema, isRequired, value, onChange }: OptionFieldP
   )
 }
 
-/** The two parts as one object; null while the rich one is not a JSON object. */
+/** Both parts as one object; null while the JSON text is not an object. */
 export function mergeOptions(plain: Options, rich: string): Options | null {
   if (rich.trim() === '') return plain
   try {

@@ -1,4 +1,4 @@
-/** What a file of changes does to its base version. */
+/** The changes of a delta file relative to its base version. */
 import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 
@@ -10,9 +10,9 @@ export function DeltaSentence({ counts }: { readonly counts: Counts }) {
   return (
     <Text size="sm">
       Changes to version {base_version}: {shown(added)} added, {shown(changed)} changed, {shown(removed)} removed
-      {untouched !== null && `, ${shown(untouched)} stay as they are`}.
+      {untouched !== null && `, ${shown(untouched)} unchanged`}.
       {unmatched_removals > 0 &&
-        ` ${shown(unmatched_removals)} to be removed are not in that version: the file may belong to another one.`}
+        ` ${shown(unmatched_removals)} removed keys are not in that version: the file may be based on another version.`}
     </Text>
   )
 }

@@ -1,4 +1,4 @@
-/** Whether a file is the whole list or holds the publisher's changes only, and how it says what is removed. */
+/** Whether a file is the complete list or a delta, and how the delta marks removed entries. */
 import { SegmentedControl, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 import type { Delta } from './import-request.ts'
@@ -14,12 +14,12 @@ export const FULL_FILE: DeltaForm = { is_delta: false, pointer: '', values: [], 
 /** Null: the file is the whole list. */
 export function toDelta({ is_delta, pointer, values, keys }: DeltaForm, base_version: number): Delta | null {
   if (!is_delta) return null
-  const marker = pointer !== '' && values.length > 0 ? { pointer: toPointer(pointer), values } : undefined
-  const removed = { ...(marker && { marker }), ...(keys.length > 0 && { keys }) }
+  const marker = pointer !== '' && values.length > 0 ? { pointer: toPointer(pointer), values: [...values] } : undefined
+  const removed = { ...(marker && { marker }), ...(keys.length > 0 && { keys: [...keys] }) }
   return { base_version, ...(Object.keys(removed).length > 0 && { removed }) }
 }
 
-/** People write the name of a column. */
+/** Users may enter a column name instead of a pointer. */
 const toPointer = (text: string): string => (text.startsWith('/') ? text : `/${text}`)
 
 interface DeltaModeProps {
@@ -33,11 +33,11 @@ export function DeltaMode({ dataset, value, onChange }: DeltaModeProps) {
   return (
     <Stack gap="sm">
       <SegmentedControl
-        aria-label="What the file holds"
+        aria-label="Content of the file"
         maw={420}
         value={value.is_delta ? 'delta' : 'full'}
         data={[
-          { value: 'full', label: 'Full file' },
+          { value: 'full', label: 'Complete list' },
           { value: 'delta', label: 'Changes only' },
         ]}
         onChange={(mode) => onChange({ ...value, is_delta: mode === 'delta' })}
@@ -45,26 +45,26 @@ export function DeltaMode({ dataset, value, onChange }: DeltaModeProps) {
       {value.is_delta && (
         <>
           <Text size="sm">
-            The file holds added and changed entries. All others stay as in version {dataset.head_version}, the newest
-            one.
+            The file contains added and changed entries. All other entries are taken from version {dataset.head_version}
+            , the newest one.
           </Text>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
             <TextInput
-              label="Member that marks removed rows"
+              label="Field that marks removed rows"
               placeholder="action"
               maxLength={200}
               value={value.pointer}
               onChange={(event) => onChange({ ...value, pointer: event.currentTarget.value.trim() })}
             />
             <TagsInput
-              label="Its values for removed"
+              label="Values that mean removed"
               placeholder="D"
               value={[...value.values]}
               onChange={(values) => onChange({ ...value, values })}
             />
           </SimpleGrid>
           <TagsInput
-            label="Keys of further entries to remove"
+            label="Additional keys to remove"
             value={[...value.keys]}
             onChange={(keys) => onChange({ ...value, keys })}
           />

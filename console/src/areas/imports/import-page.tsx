@@ -1,4 +1,4 @@
-/** One import, followed as it goes: progress, counts, every rejected row, the gates in its way, and what came of it. */
+/** One import: progress, counts, rejected rows, blocking gates and result. */
 import { Alert, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
@@ -84,7 +84,7 @@ function Progress({ one, job_id }: { readonly one: Import; readonly job_id: stri
   return (
     <div role="status">
       <Text size="sm" mb="xs">
-        The file is being read. You may leave this page; the import goes on.
+        The file is being read. You can leave this page.
       </Text>
       <JobProgress job={job} />
     </div>
@@ -98,19 +98,19 @@ function Actions({ one }: { readonly one: Import }) {
       probity.POST('/api/reference-data/imports/{import_id}/cancel', {
         params: { path: { import_id: one.import_id } },
       }),
-    { invalidates: ['imports', 'jobs'], successMessage: 'The import was asked to stop' },
+    { invalidates: ['imports', 'jobs'], successMessage: 'Import cancellation requested' },
   )
   return (
     <>
       <ProblemNote problem={cancel.problem} />
       {isOngoing(one) && may('cancelImport') && (
         <Button variant="default" loading={cancel.isRunning} onClick={() => cancel.run(undefined)}>
-          Cancel the import
+          Cancel import
         </Button>
       )}
       {!isOngoing(one) && may('startImport') && (
         <SearchButton to="/imports/new" search={{ list: one.list_key }} variant="default">
-          {one.state === 'rejected' ? 'Import a corrected file' : 'Import another file'}
+          {one.state === 'rejected' ? 'Import corrected file' : 'Import another file'}
         </SearchButton>
       )}
     </>
@@ -122,30 +122,30 @@ function Outcome({ one }: { readonly one: Import }) {
   if (one.state === 'rejected') {
     const { rejected, rows } = one.counts ?? { rejected: 0, rows: 0 }
     return (
-      <Alert color="red" icon={<Icon name="warning" />} title="No version was made" role="status">
+      <Alert color="red" icon={<Icon name="warning" />} title="No version created" role="status">
         {rows > 0
-          ? `${rejected.toLocaleString('en')} of ${formatCount(rows, 'row')} were rejected. Correct them in the file and import it again; nothing of this one is kept.`
-          : 'Rows were rejected. Correct the file and import it again; nothing of this one is kept.'}
+          ? `${rejected.toLocaleString('en')} of ${formatCount(rows, 'row')} were rejected. Correct the file and import it again; nothing was stored.`
+          : 'Rows were rejected. Correct the file and import it again; nothing was stored.'}
       </Alert>
     )
   }
   if (one.state === 'unchanged') {
     return (
-      <Alert color="gray" title="Nothing new" role="status">
-        The file holds exactly what the newest version holds, so no version was made.
+      <Alert color="gray" title="No changes" role="status">
+        The file has the same content as the newest version, so no version was created.
       </Alert>
     )
   }
   if (one.state === 'blocked') {
     return (
-      <Alert color="orange" icon={<Icon name="warning" />} title="A guard stopped it" role="status">
-        The file was read, but the version it would make breaks the list’s guards. Look at the source first.
+      <Alert color="orange" icon={<Icon name="warning" />} title="Stopped by a guard" role="status">
+        The new version would violate the guards of the list. Check the source file first.
       </Alert>
     )
   }
   if (one.state === 'failed') {
     return (
-      <Alert color="red" title={String(one.problem?.['title'] ?? 'It did not work')} role="alert">
+      <Alert color="red" title={String(one.problem?.['title'] ?? 'Import failed')} role="alert">
         {String(one.problem?.['detail'] ?? 'Start it again.')}
       </Alert>
     )
@@ -163,20 +163,20 @@ function PublishedNote({ one }: { readonly one: Import }) {
   })
   const isGoverning = active === to
   return (
-    <Alert color="teal" icon={<Icon name="check" />} title={`Version ${to} is published`} role="status">
+    <Alert color="teal" icon={<Icon name="check" />} title={`Version ${to} published`} role="status">
       <Stack gap="xs">
         <Text size="sm">
           {isGoverning
             ? 'It is in force.'
             : active === null
-              ? 'It is not in force yet; nothing else of this list is, either.'
-              : `It is not in force yet: version ${active} is.`}
+              ? 'It is not in force yet. No version of this list is in force.'
+              : `It is not in force yet. Version ${active} is in force.`}
         </Text>
         {difference?.summary && <DifferenceCounts of={difference.summary} />}
         <Group gap="xs">
           {active !== null && !isGoverning && (
             <SearchButton size="xs" to={`/datasets/${one.list_key}/diff`} search={{ from: active, to, origin: 'own' }}>
-              Compare with the version in force
+              Compare with version in force
             </SearchButton>
           )}
           <SearchButton
@@ -185,7 +185,7 @@ function PublishedNote({ one }: { readonly one: Import }) {
             to={`/datasets/${one.list_key}`}
             search={{ tab: 'versions', origin: 'own' }}
           >
-            Open the list
+            Open list
           </SearchButton>
         </Group>
       </Stack>
@@ -193,7 +193,7 @@ function PublishedNote({ one }: { readonly one: Import }) {
   )
 }
 
-/** What was read, and beside it what is doubtful about it. */
+/** Counts and warnings. */
 function Counts({ one: { counts, delta, warnings } }: { readonly one: Import }) {
   if (counts === null && warnings.length === 0) return null
   return (
@@ -229,7 +229,7 @@ function Counts({ one: { counts, delta, warnings } }: { readonly one: Import }) 
 
 function ImportRecord({ one }: { readonly one: Import }) {
   return (
-    <Section title="Record">
+    <Section title="Details">
       <Facts
         of={[
           ['File', one.source.file_name],
@@ -238,14 +238,14 @@ function ImportRecord({ one }: { readonly one: Import }) {
             ? ['SHA-256', one.source.sha256 && <CopyValue value={one.source.sha256} name="the file hash" />]
             : ['File fingerprint', <CopyValue key="file" value={one.source.fingerprint} name="the file fingerprint" />],
           ['Adapter', `${one.adapter_key}, version ${one.adapter_version}`],
-          one.files.length > 0 && ['Read', <SourceFiles key="files" files={one.files} />],
+          one.files.length > 0 && ['Files read', <SourceFiles key="files" files={one.files} />],
           ['Started by', <Principal key="by" of={one.created_by} />],
           ['Started', <DateTime key="at" at={one.created_at} />],
-          one.finished_at !== null && ['Took', formatDuration(one.created_at, one.finished_at)],
+          one.finished_at !== null && ['Duration', formatDuration(one.created_at, one.finished_at)],
           one.job_id !== null && [
             'Job',
             <PageLink key="job" to={`/jobs/${one.job_id}`} size="sm">
-              Open the job
+              Open job
             </PageLink>,
           ],
         ]}

@@ -1,4 +1,4 @@
-/** The rejected rows of an import, by what is wrong with them, page by page. */
+/** The rejected rows of an import, grouped by reason. */
 import { Button, Group, UnstyledButton } from '@mantine/core'
 import { problemFromResponse, type Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -15,7 +15,7 @@ type Rejected = Schemas['RejectPage']['items'][number]
 
 const REJECTS = '/api/reference-data/imports/{import_id}/rejects'
 
-/** A download needs the token, which a plain link does not send. The whole lies below the pages and is asked for like them. */
+/** Downloads through the client, because a plain link sends no token. */
 async function readAll(import_id: string): Promise<Blob> {
   const { data, error, response } = await probity.raw.GET(`${REJECTS}/export`, {
     params: { path: { import_id } },
@@ -48,13 +48,13 @@ export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
       aside={
         finished_at !== null && (
           <Button size="xs" variant="default" loading={download.isRunning} onClick={() => download.run(undefined)}>
-            Download rejects
+            Download rejected rows
           </Button>
         )
       }
     >
       <ProblemNote problem={download.problem} />
-      <Group gap={6} mb="sm" role="group" aria-label="By reason">
+      <Group gap={6} mb="sm" role="group" aria-label="Rejections by reason">
         {[...byCode].map(([kind, count]) => (
           <UnstyledButton
             key={kind}
@@ -65,7 +65,7 @@ export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
             {kind} <b>{count.toLocaleString('en')}</b>
           </UnstyledButton>
         ))}
-        {page?.truncated && <span className="quiet">Fewer rows are kept than were rejected.</span>}
+        {page?.truncated && <span className="quiet">Not all rejected rows are stored.</span>}
       </Group>
       <ListTable
         label="Rejected rows"

@@ -1,34 +1,13 @@
-/** What an import was ordered with, and the order for the same again against its guards. */
-import type { Schemas } from '@probity/client'
+/** The request that starts an import, and the one that repeats an import and overrides its guards. */
+import type { RequestBody, Schemas } from '@probity/client'
 
 type Import = Schemas['Import']
 
+export type ImportRequest = RequestBody<'post', '/api/reference-data/imports'>
 /** The file holds changes to this version only. */
-export interface Delta {
-  readonly base_version: number
-  readonly removed?: {
-    readonly marker?: { readonly pointer: string; readonly values: readonly string[] }
-    readonly keys?: readonly string[]
-  }
-}
+export type Delta = NonNullable<ImportRequest['delta']>
 
-export interface ImportRequest {
-  readonly list_key: string
-  readonly upload_id: string
-  readonly adapter_key: string
-  readonly options?: Readonly<Record<string, unknown>>
-  readonly strict: boolean
-  readonly drop?: readonly string[]
-  readonly hash?: readonly string[]
-  readonly on_unchanged: 'publish' | 'skip'
-  readonly expected_head?: number
-  readonly label?: string
-  readonly note?: string
-  readonly override_guards?: { readonly reason: string }
-  readonly delta?: Delta
-}
-
-/** Null when its file is gone. */
+/** Null when the file is no longer stored. */
 export function buildOverrideRequest(
   { list_key, upload_id, adapter_key, order }: Import,
   reason: string,
@@ -57,5 +36,5 @@ const buildDelta = ({ base_version, removed: { marker, keys } }: Schemas['DeltaO
   removed: { ...(marker && { marker }), ...(keys.length > 0 && { keys }) },
 })
 
-/** The import a job was started for: the last part of the address it concerns. */
+/** The import a job was started for: the last segment of its resource. */
 export const getImportId = ({ resource }: Pick<Schemas['Job'], 'resource'>): string => resource?.split('/').at(-1) ?? ''

@@ -1,4 +1,4 @@
-/** How an import stands, in a word. */
+/** The state of an import as a badge. */
 import { Badge } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 

@@ -1,4 +1,4 @@
-/** Every import of the tenant: what was read into which list, and what came of it. */
+/** All imports of the tenant. */
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSearch } from '@tanstack/react-router'
@@ -31,15 +31,15 @@ export default function ImportsPage() {
   return (
     <Page
       title="Imports"
-      about="A file goes through an adapter into a new version of a list. Nothing is put in force by it."
-      actions={may('startImport') && <ButtonLink to="/imports/new">Import a file</ButtonLink>}
+      about="An import creates a new version of a list. It does not put the version in force."
+      actions={may('startImport') && <ButtonLink to="/imports/new">Import file</ButtonLink>}
     >
       <Filter name="state" label="State" values={states} everything="Any state" />
       <div style={{ marginTop: 12 }}>
         <ListTable
           label="Imports"
           list={imports}
-          empty="No import fits."
+          empty="No matching import."
           head={[
             { name: 'List' },
             { name: 'File', from: 'md' },

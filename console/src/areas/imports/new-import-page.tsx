@@ -1,4 +1,4 @@
-/** Importing a file, step by step: into which list, how to read it, the file, what it looks like, and then the import itself. */
+/** Imports a file in steps: list, file, adapter and options, preview, start. */
 import { Alert, Button, Code, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
@@ -34,7 +34,7 @@ const adaptersQuery = queryOptions({
 })
 
 export default function NewImportPage() {
-  // What is newest is compared when the import starts, so it is asked for anew.
+  // The newest version is compared when the import starts, so it is reloaded.
   const { data: datasets } = useSuspenseQuery({ ...datasetsQuery, staleTime: 0 })
   const { list } = useSearch({ strict: false }) as { list?: string }
   const set = useSetFilter()
@@ -42,8 +42,8 @@ export default function NewImportPage() {
   const dataset = own.find(({ list_key }) => list_key === list)
   return (
     <Page
-      title="Import a file"
-      about="It becomes a new version of the list. Nothing is put in force by it."
+      title="Import file"
+      about="Creates a new version of the list without putting it in force."
       trail={
         <PageLink to="/imports" inherit>
           Imports
@@ -52,15 +52,15 @@ export default function NewImportPage() {
     >
       {own.length === 0 ? (
         <EmptyState>
-          This tenant has no list of its own yet.{' '}
+          This tenant has no lists yet.{' '}
           <PageLink to="/datasets" inherit>
-            Register one first
+            Create a list first
           </PageLink>
-          ; shared lists are kept by the operator.
+          ; shared lists are maintained by the operator.
         </EmptyState>
       ) : (
         <Stack gap="md" maw={980}>
-          <Section title="1. The list">
+          <Section title="1. List">
             <Select
               aria-label="List"
               placeholder="Choose a list"
@@ -78,7 +78,7 @@ export default function NewImportPage() {
   )
 }
 
-/** How a file of this list is read: by an adapter for its type, or by a general one. */
+/** The adapters for this list: those for its type, and general ones. */
 function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
   const { data: all } = useSuspenseQuery(adaptersQuery)
   const fitting = all.filter(({ target_type }) => target_type === null || target_type === dataset.type_key)
@@ -95,28 +95,28 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
     setOptions({})
     setRich('')
   }
-  /** The name of the file says how to read it, unless somebody has said so already. */
+  /** Detects the adapter from the file name, unless one was chosen. */
   function guess(file: File) {
     if (adapter !== undefined) return
     const name = file.name.toLowerCase()
     const reads = ({ file_extensions }: Adapter) => file_extensions.some((one) => name.endsWith(`.${one}`))
-    // A general adapter first: it reads what was exported here. For a publisher's file one picks the publisher.
+    // A general adapter first, because it reads exports of this system.
     const guessed = fitting.find((one) => one.target_type === null && reads(one)) ?? fitting.find(reads)
     if (guessed) choose(guessed.adapter_key)
   }
   return (
     <>
-      <Section title="2. The file">
+      <Section title="2. File">
         <Stack gap="sm">
           <FileDrop upload={upload} extensions={adapter?.file_extensions ?? []} onFile={guess} onUploaded={setUpload} />
           <DeltaMode dataset={dataset} value={mode} onChange={setMode} />
         </Stack>
       </Section>
-      <Section title="3. How to read it">
+      <Section title="3. Adapter and options">
         <Stack gap="sm">
           <Select
             label="Adapter"
-            placeholder="Guessed from the name of the file"
+            placeholder="Detected from the file name"
             searchable
             maw={420}
             value={adapter_key}
@@ -157,7 +157,7 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
   )
 }
 
-/** What must be said is not hidden. */
+/** Options are open if one of them is required. */
 const hasRequired = ({ options }: Adapter): boolean =>
   ((options as { required?: readonly string[] }).required ?? []).length > 0
 
@@ -171,13 +171,13 @@ function AdapterInfo({ adapter }: { readonly adapter: Adapter }) {
         <details>
           <summary>
             <Text span size="sm">
-              A sample of what it reads
+              Sample file
             </Text>
           </summary>
           <JsonOrText text={adapter.sample.text} />
           {Object.keys(adapter.sample.options).length > 0 && (
             <Text size="sm">
-              Read with the options <Code>{JSON.stringify(adapter.sample.options)}</Code>
+              Options of the sample <Code>{JSON.stringify(adapter.sample.options)}</Code>
             </Text>
           )}
         </details>
@@ -217,15 +217,15 @@ function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepPr
           upload_id: upload.upload_id,
           type_key: dataset.type_key,
           limit: 10,
-          ...(Object.keys(options).length > 0 && { options: options as never }),
-          ...(delta && { delta: { list_key: dataset.list_key, ...delta } as never }),
+          ...(Object.keys(options).length > 0 && { options }),
+          ...(delta && { delta: { list_key: dataset.list_key, ...delta } }),
         },
       }),
     { invalidates: [], onDone: setPreview },
   )
   return (
     <Section
-      title="4. A look at it"
+      title="4. Preview and import"
       aside={
         <Button size="xs" variant="light" loading={look.isRunning} onClick={() => look.run(undefined)}>
           {preview === null ? 'Preview' : 'Preview again'}
@@ -236,7 +236,7 @@ function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepPr
         <ProblemNote problem={look.problem} />
         {preview === null && !look.problem && (
           <Text size="sm" c="dimmed">
-            See the first rows and what would be rejected before anything is made of the file.
+            Check the first rows and rejected rows before importing.
           </Text>
         )}
         {preview && <Preview preview={preview} type={type} />}
@@ -261,7 +261,7 @@ function StartStep({ dataset, adapter, upload, options, delta }: PreviewStepProp
     ...(how.label && { label: how.label }),
     ...(how.note && { note: how.note }),
   }
-  const start = useApiMutation(() => probity.POST('/api/reference-data/imports', { body: order as never }), {
+  const start = useApiMutation(() => probity.POST('/api/reference-data/imports', { body: order }), {
     invalidates: ['imports', 'jobs'],
     onDone: (job) => navigate({ to: `/imports/${getImportId(job)}` }),
   })
@@ -285,25 +285,25 @@ function StartStep({ dataset, adapter, upload, options, delta }: PreviewStepProp
         />
       </SimpleGrid>
       <Switch
-        label="Leave bad rows out"
-        description="Otherwise one bad row means no version."
+        label="Skip invalid rows"
+        description="If off, one invalid row stops the import."
         checked={how.leavesOut}
         onChange={(event) => setHow({ ...how, leavesOut: event.currentTarget.checked })}
       />
       <Switch
-        label="No new version when nothing changed"
+        label="Create no version if nothing changed"
         checked={how.skipsSame}
         onChange={(event) => setHow({ ...how, skipsSame: event.currentTarget.checked })}
       />
       {how.leavesOut && (
         <Alert color="yellow" role="status">
-          The version will lack the rejected rows. They are counted and listed with the import.
+          Rejected rows are not part of the version. They are listed with the import.
         </Alert>
       )}
       <ProblemNote problem={start.problem} />
       <Group>
         <Button loading={start.isRunning} onClick={() => start.run(undefined)}>
-          Start the import
+          Start import
         </Button>
       </Group>
     </Stack>

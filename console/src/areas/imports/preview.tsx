@@ -1,4 +1,4 @@
-/** The first rows of a file as the adapter reads them, before anything is made of it. */
+/** The first rows of a file as the adapter reads them. */
 import { Alert, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { formatCount } from '#console/ui/format.ts'
@@ -21,7 +21,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
     <Stack gap="md">
       <Alert
         color={rejected > 0 ? 'orange' : accepted === 0 ? 'red' : 'teal'}
-        title={`${formatCount(rows, 'row')} read: ${accepted.toLocaleString('en')} good, ${rejected.toLocaleString('en')} rejected`}
+        title={`${formatCount(rows, 'row')} read: ${accepted.toLocaleString('en')} accepted, ${rejected.toLocaleString('en')} rejected`}
         role="status"
       >
         <Text size="sm">Nothing is stored yet.</Text>
@@ -31,7 +31,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
             {truncated.reason === 'rows'
               ? `Only the first ${formatCount(truncated.limit, 'row')} were read.`
               : `Reading stopped after ${truncated.limit / 1000} seconds.`}{' '}
-            The file goes on; an import reads all of it.
+            The import reads the whole file.
           </Text>
         )}
         {warnings.map(({ code, message }) => (
@@ -69,7 +69,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
   )
 }
 
-/** Members that some row fills, in reading order. */
+/** Fields that at least one row fills, in display order. */
 const chooseColumns = (type: DatasetType, entries: readonly Entry[]): string[] =>
   listMembers(type)
     .filter((name) => entries.some((entry) => formatEntryValue(entry[name]) !== '–'))

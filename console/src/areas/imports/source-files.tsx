@@ -1,4 +1,4 @@
-/** The files a source consists of: what was read in which encoding, what was not read, and what was said to be absent. */
+/** The files of a source with their encodings, and files that were not read or are absent. */
 import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 

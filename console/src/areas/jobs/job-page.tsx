@@ -1,4 +1,4 @@
-/** One job, followed as it goes: progress, result or problem, and the two things one can do about it. */
+/** One job: progress, result or error, cancel and restart. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -43,15 +43,15 @@ export default function JobPage() {
         {isUnfinished(job) && <JobProgress job={job} />}
         {job.cancel_requested && isUnfinished(job) && (
           <Alert color="yellow" role="status">
-            It was asked to stop and does so at its next step.
+            Cancellation requested: the job stops at its next step.
           </Alert>
         )}
         {job.problem && (
-          <Alert color={job.state === 'failed' ? 'red' : 'yellow'} title={String(job.problem['title'] ?? 'Problem')}>
+          <Alert color={job.state === 'failed' ? 'red' : 'yellow'} title={String(job.problem['title'] ?? 'Error')}>
             <Text size="sm">{String(job.problem['detail'] ?? '')}</Text>
           </Alert>
         )}
-        <Section title="Record">
+        <Section title="Details">
           <Facts
             of={[
               ['Job', <CopyValue key="id" value={job.job_id} name="the job id" />],
@@ -60,9 +60,9 @@ export default function JobPage() {
               job.started_at !== null && ['Started', <DateTime key="started" at={job.started_at} />],
               job.finished_at !== null && ['Finished', <DateTime key="finished" at={job.finished_at} />],
               job.started_at !== null &&
-                job.finished_at !== null && ['Took', formatDuration(job.started_at, job.finished_at)],
+                job.finished_at !== null && ['Duration', formatDuration(job.started_at, job.finished_at)],
               ['Attempts', `${job.attempts} of ${job.max_attempts}`],
-              ['Concerns', job.resource && <span className="mono">{job.resource}</span>],
+              ['Resource', job.resource && <span className="mono">{job.resource}</span>],
             ]}
           />
         </Section>
@@ -82,24 +82,24 @@ function Actions({ job }: { readonly job: Job }) {
   const params = { path: { job_id: job.job_id } }
   const cancel = useApiMutation(() => probity.POST('/api/jobs/{job_id}/cancel', { params }), {
     invalidates: ['jobs'],
-    successMessage: 'The job was asked to stop',
+    successMessage: 'Job cancellation requested',
     onDone: asking.close,
   })
   const retry = useApiMutation(() => probity.POST('/api/jobs/{job_id}/retry', { params }), {
     invalidates: ['jobs'],
-    successMessage: 'The job was started again',
+    successMessage: 'Job restarted',
   })
   const canRetry = job.state === 'failed' || job.state === 'cancelled'
   return (
     <>
       {isUnfinished(job) && !job.cancel_requested && may('cancelJob') && (
         <Button variant="default" onClick={asking.open}>
-          Cancel the job
+          Cancel job
         </Button>
       )}
       {canRetry && may('retryJob') && (
         <Button loading={retry.isRunning} onClick={() => retry.run(undefined)}>
-          Start again
+          Restart
         </Button>
       )}
       <ProblemNote problem={retry.problem} />
@@ -108,11 +108,11 @@ function Actions({ job }: { readonly job: Job }) {
         isOpen={isAsking}
         onClose={asking.close}
         onConfirm={() => cancel.run(undefined)}
-        confirm="Cancel the job"
+        confirm="Cancel job"
         change={cancel}
         isDangerous
       >
-        What it has done so far stays. It can be started again later and goes on from its last checkpoint.
+        Completed work is kept. The job can be restarted later and continues from its last checkpoint.
       </ConfirmDialog>
     </>
   )

@@ -1,4 +1,4 @@
-/** All long work of the tenant that the caller may see, newest first. */
+/** The jobs of the tenant that the user may see, newest first. */
 import { Group, Table } from '@mantine/core'
 import { probity } from '#console/session/client.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
@@ -21,21 +21,21 @@ export default function JobsPage() {
     { refetch_ms: 5000 },
   )
   return (
-    <Page title="Jobs" about="Long work of this tenant: imports, exports, checks, housekeeping.">
+    <Page title="Jobs" about="Background jobs of this tenant: imports, exports, verifications, maintenance.">
       <Group gap="xs" mb="sm">
         <Filter name="state" label="State" values={states} everything="Any state" />
       </Group>
       <ListTable
         label="Jobs"
         list={list}
-        empty="No job fits."
+        empty="No matching job."
         head={[
           { name: 'Kind' },
           { name: 'State' },
           { name: 'Progress', from: 'sm' },
           { name: 'Started by', from: 'md' },
           { name: 'Created' },
-          { name: 'Took', from: 'md' },
+          { name: 'Duration', from: 'md' },
         ]}
         row={(job) => (
           <Table.Tr key={job.job_id}>

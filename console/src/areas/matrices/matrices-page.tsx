@@ -6,7 +6,7 @@ export default function MatricesPage() {
   return (
     <DefinitionsPage
       kind={matrixKind}
-      about="How subjects are rated: factors with weights, a score, bands, and triggers that set a least band. Every number comes from a list or stands in the matrix."
+      about="How subjects are rated: weighted factors, a score, bands, and triggers that set a minimum band. Every value comes from a list or from the matrix."
     />
   )
 }

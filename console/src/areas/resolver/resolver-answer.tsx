@@ -1,4 +1,4 @@
-/** What the resolver answers: the version in one sentence, why, the entry, and a receipt for whoever wants to keep it. */
+/** The response of the resolver: version in force, reason, entry and receipt. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -23,15 +23,15 @@ type Resolved = NonNullable<Schemas['ResolvedList']>
 interface ResolverAnswerProps {
   readonly list_key: string
   readonly of: string | null
-  /** As typed: the person's own time. */
+  /** As entered, in local time. */
   readonly valid_at: string | null
   readonly known_at: string | null
 }
 
 const viaReasons: Readonly<Record<Resolved['via'], string>> = {
-  'tenant-own': 'it is a list of this tenant, and this version was put in force here',
-  'tenant-pin': 'this tenant was pinned to it',
-  shared: 'the operator put it in force, and this tenant follows',
+  'tenant-own': 'Put in force by this tenant for its own list',
+  'tenant-pin': 'Pinned by this tenant',
+  shared: 'Put in force by the operator',
 }
 
 export function ResolverAnswer({ list_key, of, valid_at, known_at }: ResolverAnswerProps) {
@@ -56,7 +56,7 @@ export function ResolverAnswer({ list_key, of, valid_at, known_at }: ResolverAns
       })
       return { list: found.list as Resolved, entry: found.entry as Entry | null }
     },
-    // What governs now is asked now, and never shown from memory.
+    // The version in force is never shown from the cache.
     staleTime: 0,
     gcTime: 0,
     throwOnError: false,
@@ -64,8 +64,8 @@ export function ResolverAnswer({ list_key, of, valid_at, known_at }: ResolverAns
   if (isProblem(error)) {
     if (error.code !== 'nothing_in_force') return <ProblemNote problem={error} />
     return (
-      <Alert color="gray" title="Nothing governed" role="status">
-        As far as was known, no version of {list_key} was in force then.
+      <Alert color="gray" title="No version in force" role="status">
+        No version of {list_key} is known to be in force at that time.
       </Alert>
     )
   }
@@ -87,7 +87,7 @@ interface GoverningVersionProps {
 
 function GoverningVersion({ list, valid_at, known_at }: GoverningVersionProps) {
   return (
-    <Section title="Which version">
+    <Section title="Version in force">
       <p className="verdict">
         For an event {valid_at === null ? 'now' : <DateTime at={valid_at} />}, as known{' '}
         {known_at === null ? 'now' : <DateTime at={known_at} />},{' '}
@@ -100,26 +100,26 @@ function GoverningVersion({ list, valid_at, known_at }: GoverningVersionProps) {
           version {list.version}
           {list.label && ` (${list.label})`}
         </SearchLink>{' '}
-        governs.
+        is in force.
       </p>
       <Facts
         of={[
           [
-            'Why',
+            'Reason',
             <span key="why">
-              Because {viaReasons[list.via]}, from <DateTime at={list.effective_from} /> on
+              {viaReasons[list.via]}, since <DateTime at={list.effective_from} />
               {list.expires_at !== null && (
                 <>
                   {' '}
                   until <DateTime at={list.expires_at} />
                 </>
               )}
-              .{list.shadows_shared && ' It stands before a shared list of the same name.'}
+              .{list.shadows_shared && ' It takes precedence over the shared list with the same key.'}
             </span>,
           ],
           list.overlay !== null && [
             'Overlay',
-            `This tenant’s overlay, version ${list.overlay.version}, with ${formatCount(list.overlay.entry_count, 'change')}, lies over it.`,
+            `Version ${list.overlay.version} of this tenant’s overlay, with ${formatCount(list.overlay.entry_count, 'change')}, is applied.`,
           ],
           ['Entries', list.entry_count.toLocaleString('en')],
           ['Content hash', <CopyValue key="hash" value={list.content_hash} name="the content hash" />],
@@ -141,7 +141,7 @@ function FoundEntry({ list, of, entry }: FoundEntryProps) {
   const { data: type } = useQuery(typeQuery(list.type_key))
   return (
     <Section
-      title={entry === null ? `${of} is not on the list` : `What it says of ${of}`}
+      title={entry === null ? `${of} is not on the list` : `Entry ${of}`}
       aside={
         list.overlay === null && (
           <SearchLink
@@ -149,13 +149,13 @@ function FoundEntry({ list, of, entry }: FoundEntryProps) {
             search={{ tab: 'proof', version: list.version, origin: list.origin, key: of }}
             size="sm"
           >
-            Prove it
+            Show proof
           </SearchLink>
         )
       }
     >
       {entry === null && (
-        <Text size="sm">Keys are compared exactly. The proof shows that it is absent, not merely not found.</Text>
+        <Text size="sm">Keys are compared exactly. The proof shows that the key is not on the list.</Text>
       )}
       {entry !== null && type && <EntryFacts type={type} entry={entry} />}
     </Section>
@@ -186,11 +186,11 @@ function Receipt({ list_key, of, clocks }: ReceiptProps) {
         <Group gap="xs">
           {receipt && (
             <Button size="xs" variant="default" onClick={() => saveJson(`receipt-${receipt.receipt_id}.json`, receipt)}>
-              Save as a file
+              Download
             </Button>
           )}
           <Button size="xs" variant="light" loading={look.isRunning} onClick={() => look.run(undefined)}>
-            {receipt ? 'Ask again' : 'Ask with a receipt'}
+            {receipt ? 'Issue another receipt' : 'Issue a receipt'}
           </Button>
         </Group>
       }
@@ -207,8 +207,8 @@ function Receipt({ list_key, of, clocks }: ReceiptProps) {
         />
       ) : (
         <Text size="sm" c="dimmed">
-          Decisions keep a receipt of what they consulted, so that they can be explained years later. Here it is only
-          made when asked for.
+          A receipt records which versions were used, so that the answer can be explained later. Decisions always store
+          one.
         </Text>
       )}
     </Section>

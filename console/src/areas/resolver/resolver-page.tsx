@@ -1,4 +1,4 @@
-/** The resolver, to be tried: which version governs an event at one instant, as known at another, and what it says of a key. */
+/** The resolver: which version of a list is in force at a valid time, as known at a time, and its entry for a key. */
 import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -26,12 +26,12 @@ export default function ResolverPage() {
   return (
     <Page
       title="Resolver"
-      about="The same question a decision asks: which version of a list governs, and what does it say? Two clocks: when the event was, and when one knew."
+      about="Find the version of a list that was in force at a given time, as known at a given time, and look up an entry in it."
     >
       <Stack gap="md" maw={980}>
         <ResolverForm key={JSON.stringify(query)} asked={query} />
         {query.list === undefined ? (
-          <EmptyState>Choose a list and ask.</EmptyState>
+          <EmptyState>Choose a list and resolve it.</EmptyState>
         ) : (
           <ResolverAnswer
             list_key={query.list}
@@ -62,14 +62,14 @@ function ResolverForm({ asked }: { readonly asked: ResolverQuery }) {
   function submit(event: FormEvent) {
     event.preventDefault()
     const given = Object.fromEntries(queryNames.map((name) => [name, typed[name].trim() || undefined]))
-    navigate({ to: '.', search: given as never })
-    // The same question again is still a question.
+    navigate({ to: '.', search: given })
+    // Submitting the same query again repeats it.
     queries.invalidateQueries({ queryKey: ['resolver'] })
   }
   const now = () => setTyped({ ...typed, valid_at: '', known_at: '' })
   const latest = toLocalInput(new Date().toISOString())
   return (
-    <Section title="The question">
+    <Section title="Query">
       <form onSubmit={submit}>
         <Stack gap="sm">
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
@@ -81,21 +81,16 @@ function ResolverForm({ asked }: { readonly asked: ResolverQuery }) {
               data={datasets.map(({ list_key, title }) => ({ value: list_key, label: `${title} (${list_key})` }))}
               onChange={(list) => setTyped({ ...typed, list: list ?? '' })}
             />
-            <TextInput
-              label="Key"
-              description="Nothing: only which version governs"
-              maxLength={500}
-              {...field('key')}
-            />
+            <TextInput label="Key" description="Optional: look up this entry" maxLength={500} {...field('key')} />
             <TextInput
               label="Valid at"
-              description="When the event was; now unless told"
+              description="Time of the event; default: now"
               type="datetime-local"
               {...field('valid_at')}
             />
             <TextInput
               label="Known at"
-              description="As it was known then; as known now unless told"
+              description="State of knowledge; default: now"
               type="datetime-local"
               max={latest}
               {...field('known_at')}
@@ -105,11 +100,11 @@ function ResolverForm({ asked }: { readonly asked: ResolverQuery }) {
             <Button type="submit">Resolve</Button>
             {(typed.valid_at || typed.known_at) && (
               <Button variant="default" onClick={now}>
-                Both clocks to now
+                Reset times
               </Button>
             )}
             <Text size="xs" c="dimmed">
-              The address keeps the question, so it can be shared.
+              The query is part of the page address and can be shared.
             </Text>
           </Group>
         </Stack>

@@ -1,4 +1,4 @@
-/** Taking over decision tables from DMN or GoRules files: what became a draft, and what was left out and why. */
+/** Imports decision tables from DMN or GoRules files as drafts of rules, and lists what was not imported. */
 import { Button, FileButton, Group, SegmentedControl, Stack, Table, Text, Textarea, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -15,8 +15,10 @@ import { Section } from '#console/ui/section.tsx'
 type Imported = Schemas['RuleImport']
 type Format = 'dmn' | 'gorules'
 
+const blank = { format: 'dmn' as Format, text: '', key_prefix: '' }
+
 export default function ImportRulesPage() {
-  const [order, setOrder] = useState({ format: 'dmn' as Format, text: '', key_prefix: '' })
+  const [order, setOrder] = useState(blank)
   const [imported, setImported] = useState<Imported | null>(null)
   const take = useApiMutation(
     () =>
@@ -29,20 +31,15 @@ export default function ImportRulesPage() {
       }),
     {
       invalidates: ['definitions'],
-      successMessage: ({ items }) => `${formatCount(items.length, 'rule')} taken over as drafts`,
+      successMessage: ({ items }) => `${formatCount(items.length, 'rule')} imported as drafts`,
       onDone: setImported,
     },
   )
-  async function read(file: File | null) {
-    if (!file) return
-    const format = file.name.endsWith('.json') ? 'gorules' : 'dmn'
-    setOrder({ ...order, format, text: await file.text() })
-  }
   const left = (take.problem?.members['findings'] ?? imported?.findings ?? []) as Imported['findings']
   return (
     <Page
       title="Import rules"
-      about="Tables that mean exactly the same here become rules with a draft each. Everything else is named with its place. Nothing is published."
+      about="Decision tables with an exact equivalent become rules with a draft. Everything else is reported. Nothing is published."
       trail={
         <PageLink to="/rules" inherit>
           Rules
@@ -58,66 +55,86 @@ export default function ImportRulesPage() {
           }}
         >
           <Stack gap="sm">
-            <Group gap="sm">
-              <FileButton onChange={read} accept=".dmn,.xml,.json">
-                {(props) => (
-                  <Button variant="default" {...props}>
-                    Choose a file
-                  </Button>
-                )}
-              </FileButton>
-              <SegmentedControl
-                aria-label="Format"
-                value={order.format}
-                onChange={(format) => setOrder({ ...order, format: format as Format })}
-                data={[
-                  { value: 'dmn', label: 'DMN 1.x XML' },
-                  { value: 'gorules', label: 'GoRules JSON' },
-                ]}
-              />
-            </Group>
-            <Textarea
-              label="The file"
-              required
-              autosize
-              minRows={6}
-              maxRows={20}
-              spellCheck={false}
-              classNames={{ input: 'mono' }}
-              value={order.text}
-              onChange={(event) => setOrder({ ...order, text: event.currentTarget.value })}
-            />
-            <TextInput
-              label="Put before each key"
-              maxLength={40}
-              classNames={{ input: 'mono' }}
-              value={order.key_prefix}
-              onChange={(event) => setOrder({ ...order, key_prefix: event.currentTarget.value })}
-            />
+            <ImportFields value={order} onChange={setOrder} />
             <ProblemNote problem={take.problem} />
             <Group>
               <Button type="submit" loading={take.isRunning}>
-                Take over
+                Import
               </Button>
             </Group>
           </Stack>
         </form>
         {imported && <CreatedRules imported={imported} />}
-        <Findings
-          findings={left.map(({ example: _, ...finding }) => finding)}
-          title="What was left out of the file, and what to know of the rest"
-        />
+        <Findings findings={left.map(({ example: _, ...finding }) => finding)} title="Findings of the import" />
       </Stack>
     </Page>
   )
 }
 
+interface ImportFieldsProps {
+  readonly value: typeof blank
+  readonly onChange: (value: typeof blank) => void
+}
+
+function ImportFields({ value, onChange }: ImportFieldsProps) {
+  async function read(file: File | null) {
+    if (!file) return
+    const format = file.name.endsWith('.json') ? 'gorules' : 'dmn'
+    onChange({ ...value, format, text: await file.text() })
+  }
+  return (
+    <>
+      <Group gap="sm">
+        <FileButton onChange={read} accept=".dmn,.xml,.json">
+          {(props) => (
+            <Button variant="default" {...props}>
+              Choose file
+            </Button>
+          )}
+        </FileButton>
+        <SegmentedControl
+          aria-label="Format"
+          value={value.format}
+          onChange={(format) => onChange({ ...value, format: format as Format })}
+          data={[
+            { value: 'dmn', label: 'DMN 1.x XML' },
+            { value: 'gorules', label: 'GoRules JSON' },
+          ]}
+        />
+      </Group>
+      <Textarea
+        label="File content"
+        required
+        autosize
+        minRows={6}
+        maxRows={20}
+        spellCheck={false}
+        classNames={{ input: 'mono' }}
+        value={value.text}
+        onChange={(event) => onChange({ ...value, text: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Key prefix"
+        maxLength={40}
+        classNames={{ input: 'mono' }}
+        value={value.key_prefix}
+        onChange={(event) => onChange({ ...value, key_prefix: event.currentTarget.value })}
+      />
+    </>
+  )
+}
+
 function CreatedRules({ imported }: { readonly imported: Imported }) {
   return (
-    <Section title={`${formatCount(imported.items.length, 'rule')} made, each with a draft`}>
+    <Section title={`${formatCount(imported.items.length, 'rule')} imported as drafts`}>
       <PlainTable
-        label="Rules that were made"
-        head={[{ name: 'Rule' }, { name: 'In the file' }, { name: 'Reads from', from: 'sm' }, { name: 'Findings' }]}
+        label="Imported rules"
+        head={[
+          { name: 'Rule' },
+          { name: 'Table in the file' },
+          { name: 'Reads from', from: 'sm' },
+          { name: 'Findings' },
+        ]}
       >
         {imported.items.map(({ rule_key, name, place, reads, only_if, findings }) => (
           <Table.Tr key={rule_key}>
@@ -135,12 +152,13 @@ function CreatedRules({ imported }: { readonly imported: Imported }) {
             <Table.Td visibleFrom="sm">
               {reads.map((link) => (
                 <Text key={`${link.input} ${link.node}`} size="xs">
-                  {link.input} from {link.rule_key ?? `${link.node}, which was left out`}
+                  {link.input} from {link.rule_key ?? `${link.node}, which was not imported`}
                 </Text>
               ))}
               {only_if.map((branch) => (
                 <Text key={`${branch.node} ${branch.value}`} size="xs">
-                  only where {branch.rule_key ?? branch.node} gives “{branch.value}”
+                  {' '}
+                  only if {branch.rule_key ?? branch.node} gives “{branch.value}”
                 </Text>
               ))}
             </Table.Td>

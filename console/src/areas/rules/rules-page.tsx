@@ -1,4 +1,4 @@
-/** All rules, and taking over decision tables from other tools. */
+/** All rules, and the import of decision tables from other tools. */
 
 import { usePermission } from '#console/session/queries.ts'
 import { ruleKind } from '#console/ui/decision/definition-kind.ts'
@@ -10,7 +10,7 @@ export default function RulesPage() {
   return (
     <DefinitionsPage
       kind={ruleKind}
-      about="What is looked for: decision tables that say hit or no hit, with what a hit requires."
+      about="Decision tables that return hit or no hit, and the actions a hit requires."
       actions={
         may('importRules') && (
           <ButtonLink to="/rules/import" variant="default">

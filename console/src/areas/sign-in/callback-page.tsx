@@ -1,4 +1,4 @@
-/** Where an identity provider sends people back to. */
+/** The redirect target of the identity provider. */
 import { Alert, Loader } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -7,7 +7,7 @@ import { signInAtProvider } from '#console/session/session.ts'
 import { ButtonLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 
-/** A code is good for one try, and React may run an effect twice. */
+/** A code can be used once, and React may run an effect twice. */
 let pendingFinish: ReturnType<typeof finishSignIn> | null = null
 
 export default function CallbackPage() {
@@ -24,7 +24,7 @@ export default function CallbackPage() {
   }, [navigate])
   if (fault === '') return <Loader m="xl" aria-label="Signing in" />
   return (
-    <Page title="Signing in did not work" width="text">
+    <Page title="Sign-in failed" width="text">
       <Alert color="red" role="alert" mb="md">
         {fault}
       </Alert>

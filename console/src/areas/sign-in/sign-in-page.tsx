@@ -1,4 +1,4 @@
-/** Signing in, also in the place of a page that needs it: afterwards that page is simply there. */
+/** The sign-in page. It also replaces a page that needs a session, which appears after sign-in. */
 import { Button, Card, Divider, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
@@ -12,7 +12,7 @@ export default function SignInPage() {
   const { pathname, href } = useLocation()
   const isOwnPage = pathname === '/sign-in'
   return (
-    <Page title="Sign in" width="text" about={isOwnPage ? undefined : 'You come back to this page afterwards.'}>
+    <Page title="Sign in" width="text" about={isOwnPage ? undefined : 'You will return to this page afterwards.'}>
       <Stack gap="md" maw={560}>
         <SessionEndNote />
         <Card withBorder padding="md">
@@ -20,8 +20,8 @@ export default function SignInPage() {
           <TokenBox submit="Sign in" onDone={() => isOwnPage && navigate({ to: '/' })} />
         </Card>
         <Text size="sm" c="dimmed">
-          API keys are made under API keys by an administrator. For trying out, a server with demo tenants prints tokens
-          when it starts, and so does <span className="mono">npx probity token --tenant demo --role tenant_admin</span>.
+          An administrator creates API keys under API keys. For a trial, a server with demo tenants prints tokens when
+          it starts, and so does <span className="mono">npx probity token --tenant demo --role tenant_admin</span>.
         </Text>
       </Stack>
     </Page>

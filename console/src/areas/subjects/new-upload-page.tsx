@@ -1,4 +1,4 @@
-/** A file of subjects: dropped, its format found from its name, and taken in by a job. */
+/** Uploads a file of subjects. The format is detected from the file name. */
 import { Button, Code, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
@@ -32,7 +32,7 @@ export default function NewUploadPage() {
   return (
     <Page
       title="Upload subjects"
-      about="Each row makes a subject, or changes the one with the same external id. A row that is not valid is rejected with its place; the others are taken."
+      about="Each row creates a subject or updates the one with the same external id. Invalid rows are rejected and listed; valid rows are applied."
       trail={
         <PageLink to="/subjects" inherit>
           Subjects
@@ -44,16 +44,16 @@ export default function NewUploadPage() {
         <FileDrop
           upload={upload}
           extensions={['.csv', '.ndjson']}
-          label="File with one subject a row"
+          label="File with one subject per row"
           onFile={({ name }) => setFormat(/\.(ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv')}
           onUploaded={setUpload}
         />
         <Section
-          title="What a row looks like"
+          title="Row format"
           aside={
             <SegmentedControl
               size="xs"
-              aria-label="Format of the file"
+              aria-label="File format"
               value={format}
               onChange={(chosen) => setFormat(chosen as Format)}
               data={[
@@ -66,14 +66,14 @@ export default function NewUploadPage() {
           <Code block>{examples[format]}</Code>
           <Text size="xs" c="dimmed" mt="xs">
             {format === 'csv'
-              ? 'The first line names the columns; what matrices and rules read stands in columns called attributes.…'
-              : 'One JSON object a line; what matrices and rules read stands in attributes.'}
+              ? 'The first line names the columns. Attributes used by matrices and rules are in columns named attributes.…'
+              : 'One JSON object per line. Attributes used by matrices and rules are in attributes.'}
           </Text>
         </Section>
         <ProblemNote problem={start.problem} />
         <Group>
           <Button disabled={upload === null} loading={start.isRunning} onClick={() => start.run(undefined)}>
-            Take the file in
+            Upload
           </Button>
         </Group>
       </Stack>

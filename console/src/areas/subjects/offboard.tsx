@@ -1,4 +1,4 @@
-/** Ending a relationship: the record then stays as it was, and nothing is decided about the subject any more. */
+/** Offboards a subject: its record is kept, and it can no longer be evaluated. */
 import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -20,7 +20,7 @@ export function OffboardDialog({ subject, onClose }: OffboardDialogProps) {
         params: { path: { subject_id: subject.subject_id } },
         body: { reason, expected_revision: subject.revision },
       }),
-    { invalidates: ['subjects'], successMessage: `${subject.name} is offboarded`, onDone: onClose },
+    { invalidates: ['subjects'], successMessage: `${subject.name} offboarded`, onDone: onClose },
   )
   return (
     <FormDialog
@@ -28,13 +28,13 @@ export function OffboardDialog({ subject, onClose }: OffboardDialogProps) {
       isOpen
       onClose={onClose}
       onSubmit={() => end.run(undefined)}
-      submit="End the relationship"
+      submit="Offboard"
       change={end}
     >
       <Text size="sm">
-        The record stays as it is, with every rating and decision. It cannot be changed or decided about again.
+        The record, its ratings and its decisions are kept. The subject can no longer be changed or evaluated.
       </Text>
-      <ReasonField isFirst label="Why it ends" value={reason} onChange={setReason} />
+      <ReasonField isFirst label="Reason" value={reason} onChange={setReason} />
     </FormDialog>
   )
 }

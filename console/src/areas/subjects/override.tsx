@@ -1,4 +1,4 @@
-/** Putting a rating of one's own in place of what the matrix says, with a reason and an end; and ending it early. */
+/** Sets or removes an override of a rating, with a reason and an optional expiry. */
 import { Button, Select, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -41,7 +41,7 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
           expires_at: toInstant(order.until) ?? '',
         },
       }),
-    { invalidates: ['subjects'], successMessage: 'The override is in force', onDone: onClose },
+    { invalidates: ['subjects'], successMessage: 'Override in force', onDone: onClose },
   )
   return (
     <FormDialog
@@ -61,13 +61,13 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
         onChange={(band) => setOrder({ ...order, band })}
       />
       <ReasonField
-        label="Why the rating is not what the matrix says"
+        label="Reason for the override"
         value={order.reason}
         onChange={(reason) => setOrder({ ...order, reason })}
       />
       <Select
         label="Reason code"
-        description="The reason is for analysts, compliance officers and auditors; everybody else sees this."
+        description="The reason is visible to analysts, compliance officers and auditors; other roles see only the code."
         clearable
         searchable
         data={(codes?.entries ?? [])
@@ -78,7 +78,7 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
       />
       <TextInput
         type="datetime-local"
-        label="Ends by itself"
+        label="Expires"
         required
         value={order.until}
         onChange={(event) => setOrder({ ...order, until: event.currentTarget.value })}
@@ -96,22 +96,22 @@ export function EndOverride({ subject_id }: { readonly subject_id: string }) {
       probity.DELETE('/api/subjects/{subject_id}/risk-override', {
         params: { path: { subject_id }, ...(reason !== '' && { query: { reason } }) },
       }),
-    { invalidates: ['subjects'], successMessage: 'The override has ended', onDone: dialog.close },
+    { invalidates: ['subjects'], successMessage: 'Override removed', onDone: dialog.close },
   )
   return (
     <>
       <Button size="xs" variant="default" onClick={dialog.open}>
-        End the override
+        Remove override
       </Button>
       <FormDialog
-        title="End the override?"
+        title="Remove the override?"
         isOpen={isOpen}
         onClose={dialog.close}
         onSubmit={() => end.waiting === null && end.run(undefined)}
-        submit="End it"
+        submit="Remove override"
         change={end}
       >
-        The latest rating is in force again.
+        The latest rating applies again.
         <ReasonField isFirst isRequired={false} value={reason} onChange={setReason} />
         <ApprovalNote request={end.waiting} />
       </FormDialog>

@@ -1,4 +1,7 @@
-/** Ratings along time: the score as a line, overrides as marks. The table beside it holds the same numbers. */
+/**
+ * The rating history as a chart: the score as a line, overrides as dashed lines. The table below holds the same
+ * numbers.
+ */
 import '../../ui/decision/decision.css'
 import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
@@ -20,7 +23,7 @@ export function RiskChart({ ratings }: { readonly ratings: readonly Rating[] }) 
   const [first, last] = [Math.min(...times), Math.max(...times)]
   const x = (at: string) => EDGE + ((Date.parse(at) - first) / Math.max(1, last - first)) * (WIDTH - 2 * EDGE)
   const y = (bps: number) => HEIGHT - EDGE - (bps / 10_000) * (HEIGHT - 2 * EDGE)
-  // A rating holds until the next one: steps, not slopes.
+  // A rating holds until the next one, so the line has steps.
   const steps = scored.map(({ recorded_at, score_bps }, place) =>
     place === 0 ? `M${x(recorded_at)} ${y(score_bps ?? 0)}` : `H${x(recorded_at)} V${y(score_bps ?? 0)}`,
   )
@@ -69,7 +72,7 @@ export function RiskChart({ ratings }: { readonly ratings: readonly Rating[] }) 
           ))}
       </svg>
       <Text size="xs" c="dimmed">
-        Score from 0 (below) to 10,000; a dashed line is an override.
+        Score from 0 (bottom) to 10,000; a dashed line marks an override.
       </Text>
     </figure>
   )

@@ -1,4 +1,4 @@
-/** Making a subject, or changing its record. */
+/** Creates or edits a subject. */
 import { Select, Textarea, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
@@ -12,7 +12,7 @@ import { faultsByField } from '#console/ui/problem-texts.ts'
 type Subject = Schemas['Subject']
 
 interface SubjectDialogProps {
-  /** Null for a new one. */
+  /** Null for a new subject. */
   readonly subject: Subject | null
   readonly onClose: () => void
 }
@@ -44,7 +44,7 @@ export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
     },
     {
       invalidates: ['subjects'],
-      successMessage: subject === null ? 'The subject is made' : 'The record is changed',
+      successMessage: subject === null ? 'Subject created' : 'Subject updated',
       onDone: ({ subject_id }) => {
         onClose()
         navigate({ to: `/subjects/${subject_id}` })
@@ -64,11 +64,11 @@ export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
   )
   return (
     <FormDialog
-      title={subject === null ? 'New subject' : `Change ${subject.name}`}
+      title={subject === null ? 'New subject' : `Edit ${subject.name}`}
       isOpen
       onClose={onClose}
       onSubmit={() => isJson(order.attributes) && save.run(undefined)}
-      submit={subject === null ? 'Make it' : 'Save'}
+      submit={subject === null ? 'Create' : 'Save'}
       change={save}
       size="lg"
     >
@@ -84,14 +84,14 @@ export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
       {field('segment', 'Segment')}
       <Textarea
         label="Attributes"
-        description="What matrices and rules read: a JSON object, by the names of their inputs."
+        description="Values for matrices and rules: a JSON object keyed by input name."
         autosize
         minRows={4}
         maxRows={16}
         spellCheck={false}
         classNames={{ input: 'mono' }}
         value={order.attributes}
-        error={isJson(order.attributes) ? faults['attributes'] : 'This is not JSON yet.'}
+        error={isJson(order.attributes) ? faults['attributes'] : 'This is not valid JSON.'}
         onChange={(event) => setOrder({ ...order, attributes: event.currentTarget.value })}
       />
     </FormDialog>

@@ -1,4 +1,4 @@
-/** One subject: the rating in force and why, the record, how it was rated before, and everything that happened to it. */
+/** One subject: current risk, details, rating history and event history. */
 import { Alert, Badge, Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -67,7 +67,7 @@ export default function SubjectPage() {
           )}
           {may('updateSubject') && subject.state === 'active' && (
             <Button variant="default" onClick={changing.open}>
-              Change the record
+              Edit
             </Button>
           )}
           {may('offboardSubject') && subject.state === 'active' && (
@@ -103,7 +103,7 @@ function Risk({ subject }: { readonly subject: Subject }) {
   const { rating, override } = risk
   return (
     <Section
-      title="Risk in force"
+      title="Current risk"
       aside={
         subject.state === 'active' && (
           <Group gap="xs">
@@ -118,9 +118,9 @@ function Risk({ subject }: { readonly subject: Subject }) {
       }
     >
       <Stack gap="sm">
-        {risk.band === null ? <Text size="sm">Never rated.</Text> : <BandMark band={risk.band} isLarge />}
+        {risk.band === null ? <Text size="sm">Not rated yet.</Text> : <BandMark band={risk.band} isLarge />}
         {override !== null && (
-          <Alert color="orange" title="An override is in force" role="status">
+          <Alert color="orange" title="Override in force" role="status">
             <Text size="sm">
               <OverrideReason of={override} /> by <Principal of={override.actor} />
               {override.expires_at !== null && (
@@ -134,15 +134,15 @@ function Risk({ subject }: { readonly subject: Subject }) {
         {rating !== null && (
           <Facts
             of={[
-              ['Rated', <BandMark key="band" band={rating.band} />],
+              ['Rating', <BandMark key="band" band={rating.band} />],
               rating.score_bps !== null && ['Score', `${rating.score_bps.toLocaleString('en')} of 10,000`],
               rating.matrix_key !== null && [
-                'By',
+                'Matrix',
                 <PageLink key="by" to={`/matrices/${rating.matrix_key}`} size="sm">
                   {rating.matrix_key}, version {rating.matrix_version}
                 </PageLink>,
               ],
-              ['When', <DateTime key="when" at={rating.recorded_at} />],
+              ['Rated at', <DateTime key="when" at={rating.recorded_at} />],
               ['Decision', <DecisionLink key="decision" of={rating} />],
             ]}
           />
@@ -153,25 +153,25 @@ function Risk({ subject }: { readonly subject: Subject }) {
   )
 }
 
-/** Its text is for those who work on cases; others get its reason code in words. */
+/** The reason text is visible to some roles only; others see the title of the reason code. */
 function OverrideReason({ of: { reason, reason_code } }: { readonly of: Rating }) {
   if (reason !== null) return <>“{reason}”</>
-  return reason_code === null ? <>Set by hand</> : <ReasonCodes of={[reason_code]} />
+  return reason_code === null ? <>Set manually</> : <ReasonCodes of={[reason_code]} />
 }
 
-/** The decision behind a rating, alone or in its batch. */
+/** Links to the decision of a rating, or to its batch. */
 function DecisionLink({ of }: { readonly of: Rating }) {
   if (of.evaluation_id !== null) {
     return (
       <PageLink to={`/evaluations/${of.evaluation_id}`} size="sm">
-        Why
+        View decision
       </PageLink>
     )
   }
   if (of.batch_id !== null) {
     return (
       <PageLink to={`/batches/${of.batch_id}`} size="sm">
-        In a batch
+        View batch
       </PageLink>
     )
   }
@@ -180,14 +180,14 @@ function DecisionLink({ of }: { readonly of: Rating }) {
 
 function SubjectRecord({ subject }: { readonly subject: Subject }) {
   return (
-    <Section title="Record">
+    <Section title="Details">
       <Facts
         of={[
           ...Object.entries(subject.attributes).map(
             ([name, value]) => [toSentence(name), formatEntryValue(value)] as const,
           ),
           ['External id', subject.external_id],
-          ['Id', <CopyValue key="id" value={subject.subject_id} name="the subject id" />],
+          ['Subject id', <CopyValue key="id" value={subject.subject_id} name="the subject id" />],
           [
             'Last changed',
             <span key="changed">
@@ -211,23 +211,23 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
   if (!list.data) return <ListSkeleton />
   const ratings = list.data.pages.flatMap(({ items }) => items)
   return (
-    <Section title="How it was rated">
+    <Section title="Rating history">
       {ratings.length === 0 ? (
-        <EmptyState>Never rated.</EmptyState>
+        <EmptyState>Not rated yet.</EmptyState>
       ) : (
         <Stack gap="md">
           <RiskChart ratings={ratings} />
           <ListTable<Rating>
             label="Ratings, newest first"
             list={list}
-            empty="Never rated."
+            empty="Not rated yet."
             head={[
               { name: 'Rating' },
               { name: 'Score', from: 'sm' },
               { name: 'Cause' },
               { name: 'When' },
               { name: 'By', from: 'md' },
-              { name: 'Why' },
+              { name: 'Decision' },
             ]}
             row={(one) => (
               <Table.Tr key={one.rating_id}>
@@ -262,12 +262,12 @@ function Events({ subject_id }: { readonly subject_id: string }) {
     }),
   )
   return (
-    <Section title="Everything that happened">
+    <Section title="Event history">
       <ListTable<Event>
         label="Events, newest first"
         list={list}
-        empty="Nothing yet."
-        head={[{ name: 'What' }, { name: 'When' }, { name: 'By', from: 'sm' }]}
+        empty="No events yet."
+        head={[{ name: 'Event' }, { name: 'When' }, { name: 'By', from: 'sm' }]}
         row={(one) => (
           <Table.Tr key={one.event_id}>
             <Table.Td>

@@ -1,4 +1,4 @@
-/** Subjects: who is rated, found by name, external id, type, segment and band. */
+/** All subjects, searchable by name, external id, type, segment and band. */
 import { Button, Group, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -50,7 +50,7 @@ export default function SubjectsPage() {
   return (
     <Page
       title="Subjects"
-      about="Whom decisions are about. Every state of a record is kept, and every rating with its cause."
+      about="Customers and other parties that are rated. All versions of a record and all ratings are kept."
       actions={
         <>
           {may('startSubjectBulk') && (
@@ -73,7 +73,7 @@ export default function SubjectsPage() {
       <ListTable<Subject>
         label="Subjects"
         list={list}
-        empty="No subject fits this search."
+        empty="No matching subject."
         head={[
           { name: 'Name' },
           { name: 'Rating' },
@@ -82,27 +82,31 @@ export default function SubjectsPage() {
           { name: 'External id', from: 'md' },
           { name: 'Changed', from: 'lg' },
         ]}
-        row={(one) => (
-          <Table.Tr key={one.subject_id}>
-            <Table.Td>
-              <PageLink to={`/subjects/${one.subject_id}`} size="sm" fw={500}>
-                {one.name}
-              </PageLink>
-              {one.state !== 'active' && <StateBadge state={one.state} />}
-            </Table.Td>
-            <Table.Td>{one.band === null ? <Text c="dimmed">not rated</Text> : <BandMark band={one.band} />}</Table.Td>
-            <Table.Td visibleFrom="sm">{one.subject_type}</Table.Td>
-            <Table.Td visibleFrom="md">{one.segment ?? <span className="quiet">–</span>}</Table.Td>
-            <Table.Td visibleFrom="md" className="mono">
-              {one.external_id ?? '–'}
-            </Table.Td>
-            <Table.Td visibleFrom="lg">
-              <RelativeTime at={one.updated_at} />
-            </Table.Td>
-          </Table.Tr>
-        )}
+        row={(one) => <SubjectRow key={one.subject_id} one={one} />}
       />
       {isMaking && <SubjectDialog subject={null} onClose={making.close} />}
     </Page>
+  )
+}
+
+function SubjectRow({ one }: { readonly one: Subject }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <PageLink to={`/subjects/${one.subject_id}`} size="sm" fw={500}>
+          {one.name}
+        </PageLink>
+        {one.state !== 'active' && <StateBadge state={one.state} />}
+      </Table.Td>
+      <Table.Td>{one.band === null ? <Text c="dimmed">not rated</Text> : <BandMark band={one.band} />}</Table.Td>
+      <Table.Td visibleFrom="sm">{one.subject_type}</Table.Td>
+      <Table.Td visibleFrom="md">{one.segment ?? <span className="quiet">–</span>}</Table.Td>
+      <Table.Td visibleFrom="md" className="mono">
+        {one.external_id ?? '–'}
+      </Table.Td>
+      <Table.Td visibleFrom="lg">
+        <RelativeTime at={one.updated_at} />
+      </Table.Td>
+    </Table.Tr>
   )
 }

@@ -1,4 +1,4 @@
-/** How far a file of subjects was taken in: progress, exact counts, and every rejected row with its place. */
+/** The progress and result of a subject upload, with every rejected row. */
 import { Alert, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
@@ -57,13 +57,13 @@ export default function UploadPage() {
         <FailureNote bulk={bulk} />
         {!isUnfinished(bulk) && <Counts counts={counts} />}
         {counts.rejected > 0 && may('listSubjectBulkRejects') && <Rejects bulk_id={bulk_id} />}
-        <Section title="Record">
+        <Section title="Details">
           <Facts
             of={[
               ['File', `${source.file_name ?? 'an upload'}, ${formatSize(source.size_bytes)}, ${bulk.format}`],
               source.sha256 !== null && ['SHA-256', <CopyValue key="sha" value={source.sha256} name="its SHA-256" />],
               [
-                'Ordered',
+                'Started',
                 <span key="ordered">
                   <DateTime at={bulk.created_at} />, by <Principal of={bulk.created_by} />
                 </span>,
@@ -87,7 +87,7 @@ function Progress({ bulk }: { readonly bulk: SubjectUpload }) {
   return (
     <div role="status">
       <Text size="sm" mb="xs">
-        The file is being taken in. You may leave this page; it goes on.
+        The file is being processed. You can leave this page.
       </Text>
       <JobProgress job={job} />
     </div>
@@ -96,7 +96,7 @@ function Progress({ bulk }: { readonly bulk: SubjectUpload }) {
 
 function FailureNote({ bulk }: { readonly bulk: SubjectUpload }) {
   if (isUnfinished(bulk) || bulk.problem === null) return null
-  const { title = 'It stopped', detail = '' } = bulk.problem as { title?: string; detail?: string }
+  const { title = 'Upload failed', detail = '' } = bulk.problem as { title?: string; detail?: string }
   return (
     <Alert color="red" title={title} role="alert">
       <Text size="sm">{detail}</Text>
@@ -106,10 +106,10 @@ function FailureNote({ bulk }: { readonly bulk: SubjectUpload }) {
 
 function Counts({ counts }: { readonly counts: SubjectUpload['counts'] }) {
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, md: 5 }} spacing="sm" role="status" aria-label="What came of the file">
+    <SimpleGrid cols={{ base: 2, sm: 3, md: 5 }} spacing="sm" role="status" aria-label="Result of the upload">
       <Figure name="rows" value={counts.rows} />
-      <Figure name="made" value={counts.created} />
-      <Figure name="changed" value={counts.changed} />
+      <Figure name="created" value={counts.created} />
+      <Figure name="updated" value={counts.changed} />
       <Figure name="unchanged" value={counts.unchanged} />
       <Figure name="rejected" value={counts.rejected} isLoud />
     </SimpleGrid>
@@ -128,7 +128,7 @@ function Rejects({ bulk_id }: { readonly bulk_id: string }) {
     <Section title={formatCount(page?.faults ?? 0, 'reason for rejection', 'reasons for rejection')}>
       {page?.truncated && (
         <Text size="sm" c="dimmed" mb="xs">
-          Fewer are kept than there were.
+          Not all rejected rows are stored.
         </Text>
       )}
       <ListTable<Rejected>

@@ -1,4 +1,4 @@
-/** Which changes need how many approvers of which role. Changing this policy is itself a change it may govern. */
+/** The number and role of approvers for each governed action. Changing the policy may itself need approval. */
 import { Button, Group, NumberInput, Select, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
@@ -16,7 +16,7 @@ import { TenantFrame } from './tenant-frame.tsx'
 type Policy = Schemas['ApprovalPolicy']
 type Rule = Policy['rules'][number]
 
-/** Only these may call what approves. */
+/** The roles that may approve. */
 const approvingRoles = ['compliance_officer', 'tenant_admin'] as const
 
 const policyQuery = queryOptions({
@@ -33,7 +33,7 @@ export default function ApprovalPolicyPage() {
   )
 }
 
-/** One row per action that can be governed, whether or not the policy names it. */
+/** One row per governed action, whether or not the policy names it. */
 const toRules = (policy: Policy): Rule[] =>
   policy.actions.map(
     (action) =>
@@ -53,15 +53,15 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
       probity.PUT('/api/tenant/approval-policy', {
         body: { rules: all.filter(({ approvers }) => approvers > 0), expected_revision: policy.revision },
       }),
-    { invalidates: ['tenant'], successMessage: 'The approval policy is in force' },
+    { invalidates: ['tenant'], successMessage: 'Approval policy saved' },
   )
   const change = (action: string, part: Partial<Rule>) =>
     setRules(rules.map((rule) => (rule.action === action ? { ...rule, ...part } : rule)))
   return (
     <Stack gap="sm" maw={820}>
       <Text size="sm" c="dimmed">
-        A change with no approvers is made at once. Otherwise it waits until that many other people with the role have
-        approved exactly its content. API keys never approve.
+        A change with 0 approvers takes effect immediately. Otherwise it waits until that many other users with the role
+        approve it. API keys cannot approve.
       </Text>
       <div className="table-card">
         <Table aria-label="Approval rules" verticalSpacing={6}>
@@ -112,7 +112,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
         </Text>
         {!isReadOnly && (
           <Button variant="light" loading={save.isRunning} onClick={() => save.run(rules)}>
-            Save the policy
+            Save policy
           </Button>
         )}
       </Group>

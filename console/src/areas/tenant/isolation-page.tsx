@@ -1,4 +1,4 @@
-/** The self-test of the wall between tenants: really tries to cross, and shows what the database did. */
+/** The tenant isolation check: attempts to access rows of another tenant, and what the database returned. */
 import { Alert, Button, Group, Stack, Table, Text, Tooltip } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -29,16 +29,16 @@ export default function IsolationPage() {
       <Stack gap="md">
         <Group justify="space-between" align="flex-start">
           <Text size="sm" maw={640}>
-            The check tries to read, change, remove and plant rows of another tenant in every table, as the application
-            itself is connected. Each attempt is undone; what the database answered is the proof.
+            The check tries to read, change, delete and insert rows of another tenant in every table, with the database
+            role of the application. Every attempt is rolled back; the responses of the database are the evidence.
           </Text>
           {may('checkIsolation') && (
             <Button loading={check.isRunning} onClick={() => check.run(undefined)}>
-              Try to cross
+              Run isolation check
             </Button>
           )}
         </Group>
-        {!may('checkIsolation') && <Text size="sm">An administrator or an auditor can run it.</Text>}
+        {!may('checkIsolation') && <Text size="sm">An administrator or an auditor can run the check.</Text>}
         <ProblemNote problem={check.problem} />
         {proof && <ProofView proof={proof} />}
       </Stack>
@@ -52,34 +52,34 @@ function ProofView({ proof }: { readonly proof: Proof }) {
     <>
       <Alert
         color={proof.passed ? 'teal' : 'red'}
-        title={proof.passed ? 'The wall holds' : 'The wall does not hold'}
+        title={proof.passed ? 'Tenant isolation verified' : 'Tenant isolation violated'}
         icon={<Icon name={proof.passed ? 'check' : 'warning'} />}
         role="status"
       >
         {formatCount(proof.probes, 'attempt')} on {formatCount(proof.tables.length, 'table')},{' '}
-        {proof.failed === 0 ? 'none got through' : `${proof.failed} got through`}.
+        {proof.failed === 0 ? 'none succeeded' : `${proof.failed} succeeded`}.
       </Alert>
-      <Section title="The proof" aside={<Download proof={proof} />}>
+      <Section title="Evidence" aside={<Download proof={proof} />}>
         <Facts
           of={[
             ['Checked', <DateTime key="at" at={proof.checked_at} />],
             [
-              'As tenant',
+              'Tenant',
               <span key="own" className="mono">
                 {proof.tenant_id}
               </span>,
             ],
             [
-              'Against tenant',
+              'Other tenant',
               <span key="canary" className="mono">
                 {proof.canary_tenant_id}
               </span>,
             ],
             [
               'Database role',
-              `${role.name}: ${role.superuser ? 'superuser' : 'no superuser'}, ${
-                role.bypasses_row_security ? 'bypasses row security' : 'bound by row security'
-              }, ${role.owns_tables ? 'owns tables' : 'owns no table'}`,
+              `${role.name}: ${role.superuser ? 'superuser' : 'not a superuser'}, ${
+                role.bypasses_row_security ? 'bypasses row-level security' : 'subject to row-level security'
+              }, ${role.owns_tables ? 'owns tables' : 'owns no tables'}`,
             ],
             ['Policies', <CopyValue key="digest" value={proof.policies_sha256} name="the digest of the policies" />],
           ]}
@@ -131,12 +131,12 @@ function Outcome({ probe }: { readonly probe: Probe | undefined }) {
   )
 }
 
-/** For the file of whoever asked for the proof. */
+/** Downloads the evidence as JSON. */
 function Download({ proof }: { readonly proof: Proof }) {
   const save = () => saveJson(`isolation-proof-${toFileTimestamp(proof.checked_at)}.json`, proof)
   return (
     <Button size="xs" variant="default" onClick={save}>
-      Save as a file
+      Download
     </Button>
   )
 }

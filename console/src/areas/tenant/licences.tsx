@@ -1,4 +1,4 @@
-/** The licences a tenant works under, as rows to fill in. */
+/** The licences of a tenant as editable rows. */
 import { ActionIcon, Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core'
 import { Icon } from '#console/ui/icons.tsx'
 
@@ -22,7 +22,7 @@ export function Licences({ value, isReadOnly, onChange }: LicencesProps) {
       <Stack gap="xs">
         {value.length === 0 && (
           <Text size="sm" c="dimmed">
-            None recorded.
+            No licences recorded.
           </Text>
         )}
         {value.map((licence, place) => (
@@ -64,7 +64,7 @@ export function Licences({ value, isReadOnly, onChange }: LicencesProps) {
         {!isReadOnly && (
           <Group>
             <Button size="xs" variant="default" onClick={() => onChange([...value, { authority: '', kind: '' }])}>
-              Add a licence
+              Add licence
             </Button>
           </Group>
         )}

@@ -1,4 +1,4 @@
-/** The tenant's profile: name, where it works, under which licences, its time zone and residency. */
+/** The profile of the tenant: name, jurisdictions, licences, time zone and residency. */
 import { Button, Group, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
@@ -28,7 +28,7 @@ export default function ProfilePage() {
     <TenantFrame>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <ProfileForm key={tenant.revision} tenant={tenant} onReload={refetch} />
-        <Section title="Record">
+        <Section title="Details">
           <Facts
             of={[
               ['Tenant id', <CopyValue key="id" value={tenant.tenant_id} name="the tenant id" />],
@@ -39,7 +39,7 @@ export default function ProfilePage() {
                 </span>,
               ],
               ['State', tenant.state],
-              ['For trying out', tenant.demo ? 'yes' : 'no'],
+              ['Demo tenant', tenant.demo ? 'yes' : 'no'],
               ['Created', <DateTime key="created" at={tenant.created_at} />],
               ['Changed', <DateTime key="changed" at={tenant.updated_at} />],
               ['Revision', tenant.revision],
@@ -51,6 +51,15 @@ export default function ProfilePage() {
   )
 }
 
+const toProfile = (tenant: Tenant) => ({
+  name: tenant.name,
+  jurisdictions: tenant.jurisdictions,
+  licences: tenant.licences as Licence[],
+  time_zone: tenant.time_zone,
+  residency: tenant.residency ?? '',
+})
+type Profile = ReturnType<typeof toProfile>
+
 interface ProfileFormProps {
   readonly tenant: Tenant
   readonly onReload: () => void
@@ -58,21 +67,14 @@ interface ProfileFormProps {
 
 function ProfileForm({ tenant, onReload }: ProfileFormProps) {
   const isReadOnly = !usePermission()('updateTenant')
-  const [profile, setProfile] = useState({
-    name: tenant.name,
-    jurisdictions: tenant.jurisdictions,
-    licences: tenant.licences as Licence[],
-    time_zone: tenant.time_zone,
-    residency: tenant.residency ?? '',
-  })
+  const [profile, setProfile] = useState(() => toProfile(tenant))
   const save = useApiMutation(
-    (change: typeof profile) =>
+    (change: Profile) =>
       probity.PATCH('/api/tenant', {
         body: { ...change, residency: change.residency || null, expected_revision: tenant.revision },
       }),
-    { invalidates: ['tenant', 'me'], successMessage: 'Saved' },
+    { invalidates: ['tenant', 'me'], successMessage: 'Profile saved' },
   )
-  const faults = faultsByField(save.problem)
   function submit(event: FormEvent) {
     event.preventDefault()
     save.run(profile)
@@ -81,54 +83,18 @@ function ProfileForm({ tenant, onReload }: ProfileFormProps) {
     <Section title="Profile">
       <form onSubmit={submit}>
         <Stack gap="sm">
-          <TextInput
-            label="Name"
-            required
-            maxLength={200}
-            readOnly={isReadOnly}
-            value={profile.name}
-            error={faults['name']}
-            onChange={(event) => setProfile({ ...profile, name: event.currentTarget.value })}
-          />
-          <TagsInput
-            label="Jurisdictions"
-            description="Country codes of two letters, such as DE."
-            readOnly={isReadOnly}
-            value={profile.jurisdictions}
-            error={faults['jurisdictions']}
-            onChange={(codes) => setProfile({ ...profile, jurisdictions: codes.map((code) => code.toUpperCase()) })}
-          />
-          <Group grow align="flex-start">
-            <Select
-              label="Time zone"
-              searchable
-              readOnly={isReadOnly}
-              allowDeselect={false}
-              data={zones(profile.time_zone)}
-              value={profile.time_zone}
-              error={faults['time_zone']}
-              onChange={(zone) => zone && setProfile({ ...profile, time_zone: zone })}
-            />
-            <TextInput
-              label="Residency"
-              maxLength={100}
-              readOnly={isReadOnly}
-              value={profile.residency}
-              error={faults['residency']}
-              onChange={(event) => setProfile({ ...profile, residency: event.currentTarget.value })}
-            />
-          </Group>
-          <Licences
-            value={profile.licences}
+          <ProfileFields
+            value={profile}
+            faults={faultsByField(save.problem)}
             isReadOnly={isReadOnly}
-            onChange={(licences) => setProfile({ ...profile, licences })}
+            onChange={setProfile}
           />
           <ProblemNote problem={save.problem} onReload={onReload} />
           <ApprovalNote request={save.waiting} />
           {!isReadOnly && (
             <Group>
               <Button type="submit" variant="light" loading={save.isRunning}>
-                Save the profile
+                Save profile
               </Button>
             </Group>
           )}
@@ -138,5 +104,61 @@ function ProfileForm({ tenant, onReload }: ProfileFormProps) {
   )
 }
 
-/** The zones this browser knows, and the stored one in any case. */
+interface ProfileFieldsProps {
+  readonly value: Profile
+  readonly faults: Readonly<Record<string, string>>
+  readonly isReadOnly: boolean
+  readonly onChange: (profile: Profile) => void
+}
+
+function ProfileFields({ value, faults, isReadOnly, onChange }: ProfileFieldsProps) {
+  return (
+    <>
+      <TextInput
+        label="Name"
+        required
+        maxLength={200}
+        readOnly={isReadOnly}
+        value={value.name}
+        error={faults['name']}
+        onChange={(event) => onChange({ ...value, name: event.currentTarget.value })}
+      />
+      <TagsInput
+        label="Jurisdictions"
+        description="Two-letter country codes, such as DE."
+        readOnly={isReadOnly}
+        value={value.jurisdictions}
+        error={faults['jurisdictions']}
+        onChange={(codes) => onChange({ ...value, jurisdictions: codes.map((code) => code.toUpperCase()) })}
+      />
+      <Group grow align="flex-start">
+        <Select
+          label="Time zone"
+          searchable
+          readOnly={isReadOnly}
+          allowDeselect={false}
+          data={zones(value.time_zone)}
+          value={value.time_zone}
+          error={faults['time_zone']}
+          onChange={(zone) => zone && onChange({ ...value, time_zone: zone })}
+        />
+        <TextInput
+          label="Residency"
+          maxLength={100}
+          readOnly={isReadOnly}
+          value={value.residency}
+          error={faults['residency']}
+          onChange={(event) => onChange({ ...value, residency: event.currentTarget.value })}
+        />
+      </Group>
+      <Licences
+        value={value.licences}
+        isReadOnly={isReadOnly}
+        onChange={(licences) => onChange({ ...value, licences })}
+      />
+    </>
+  )
+}
+
+/** The time zones of this browser and the stored one. */
 const zones = (present: string): string[] => [...new Set([present, 'UTC', ...Intl.supportedValuesOf('timeZone')])]

@@ -1,4 +1,4 @@
-/** How long each class of record is kept, and on what basis. */
+/** The retention period of each class of record, with its reason. */
 import { Button, Checkbox, Group, NumberInput, Stack, Table, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
@@ -36,7 +36,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
   const save = useApiMutation(
     (all: RecordClass[]) =>
       probity.PUT('/api/tenant/retention-policy', { body: { classes: all, expected_revision: policy.revision } }),
-    { invalidates: ['tenant'], successMessage: 'The retention policy is in force' },
+    { invalidates: ['tenant'], successMessage: 'Retention policy saved' },
   )
   const change = (name: string, part: Partial<RecordClass>) =>
     setClasses(classes.map((one) => (one.record_class === name ? { ...one, ...part } : one)))
@@ -52,8 +52,8 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Records</Table.Th>
-                <Table.Th w={250}>Kept</Table.Th>
-                <Table.Th>Because</Table.Th>
+                <Table.Th w={250}>Retention</Table.Th>
+                <Table.Th>Reason</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -71,7 +71,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
           </Text>
           {!isReadOnly && (
             <Button type="submit" variant="light" loading={save.isRunning}>
-              Save the policy
+              Save policy
             </Button>
           )}
         </Group>
@@ -101,7 +101,7 @@ function ClassRow({ of: one, isReadOnly, onChange }: ClassRowProps) {
             max={36_500}
             suffix=" days"
             required={!isForEver}
-            aria-label={`${name}: days kept`}
+            aria-label={`${name}: retention in days`}
             readOnly={isReadOnly}
             disabled={isForEver}
             value={one.keep_days ?? ''}
@@ -109,8 +109,8 @@ function ClassRow({ of: one, isReadOnly, onChange }: ClassRowProps) {
           />
           <Checkbox
             size="xs"
-            label="for ever"
-            aria-label={`${name}: keep for ever`}
+            label="indefinitely"
+            aria-label={`${name}: retain indefinitely`}
             disabled={isReadOnly}
             checked={isForEver}
             onChange={(event) => onChange(one.record_class, { keep_days: event.currentTarget.checked ? null : 365 })}
@@ -122,7 +122,7 @@ function ClassRow({ of: one, isReadOnly, onChange }: ClassRowProps) {
           size="xs"
           required
           maxLength={500}
-          aria-label={`${name}: because`}
+          aria-label={`${name}: reason`}
           readOnly={isReadOnly}
           value={one.basis}
           onChange={(event) => onChange(one.record_class, { basis: event.currentTarget.value })}

@@ -1,4 +1,4 @@
-/** What the pages of the tenant's settings share: the heading and the way between them. */
+/** The heading and tabs of the tenant settings pages. */
 import { Tabs } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -9,7 +9,7 @@ const tabs: readonly (readonly [path: string, name: string])[] = [
   ['/tenant', 'Profile'],
   ['/tenant/approval-policy', 'Approval policy'],
   ['/tenant/retention-policy', 'Retention'],
-  ['/tenant/isolation', 'Isolation'],
+  ['/tenant/isolation', 'Tenant isolation'],
 ]
 
 export function TenantFrame({ children }: { readonly children: ReactNode }) {

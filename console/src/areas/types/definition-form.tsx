@@ -1,4 +1,4 @@
-/** The definition of a type as a form, for a first version and for the next one; faults stand where they are. */
+/** The form for a type definition, used for first and later versions. Errors are shown at their field. */
 import { Alert, Button, Group, Stack, Table, Textarea, TextInput } from '@mantine/core'
 import type { ProbityProblem } from '@probity/client'
 import type { FormEvent, ReactNode } from 'react'
@@ -12,17 +12,17 @@ import { type Draft, findInvalidJson, groupFaults, type JsonPart, jsonParts } fr
 import { JsonEditor } from './json-editor.tsx'
 
 const partTexts: Readonly<Record<JsonPart, readonly [label: string, description: string]>> = {
-  schema: ['Schema of one entry', 'JSON Schema 2020-12; every text, list and number has a limit.'],
+  schema: ['Entry schema', 'JSON Schema 2020-12; every string, array and number needs a limit.'],
   trim: [
-    'Trimmed texts',
-    'Texts that lose the white space around them: true for all, or a list of pointers; [] for none. The key always does.',
+    'Trimmed fields',
+    'Text fields whose surrounding white space is removed: true for all, or a list of pointers. Keys are always trimmed.',
   ],
   fields: [
     'Fields',
-    'By pointer: what people call a member, its unit, which value is stricter, whether it is personal, whether its order (set) or white space means nothing.',
+    'By pointer: title, unit, stricter value, personal data, and whether order or white space is ignored.',
   ],
-  list_rules: ['Rules over the whole list', 'min_items, max_items, unique, contiguous; {} for none.'],
-  examples: ['Examples', 'A list of entries, at least one; each must fit the schema.'],
+  list_rules: ['List rules', 'min_items, max_items, unique, contiguous; {} for none.'],
+  examples: ['Examples', 'At least one entry; each must match the schema.'],
 }
 
 interface DefinitionFormProps {
@@ -31,7 +31,7 @@ interface DefinitionFormProps {
   readonly change: Pick<ApiMutation<undefined>, 'run' | 'isRunning' | 'problem' | 'waiting'>
   readonly submit: string
   readonly back: string
-  /** Beside what every definition has. */
+  /** Fields in addition to the common ones. */
   readonly first?: ReactNode
   readonly last?: ReactNode
 }
@@ -46,7 +46,7 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
   return (
     <form onSubmit={send}>
       <Stack gap="md" maw={980}>
-        <Section title="What it is">
+        <Section title="General">
           <Stack gap="sm">
             {first}
             <TextInput
@@ -70,7 +70,7 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
             />
             <TextInput
               label="Key"
-              description="Which members make the key of an entry: pointers, with spaces between"
+              description="Fields that form the key of an entry: pointers separated by spaces"
               required
               classNames={{ input: 'mono' }}
               value={draft.key}
@@ -79,7 +79,7 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
             />
           </Stack>
         </Section>
-        <Section title="What an entry is made of">
+        <Section title="Definition">
           <Stack gap="md">
             {jsonParts.map((part) => (
               <JsonEditor
@@ -117,18 +117,21 @@ interface BreakingChange {
   readonly detail: string
 }
 
-/** What of the data in force would no longer fit. */
+/** The data in force that would be incompatible. */
 function BreakingChanges({ problem }: { readonly problem: ProbityProblem | null }) {
   const breaks = (problem?.members['breaks'] ?? []) as readonly BreakingChange[]
   if (breaks.length === 0) return null
   return (
-    <Alert color="orange" title="What would break">
-      <PlainTable label="What would break" head={[{ name: 'List' }, { name: 'Field', from: 'sm' }, { name: 'Why' }]}>
+    <Alert color="orange" title="Incompatible data">
+      <PlainTable
+        label="Incompatible data"
+        head={[{ name: 'List' }, { name: 'Field', from: 'sm' }, { name: 'Reason' }]}
+      >
         {breaks.map(({ list_key, version, pointer, detail }) => (
           <Table.Tr key={`${list_key} ${pointer} ${detail}`}>
             <Table.Td>
               {list_key === null ? (
-                'the type itself'
+                'the type'
               ) : (
                 <PageLink to={`/datasets/${list_key}`} size="sm">
                   {list_key}, version {version}

@@ -1,4 +1,4 @@
-/** The definition of a type as it is written in a form, and as the server takes it. Pure. */
+/** Converts a type definition between form fields and the request body. Pure. */
 import type { Schemas } from '@probity/client'
 import { isJson } from '#console/ui/json-position.ts'
 import type { DatasetType } from '#console/ui/registry-queries.ts'
@@ -9,7 +9,7 @@ export type JsonPart = (typeof jsonParts)[number]
 export interface Draft extends Readonly<Record<JsonPart, string>> {
   readonly title: string
   readonly description: string
-  /** Pointers, with spaces between. */
+  /** Pointers separated by spaces. */
   readonly key: string
 }
 
@@ -47,7 +47,7 @@ export const toDraft = (type: DatasetType): Draft => ({
   examples: indented(type.examples),
 })
 
-/** The parts that are not JSON yet. */
+/** The parts that are not valid JSON. */
 export const findInvalidJson = (draft: Draft): JsonPart[] => jsonParts.filter((part) => !isJson(draft[part]))
 
 export const parseContent = ({ title, description, key, ...parts }: Draft): Content =>
@@ -59,7 +59,7 @@ export const parseContent = ({ title, description, key, ...parts }: Draft): Cont
   }) as Content
 
 export interface PartFault {
-  /** Within the part. */
+  /** Relative to the part. */
   readonly pointer: string
   readonly detail: string
 }

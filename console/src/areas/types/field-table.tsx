@@ -1,4 +1,4 @@
-/** The schema of an entry as a table people read: what each field is called, may hold, and means. */
+/** The schema of an entry as a table of fields. */
 import { Badge, Group, Table, Text } from '@mantine/core'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import type { DatasetType } from '#console/ui/registry-queries.ts'
@@ -9,7 +9,12 @@ export function FieldTable({ type }: { readonly type: DatasetType }) {
   return (
     <PlainTable
       label="Fields"
-      head={[{ name: 'Field' }, { name: 'Kind' }, { name: 'May be', from: 'sm' }, { name: 'Meaning', from: 'md' }]}
+      head={[
+        { name: 'Field' },
+        { name: 'Data type' },
+        { name: 'Allowed values', from: 'sm' },
+        { name: 'Meaning', from: 'md' },
+      ]}
     >
       {listFields(type).map(({ pointer, depth, schema, isRequired }) => {
         const field = findField(type, pointer)
@@ -28,12 +33,12 @@ export function FieldTable({ type }: { readonly type: DatasetType }) {
                 )}
                 {field !== undefined && 'personal' in field && (
                   <Badge variant="light" color="orange" tt="none">
-                    personal
+                    personal data
                   </Badge>
                 )}
                 {field !== undefined && 'set' in field && (
                   <Badge variant="light" color="gray" tt="none">
-                    in any order
+                    order ignored
                   </Badge>
                 )}
               </Group>

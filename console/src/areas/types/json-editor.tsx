@@ -1,4 +1,4 @@
-/** JSON written by hand: each fault stands below with its line, and leads to its place. */
+/** A JSON text field that lists errors with their lines and links to them. */
 import { Anchor, List, Textarea } from '@mantine/core'
 import { useRef } from 'react'
 import { findPosition, isJson } from '#console/ui/json-position.ts'
@@ -34,11 +34,11 @@ export function JsonEditor({ label, description, value, faults, onChange }: Json
         spellCheck={false}
         classNames={{ input: 'mono' }}
         value={value}
-        error={isReadable ? faults.length > 0 : 'This is not JSON yet.'}
+        error={isReadable ? faults.length > 0 : 'This is not valid JSON.'}
         onChange={(event) => onChange(event.currentTarget.value)}
       />
       {isReadable && faults.length > 0 && (
-        <List size="sm" mt={4} aria-label={`Faults in ${label}`} role="list">
+        <List size="sm" mt={4} aria-label={`Errors in ${label}`} role="list">
           {faults.map(({ pointer, detail }) => (
             <List.Item key={`${pointer} ${detail}`}>
               <Anchor component="button" type="button" size="sm" onClick={() => show(pointer)}>

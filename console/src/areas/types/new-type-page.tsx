@@ -1,4 +1,4 @@
-/** Defining a type of the tenant's own. */
+/** Creates a type of this tenant. */
 import { TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -15,17 +15,17 @@ export default function NewTypePage() {
   const [type_key, setKey] = useState('')
   const [draft, setDraft] = useState(blank)
   const create = useApiMutation(
-    () => probity.POST('/api/reference-data/types', { body: { type_key, ...parseContent(draft) } as never }),
+    () => probity.POST('/api/reference-data/types', { body: { type_key, ...parseContent(draft) } }),
     {
       invalidates: ['types'],
-      successMessage: ({ title }) => `${title} is defined`,
+      successMessage: ({ title }) => `${title} created`,
       onDone: (type) => navigate({ to: `/types/${type.type_key}` }),
     },
   )
   return (
     <Page
-      title="Define a type"
-      about="It is checked as a whole before it is stored: schema, key, fields and examples."
+      title="New type"
+      about="Schema, key, fields and examples are validated together before the type is stored."
       trail={
         <PageLink to="/types" inherit>
           Types
@@ -36,12 +36,12 @@ export default function NewTypePage() {
         draft={draft}
         onChange={setDraft}
         change={create}
-        submit="Define the type"
+        submit="Create type"
         back="/types"
         first={
           <TextInput
             label="Name"
-            description="Lower case, digits and hyphens; it never changes"
+            description="Lower-case letters, digits and hyphens; cannot be changed later"
             required
             maxLength={100}
             autoComplete="off"

@@ -1,4 +1,4 @@
-/** Publishing the next version of a type: it begins with the present one, and data in force is tried against it. */
+/** Publishes the next version of a type, checked against the data in force. */
 import { Switch } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
@@ -21,18 +21,18 @@ export default function NewVersionPage() {
     () =>
       probity.POST('/api/reference-data/types/{type_key}/versions', {
         params: { path: { type_key } },
-        body: { ...parseContent(draft), compatibility: mayBreak ? 'none' : 'backward' } as never,
+        body: { ...parseContent(draft), compatibility: mayBreak ? 'none' : 'backward' },
       }),
     {
       invalidates: ['types'],
-      successMessage: ({ type_version }) => `Version ${type_version} is published`,
+      successMessage: ({ type_version }) => `Version ${type_version} published`,
       onDone: () => navigate({ to: `/types/${type_key}` }),
     },
   )
   return (
     <Page
       title={`Version ${type.type_version + 1} of ${type.title}`}
-      about="Versions of lists keep the type they were made with. New ones are made with this."
+      about="Existing list versions keep their type version. New list versions use this one."
       trail={
         <PageLink to={`/types/${type_key}`} inherit>
           {type.title}
@@ -43,12 +43,12 @@ export default function NewVersionPage() {
         draft={draft}
         onChange={setDraft}
         change={publish}
-        submit="Publish the version"
+        submit="Publish version"
         back={`/types/${type_key}`}
         last={
           <Switch
-            label="Publish it even if data in force would no longer fit"
-            description="What is in force stays so; its next version must fit."
+            label="Publish even if data in force is incompatible"
+            description="Versions in force are not affected; their next versions must match."
             checked={mayBreak}
             onChange={(event) => setMayBreak(event.currentTarget.checked)}
           />

@@ -1,4 +1,4 @@
-/** A JSON Schema in plain words, as far as one line allows; the definition itself is never far. Pure. */
+/** Describes a JSON Schema in short phrases. Pure. */
 import { listMembers, type TypeText } from '#console/ui/type-texts.ts'
 
 export interface Schema {
@@ -28,7 +28,7 @@ export interface FieldRow {
 
 const MAX_DEPTH = 3
 
-/** Every member of an entry with those below it, in reading order. */
+/** Every field of an entry with its subfields, in display order. */
 export function listFields(type: TypeText): FieldRow[] {
   const root = type.schema as Schema
   return listMembers(type).flatMap((name) => toRows(`/${name}`, root.properties?.[name] ?? {}, requires(root, name), 0))
@@ -79,7 +79,7 @@ export function describeLimits(schema: Schema): string {
     maxLength !== undefined && schema.format === undefined && `up to ${maxLength} characters`,
     minItems !== undefined && minItems > 0 && `at least ${minItems}`,
     maxItems !== undefined && `at most ${maxItems}`,
-    // The one pattern every text has: no U+0000, which cannot be stored.
+    // The pattern of every text field: no U+0000, which cannot be stored.
     pattern !== undefined && pattern !== '^[^\\u0000]*$' && `like ${pattern}`,
   ]
     .filter((limit) => typeof limit === 'string')

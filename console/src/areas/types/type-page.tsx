@@ -1,4 +1,4 @@
-/** One type: its fields in words, its rules, examples, and the definition exactly as it is. */
+/** One type: fields, rules, examples and definition. */
 import { Badge, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -39,9 +39,7 @@ export default function TypePage() {
       }
       actions={
         type.origin === 'own' &&
-        may('createDatasetTypeVersion') && (
-          <ButtonLink to={`/types/${type_key}/new-version`}>Publish a new version</ButtonLink>
-        )
+        may('createDatasetTypeVersion') && <ButtonLink to={`/types/${type_key}/new-version`}>New version</ButtonLink>
       }
     >
       <Stack gap="md">
@@ -52,7 +50,7 @@ export default function TypePage() {
           <TypeRecord type={type} />
           <Example type={type} />
         </SimpleGrid>
-        <Section title="The definition">
+        <Section title="Definition">
           <JsonBlock value={toDefinition(type)} name="Definition" />
         </Section>
       </Stack>
@@ -74,21 +72,21 @@ function TypeRecord({ type }: { readonly type: DatasetType }) {
   const { data: datasets } = useSuspenseQuery(datasetsQuery)
   const lists = datasets.filter(({ type_key }) => type_key === type.type_key)
   return (
-    <Section title="Record">
+    <Section title="Details">
       <Facts
         of={[
           ['Key', type.key_pointers.map((pointer) => getFieldTitle(type, pointer)).join(' and ')],
-          ['Trimmed texts', describeTrimmed(type)],
+          ['Trimmed fields', describeTrimmed(type)],
           ...describeRules(type).map((rule, place) => [place === 0 ? 'Rules' : `Rule ${place + 1}`, rule] as const),
           [
             'Version',
-            `${type.type_version}, ${type.compatibility === 'backward' ? 'compatible with the one before' : 'a break'}`,
+            `${type.type_version}, ${type.compatibility === 'backward' ? 'compatible with the previous version' : 'incompatible with the previous version'}`,
           ],
           ['Definition hash', <CopyValue key="hash" value={type.definition_hash} name="the definition hash" />],
           ['Created', <DateTime key="at" at={type.created_at} />],
           ['Created by', <Principal key="by" of={type.created_by} />],
           [
-            'Lists of it',
+            'Lists of this type',
             lists.length === 0 ? (
               'none'
             ) : (
@@ -110,10 +108,10 @@ function TypeRecord({ type }: { readonly type: DatasetType }) {
 function describeTrimmed(type: DatasetType): string {
   const { trim = [] } = type
   if (trim === true) return 'all'
-  return trim.map((pointer) => getFieldTitle(type, pointer)).join(', ') || 'only the key'
+  return trim.map((pointer) => getFieldTitle(type, pointer)).join(', ') || 'key only'
 }
 
-/** Rules over the whole list, as sentences. */
+/** The list rules as sentences. */
 function describeRules(type: DatasetType): string[] {
   const { min_items, max_items, unique = [], contiguous } = type.list_rules
   const titles = (pointers: readonly string[]) => pointers.map((pointer) => getFieldTitle(type, pointer)).join(' and ')
@@ -131,15 +129,15 @@ function Example({ type }: { readonly type: DatasetType }) {
   const example = type.examples[0]
   return (
     <Section
-      title="An example"
+      title="Example"
       aside={
         <SegmentedControl
           size="xs"
-          aria-label="How to show the example"
+          aria-label="Format of the example"
           value={way}
           onChange={setWay}
           data={[
-            { value: 'facts', label: 'Facts' },
+            { value: 'facts', label: 'Fields' },
             { value: 'json', label: 'JSON' },
           ]}
         />

@@ -1,4 +1,4 @@
-/** What entries of lists are made of: every type the tenant can use. */
+/** All types the tenant can use. */
 import { Badge, Group, Table, Text } from '@mantine/core'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
@@ -24,16 +24,16 @@ export default function TypesPage() {
   return (
     <Page
       title="Types"
-      about="A type says what an entry of a list is made of: its fields, its key and its rules."
-      actions={may('createDatasetType') && <ButtonLink to="/types/new">Define a type</ButtonLink>}
+      about="A type defines the fields, key and rules of list entries."
+      actions={may('createDatasetType') && <ButtonLink to="/types/new">New type</ButtonLink>}
     >
       <Group gap="xs" mb="sm">
-        <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
+        <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
       </Group>
       <ListTable
         label="Types"
         list={list}
-        empty="No type fits."
+        empty="No matching type."
         head={[{ name: 'Type' }, { name: 'Key', from: 'sm' }, { name: 'Fields', from: 'md' }, { name: 'Version' }]}
         row={(type) => (
           <Table.Tr key={type.type_key}>

@@ -1,4 +1,4 @@
-/** When a person is away: work is not given to them by itself meanwhile. */
+/** The absence of a user, during which no new work is assigned. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type FormEvent, useState } from 'react'
@@ -13,7 +13,7 @@ interface AvailabilityFormProps {
   readonly onReload: () => void
 }
 
-/** As the field wants it: the person's own time, without a zone. */
+/** Local time without a zone, as the field expects. */
 function toLocalInput(at: string | null): string {
   if (at === null) return ''
   const date = new Date(at)
@@ -29,7 +29,10 @@ export function AvailabilityForm({ user, onReload }: AvailabilityFormProps) {
         params: { path: { user_id: user.user_id } },
         body: { away_from, away_until, expected_revision: user.revision },
       }),
-    { invalidates: ['users'], successMessage: ({ away_until }) => (away_until === null ? 'Back again' : 'Saved') },
+    {
+      invalidates: ['users'],
+      successMessage: ({ away_until }) => (away_until === null ? 'Absence ended' : 'Absence saved'),
+    },
   )
   const isOrdered = away.from === '' || away.until === '' || away.from < away.until
   const field = (name: keyof typeof away) => ({
@@ -51,18 +54,18 @@ export function AvailabilityForm({ user, onReload }: AvailabilityFormProps) {
             <TextInput
               label="Away until"
               required
-              error={isOrdered ? undefined : 'This must be later than the beginning.'}
+              error={isOrdered ? undefined : 'Must be later than the start.'}
               {...field('until')}
             />
           </Group>
           <ProblemNote problem={save.problem} onReload={onReload} />
           <Group>
             <Button type="submit" variant="light" loading={save.isRunning}>
-              Save the absence
+              Save absence
             </Button>
             {user.away_until !== null && (
               <Button variant="default" onClick={() => save.run({ away_from: null, away_until: null })}>
-                Back again
+                End absence
               </Button>
             )}
           </Group>
@@ -75,12 +78,12 @@ export function AvailabilityForm({ user, onReload }: AvailabilityFormProps) {
 function AvailabilityNote({ user: { away_from, away_until } }: { readonly user: Schemas['User'] }) {
   const now = useNow()
   if (away_from === null || away_until === null || Date.parse(away_until) <= now) {
-    return <Text size="sm">Here. New work is given out as usual.</Text>
+    return <Text size="sm">Available. New work is assigned as usual.</Text>
   }
   return (
     <Text size="sm">
       {Date.parse(away_from) <= now ? 'Away' : 'Will be away'} from <DateTime at={away_from} /> until{' '}
-      <DateTime at={away_until} />: nothing new is given out meanwhile.
+      <DateTime at={away_until} />: no new work is assigned in this period.
     </Text>
   )
 }

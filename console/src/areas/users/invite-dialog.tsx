@@ -1,4 +1,4 @@
-/** Inviting a person. What is wrong with a field is said at that field. Governed where roles come with it. */
+/** Invites a user. Inviting with roles may need approval. */
 import { Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -15,7 +15,7 @@ export function InviteDialog({ isOpen, onClose }: { readonly isOpen: boolean; re
   const invite = useApiMutation(
     ({ name, email, team, locale, roles }: typeof blank) =>
       probity.POST('/api/users', { body: { name, email, team: team || null, locale: locale || null, roles } }),
-    { invalidates: ['users'], successMessage: ({ name }) => `${name} is invited`, onDone: close },
+    { invalidates: ['users'], successMessage: ({ name }) => `${name} invited`, onDone: close },
   )
   const faults = faultsByField(invite.problem)
 

@@ -1,4 +1,4 @@
-/** Name, team and language of a person. */
+/** Name, team and language of a user. */
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type FormEvent, useState } from 'react'
@@ -21,7 +21,7 @@ export function ProfileForm({ user, onReload }: ProfileFormProps) {
         params: { path: { user_id: user.user_id } },
         body: { name, team: team || null, locale: locale || null, expected_revision: user.revision },
       }),
-    { invalidates: ['users'], successMessage: 'Saved' },
+    { invalidates: ['users'], successMessage: 'Profile saved' },
   )
   const faults = faultsByField(save.problem)
   const field = (name: keyof typeof profile) => ({
@@ -46,7 +46,7 @@ export function ProfileForm({ user, onReload }: ProfileFormProps) {
           <ProblemNote problem={save.problem} onReload={onReload} />
           <Group>
             <Button type="submit" variant="light" loading={save.isRunning}>
-              Save the profile
+              Save profile
             </Button>
           </Group>
         </Stack>

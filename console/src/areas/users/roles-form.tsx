@@ -1,4 +1,4 @@
-/** The roles of a person. Governed: the tenant's policy may ask for a second administrator. */
+/** The roles of a user. A change may need approval. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
@@ -22,24 +22,24 @@ export function RolesForm({ user, onReload }: RolesFormProps) {
         params: { path: { user_id: user.user_id } },
         body: { roles: [...chosen], expected_revision: user.revision },
       }),
-    { invalidates: ['users'], successMessage: 'Roles set' },
+    { invalidates: ['users'], successMessage: 'Roles saved' },
   )
   const isExternal = user.origin === 'external'
   const isSame = roles.length === user.roles.length && roles.every((role) => user.roles.includes(role))
   return (
     <Section title="Roles">
       <Stack gap="sm">
-        {isExternal && <Text size="sm">These come from the identity provider and are changed there.</Text>}
-        <RolePicker label="What this person may do" value={roles} onChange={setRoles} isDisabled={isExternal} />
+        {isExternal && <Text size="sm">Roles come from the identity provider and are changed there.</Text>}
+        <RolePicker label="Roles of this user" value={roles} onChange={setRoles} isDisabled={isExternal} />
         <ProblemNote problem={save.problem} onReload={onReload} />
         <ApprovalNote request={save.waiting} />
         {!isExternal && (
           <Group>
             <Button variant="light" disabled={isSame} loading={save.isRunning} onClick={() => save.run(roles)}>
-              Set the roles
+              Save roles
             </Button>
             <Text size="xs" c="dimmed">
-              Tokens already made keep their roles until they end.
+              Tokens already issued keep their roles until they expire.
             </Text>
           </Group>
         )}

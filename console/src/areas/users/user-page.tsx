@@ -1,4 +1,4 @@
-/** One person: what is recorded, what may be changed, and whether they have access. */
+/** One user: profile, roles, absence and access. */
 import { Alert, Button, SimpleGrid, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -33,7 +33,7 @@ export default function UserPage() {
   const { user_id = '' } = useParams({ strict: false }) as { user_id?: string }
   const { data: user, refetch } = useSuspenseQuery(userQuery(user_id))
   const may = usePermission()
-  // A form starts from what it was given: when the record moves, it starts anew.
+  // A form keeps its initial values, so it is remounted when the user changes.
   const version = `${user.user_id}:${user.revision}`
   return (
     <Page
@@ -49,7 +49,7 @@ export default function UserPage() {
     >
       {user.state === 'inactive' && (
         <Alert color="gray" mb="md" role="status">
-          This person has no access. Their tokens are refused; their history stays.
+          This user is deactivated. Tokens are refused; the history is kept.
         </Alert>
       )}
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
@@ -65,12 +65,12 @@ export default function UserPage() {
         <Stack gap="md">
           {may('updateUser') && <ProfileForm key={version} user={user} onReload={refetch} />}
           {may('updateUserAvailability') && <AvailabilityForm key={`away:${version}`} user={user} onReload={refetch} />}
-          <Section title="Record">
+          <Section title="Details">
             <Facts
               of={[
                 ['User id', <CopyValue key="id" value={user.user_id} name="the user id" />],
                 !may('updateUser') && ['Team', user.team],
-                ['Comes from', user.origin === 'external' ? user.issuer : 'this server'],
+                ['Source', user.origin === 'external' ? user.issuer : 'this server'],
                 ['Last seen', <RelativeTime key="seen" at={user.last_seen_at} />],
                 !may('updateUserAvailability') &&
                   user.away_until !== null && ['Away until', <DateTime key="away" at={user.away_until} />],
@@ -93,12 +93,12 @@ function Access({ user }: { readonly user: User }) {
   const params = { path: { user_id: user.user_id } }
   const deactivate = useApiMutation(() => probity.POST('/api/users/{user_id}/deactivate', { params }), {
     invalidates: ['users'],
-    successMessage: `${user.name} has no access any more`,
+    successMessage: `${user.name} deactivated`,
     onDone: asking.close,
   })
   const reactivate = useApiMutation(() => probity.POST('/api/users/{user_id}/reactivate', { params }), {
     invalidates: ['users'],
-    successMessage: `${user.name} has access again`,
+    successMessage: `${user.name} reactivated`,
   })
   if (!may('deactivateUser')) return null
   if (user.state === 'inactive') {
@@ -133,7 +133,8 @@ function Access({ user }: { readonly user: User }) {
         change={deactivate}
         isDangerous
       >
-        Access ends everywhere within five seconds. What this person did stays on record, and access can be given back.
+        Access ends everywhere within five seconds. The audit record of this user is kept, and the user can be
+        reactivated.
       </ConfirmDialog>
     </>
   )

@@ -1,4 +1,4 @@
-/** The people of the tenant: who they are, what they may do, and whether they still may. */
+/** The users of the tenant. */
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -31,7 +31,7 @@ export default function UsersPage() {
   return (
     <Page
       title="Users"
-      about="People of this tenant. Removing access keeps their history."
+      about="Users of this tenant. Deactivated users keep their history."
       actions={may('createUser') && <Button onClick={inviting.open}>Invite a user</Button>}
     >
       <Group gap="xs" mb="sm">
@@ -41,7 +41,7 @@ export default function UsersPage() {
       <ListTable
         label="Users"
         list={list}
-        empty={state || role ? 'Nobody fits these filters.' : 'There is nobody yet.'}
+        empty={state || role ? 'No matching user.' : 'No users yet.'}
         head={[
           { name: 'Name' },
           { name: 'Roles', from: 'sm' },

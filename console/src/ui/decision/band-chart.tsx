@@ -1,4 +1,4 @@
-/** The scale from 0 to 10,000 with its bands, and where a score stands on it. The table of the same numbers is for everybody who cannot see it. */
+/** The scale from 0 to 10,000 with its bands and the position of a score, with a text alternative. */
 import './decision.css'
 import { useId } from 'react'
 import { formatPercent } from './definition-model.ts'
@@ -11,11 +11,11 @@ const MAX_BPS = 10_000
 interface BandChartProps {
   readonly bands: readonly Band[]
   readonly score_bps?: number | null
-  /** Another score on the same scale, such as the one before. */
+  /** Another score on the same scale, such as the previous one. */
   readonly other?: { readonly name: string; readonly score_bps: number }
 }
 
-/** From calm to severe, whatever the bands are called. */
+/** Severity by position, because bands have arbitrary names. */
 export const getSeverity = (place: number, count: number): number =>
   count <= 1 ? 0 : Math.min(3, Math.round((3 * place) / (count - 1)))
 

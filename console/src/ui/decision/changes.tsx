@@ -1,4 +1,4 @@
-/** Facts that differ, before and after, by their place in a document. */
+/** Changed values of a document before and after, by path. */
 import '../registry.css'
 import { formatEntryValue } from '../type-texts.ts'
 import { formatPolicyValue, isListValue } from './definition-model.ts'
@@ -20,7 +20,7 @@ export function Changes({ changes, label, sides = ['Before', 'After'] }: Changes
     <table className="changes" aria-label={label}>
       <thead>
         <tr>
-          <th scope="col">What</th>
+          <th scope="col">Field</th>
           <th scope="col">{sides[0]}</th>
           <th scope="col">{sides[1]}</th>
         </tr>
@@ -43,7 +43,7 @@ export function Changes({ changes, label, sides = ['Before', 'After'] }: Changes
 const signs = { before: '−', after: '+' } as const
 
 function Side({ change, side }: { readonly change: Change; readonly side: 'before' | 'after' }) {
-  if (!(side in change)) return <td className="nothing">{side === 'before' ? 'was not there' : 'is gone'}</td>
+  if (!(side in change)) return <td className="nothing">{side === 'before' ? 'not present' : 'removed'}</td>
   return (
     <td className={side}>
       <span className="sign" aria-hidden="true">
@@ -54,7 +54,7 @@ function Side({ change, side }: { readonly change: Change; readonly side: 'befor
   )
 }
 
-/** Sentences, and values that were read from lists, stand on lines of their own. */
+/** Sentences and list values are rendered as blocks. */
 const formatSide = (value: unknown): string => {
   if (isListValue(value))
     return 'value' in value ? `${formatPolicyValue(value)}: ${String(value.value)}` : formatPolicyValue(value)

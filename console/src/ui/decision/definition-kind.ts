@@ -1,5 +1,5 @@
 /**
- * Matrices and rules have the same operations under their own names. They are typed here once, as those of matrices, so that
+ * Matrices and rules have the same operations under their own names. They are typed once, as those of matrices, so that
  * one set of pages serves both.
  */
 import type { Schemas } from '@probity/client'
@@ -13,13 +13,15 @@ export type DefinitionText = Schemas['RiskMatrixText']
 export type DefinitionVersion = Schemas['RiskMatrixVersion']
 export type Finding = Schemas['Finding']
 
+type Noun = 'RiskMatrix' | 'Rule'
+
 export interface DefinitionKind {
   readonly family: 'matrix' | 'rule'
-  readonly noun: 'RiskMatrix' | 'Rule'
+  readonly noun: Noun
   readonly word: 'matrix' | 'rule'
   readonly words: 'matrices' | 'rules'
   readonly title: 'Matrices' | 'Rules'
-  /** Where its pages are. */
+  /** The base path of its pages. */
   readonly basePath: '/matrices' | '/rules'
 }
 
@@ -41,7 +43,7 @@ export const ruleKind: DefinitionKind = {
 }
 export const getKind = (family: 'matrix' | 'rule'): DefinitionKind => (family === 'matrix' ? matrixKind : ruleKind)
 
-/** The path of an operation, written as that of matrices. */
+/** Converts the path of a matrix operation to this kind. */
 export const toApiPath = <const P extends string>({ family }: DefinitionKind, path: P): P =>
   (family === 'matrix' ? path : path.replace('/risk-matrices', '/rules').replace('{matrix_key}', '{rule_key}')) as P
 
@@ -49,18 +51,26 @@ export const toApiPath = <const P extends string>({ family }: DefinitionKind, pa
 export const toPathParams = ({ family }: DefinitionKind, key: string): { matrix_key: string } =>
   (family === 'matrix' ? { matrix_key: key } : { rule_key: key }) as { matrix_key: string }
 
-/** The key of an answer, whichever family it is of. */
+/** The key in a response of either kind. */
 export function getDefinitionKey(answer: object): string {
   const { matrix_key, rule_key } = answer as { matrix_key?: string; rule_key?: string }
   return matrix_key ?? rule_key ?? ''
 }
 
-/** An operation by its verb and what follows the noun: `createRiskMatrixDraft`. */
-export const operation = ({ noun }: DefinitionKind, verb: string, rest = ''): string => `${verb}${noun}${rest}`
+/** Builds an operationId such as `createRiskMatrixDraft` from its verb and what follows the noun. */
+export function toOperationId<V extends string>(kind: DefinitionKind, verb: V): `${V}${Noun}`
+export function toOperationId<V extends string, R extends string>(
+  kind: DefinitionKind,
+  verb: V,
+  rest: R,
+): `${V}${Noun}${R}`
+export function toOperationId({ noun }: DefinitionKind, verb: string, rest = ''): string {
+  return `${verb}${noun}${rest}`
+}
 
 const MAX_DEFINITIONS = 2000
 
-/** All of them: there are tens, so they are read once and searched on the screen. */
+/** Loads all definitions: there are tens, which are searched in the browser. */
 export const definitionsQuery = (kind: DefinitionKind) =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'all'],
@@ -74,7 +84,7 @@ export const definitionsQuery = (kind: DefinitionKind) =>
     },
   })
 
-/** Without an owner, the one that decides where there is one. */
+/** Without an owner, the definition in force is returned if there is one. */
 export const definitionQuery = (kind: DefinitionKind, key: string, origin?: Origin) =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'one', key, origin],
@@ -85,7 +95,7 @@ export const definitionQuery = (kind: DefinitionKind, key: string, origin?: Orig
       }),
   })
 
-/** A version by number, or the draft, which is always the tenant's own. */
+/** A version by number, or the draft, which always belongs to the tenant. */
 export const textQuery = (kind: DefinitionKind, key: string, version: number | 'draft', origin: Origin) =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'text', key, version, version === 'draft' ? 'own' : origin],
@@ -108,7 +118,7 @@ export const differenceQuery = (kind: DefinitionKind, key: string, from: OwnedVe
         params: { path: toPathParams(kind, key), query: { ...toDiffParams(from, to), limit: 200 } },
         signal,
       }),
-    // Versions never change, so neither does what lies between two of them.
+    // Versions never change, so neither do their differences.
     staleTime: Number.POSITIVE_INFINITY,
   })
 
@@ -122,10 +132,10 @@ export const timelineQuery = (kind: DefinitionKind, key: string, scope: 'own' | 
       }),
   })
 
-/** What decides now under a key, whoever it is of. */
+/** The version in force under a key, of either owner. */
 export const getActiveVersion = ({ active, origin }: Pick<DefinitionView, 'active' | 'origin'>): OwnedVersion | null =>
   active && { version: active.version, origin }
 
-/** The version that governs, or the newest while none does; null before the first is published. */
+/** The version in force, else the newest; null if there is no version. */
 export const getActiveOrLatest = ({ active, head_version }: Pick<DefinitionView, 'active' | 'head_version'>) =>
   active?.version ?? (head_version > 0 ? head_version : null)

@@ -1,4 +1,4 @@
-/** The parts of a definition as the console reads them. A draft may be any JSON, so everything may be missing. Pure. */
+/** The parts of a definition. A draft may be any JSON, so every part may be missing. Pure. */
 import { toWords } from '../format.ts'
 
 export interface ListValue {
@@ -88,7 +88,7 @@ export interface Definition {
   readonly reason?: string
 }
 
-/** What the server keeps as any JSON object, read as a definition as far as it is one. */
+/** Reads a JSON object as a definition and drops parts of the wrong type. */
 export function parseDefinition(text: Readonly<Record<string, unknown>>): Definition {
   const arrays = ['inputs', 'factors', 'triggers', 'required_actions']
   return Object.fromEntries(
@@ -99,22 +99,22 @@ export function parseDefinition(text: Readonly<Record<string, unknown>>): Defini
 export const isListValue = (value: unknown): value is ListValue =>
   typeof value === 'object' && value !== null && 'list_key' in value
 
-/** `score_bps` → `score`: the unit is said elsewhere. */
+/** `score_bps` → `score`: the unit is shown elsewhere. */
 export const formatFieldName = (field: string): string => toWords(field.replace(/_bps$/, ''))
 
 export const formatPolicyValue = (value: Value | undefined): string =>
   isListValue(value) ? `the ${formatFieldName(value.field)} of ${value.key} in ${value.list_key}` : String(value ?? '–')
 
 export const aggregationTexts: Readonly<Record<string, string>> = {
-  weighted_sum: 'Each factor counts by its weight, and the sum is the score.',
-  sum: 'The scores of the factors are added up.',
-  max: 'The highest score of a factor is the score.',
+  weighted_sum: 'Weighted sum of the factor scores',
+  sum: 'Sum of the factor scores',
+  max: 'Highest factor score',
 }
 
-/** Basis points as people say them: 3850 → 38.5 %. */
+/** Basis points as percent: 3850 → 38.5 %. */
 export const formatPercent = (bps: number): string =>
   `${(bps / 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`
 
-/** A JSON pointer, from names and places. */
+/** Builds a JSON pointer from names and indexes. */
 export const toPointer = (...steps: readonly (string | number)[]): string =>
   steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')

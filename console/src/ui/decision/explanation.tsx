@@ -1,4 +1,4 @@
-/** A decision in full: its sentences, what each factor gave and from which list, the triggers and the rows that fired. */
+/** The explanation of a decision: triggers, factor scores with their lists, matching rows, summary and inputs. */
 import './decision.css'
 import { Alert, Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
@@ -17,7 +17,7 @@ import { ReasonCodes } from './reason-codes.tsx'
 export type Explanation = Schemas['EvaluationExplanation']
 type Factor = Schemas['FactorExplanation']
 
-/** Which version of a list a decision stood on. */
+/** The version of a list that a decision used. */
 export interface ListVersion {
   readonly list_key: string
   readonly version: number
@@ -63,12 +63,12 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
         </Section>
       )}
       {factors.length > 0 && (
-        <Section title="Factor by factor">
+        <Section title="Score by factor">
           <Contributions factors={factors} outcome={outcome} lists={lists} />
         </Section>
       )}
       {outcome.family === 'rule' && <FiredRows rows={rows} />}
-      <Section title="In words">
+      <Section title="Summary">
         <Stack gap={4}>
           {summary.map((text, place) => (
             <Text key={place} size="sm">
@@ -77,27 +77,34 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
           ))}
         </Stack>
       </Section>
-      <Section title="Inputs">
-        <PlainTable label="Inputs of the decision" head={[{ name: 'Input' }, { name: 'Value' }]}>
-          {explanation.inputs.map(({ name, value, defaulted }) => (
-            <Table.Tr key={name}>
-              <Table.Td className="mono">{name}</Table.Td>
-              <Table.Td>
-                {formatEntryValue(value)} {defaulted && <span className="quiet">by default, it was not given</span>}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </PlainTable>
-      </Section>
+      <DecisionInputs inputs={explanation.inputs} />
     </Stack>
+  )
+}
+
+/** The inputs a decision used, with the defaults it filled in. */
+export function DecisionInputs({ inputs }: { readonly inputs: Explanation['inputs'] }) {
+  return (
+    <Section title="Inputs">
+      <PlainTable label="Inputs of the decision" head={[{ name: 'Input' }, { name: 'Value' }]}>
+        {inputs.map(({ name, value, defaulted }) => (
+          <Table.Tr key={name}>
+            <Table.Td className="mono">{name}</Table.Td>
+            <Table.Td>
+              {formatEntryValue(value)} {defaulted && <span className="quiet">default, not provided</span>}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </PlainTable>
+    </Section>
   )
 }
 
 function FiredRows({ rows }: { readonly rows: Explanation['rows'] }) {
   return (
-    <Section title="Rows that fired">
+    <Section title="Matching rows">
       {rows.length === 0 ? (
-        <Text size="sm">No row fired.</Text>
+        <Text size="sm">No row matched.</Text>
       ) : (
         <ul className="rows">
           {rows.map(({ key, reason, reason_code }) => (
@@ -127,7 +134,7 @@ interface ContributionsProps {
   readonly lists: readonly ListVersion[]
 }
 
-/** One bar per factor, as long as its share of the score; the numbers stand beside it. */
+/** One bar per factor, sized by its share of the score, with the numbers beside it. */
 function Contributions({ factors, outcome, lists }: ContributionsProps) {
   const most = Math.max(1, ...factors.map(({ contribution_bps }) => Number(contribution_bps)))
   return (
@@ -153,10 +160,11 @@ function Contributions({ factors, outcome, lists }: ContributionsProps) {
       ))}
       {outcome.score_bps !== null && (
         <li className="factor-total">
-          Together <b className="number">{outcome.score_bps.toLocaleString('en')}</b> of 10,000
+          {' '}
+          Total <b className="number">{outcome.score_bps.toLocaleString('en')}</b> of 10,000
           {outcome.scored_band !== null && (
             <>
-              , by score alone <BandMark band={outcome.scored_band} />
+              , by score <BandMark band={outcome.scored_band} />
             </>
           )}
           {outcome.band !== outcome.scored_band && (
@@ -170,7 +178,7 @@ function Contributions({ factors, outcome, lists }: ContributionsProps) {
   )
 }
 
-/** The list versions behind a figure, the rows that fired, and whether a default stood in. */
+/** The list values of a factor, its matching rows, and whether a default was used. */
 function FactorSources({ factor, lists }: { readonly factor: Factor; readonly lists: readonly ListVersion[] }) {
   const said = factor.found ?? []
   if (said.length === 0 && (factor.rows ?? []).length === 0 && !factor.defaulted) return null
@@ -187,9 +195,9 @@ function FactorSources({ factor, lists }: { readonly factor: Factor; readonly li
         </div>
       ))}
       {(factor.rows ?? []).length > 0 && (
-        <div>Row {factor.rows?.map((row) => `“${row}”`).join(', ')} of its table fired.</div>
+        <div>Row {factor.rows?.map((row) => `“${row}”`).join(', ')} of its table matched.</div>
       )}
-      {factor.defaulted && <div>The list has no such key: the stated default was used.</div>}
+      {factor.defaulted && <div>The key is not on the list: the default was used.</div>}
     </Text>
   )
 }
@@ -199,7 +207,7 @@ interface ListLinkProps {
   readonly lists: readonly ListVersion[]
 }
 
-/** Leads to exactly the version that was read. */
+/** Links to exactly the version that was used. */
 export function ListLink({ list_key, lists }: ListLinkProps) {
   const used = lists.find((list) => list.list_key === list_key)
   const words: ReactNode = used
@@ -216,7 +224,7 @@ export function ListLink({ list_key, lists }: ListLinkProps) {
   )
 }
 
-/** Answers of simulations are typed as any object: the same members, those of the other family left out. */
+/** Simulations return a free-form object that omits the members of the other kind. */
 export const parseOutcome = (raw: object | null): Outcome | null =>
   raw === null
     ? null

@@ -1,4 +1,4 @@
-/** What is wrong with a definition or with inputs: each fault with its place, and inputs that show it. */
+/** Findings of a definition or of inputs, with their path and example inputs. */
 import './decision.css'
 import { Alert, Anchor, Stack, Text } from '@mantine/core'
 import { formatCount } from '../format.ts'
@@ -17,9 +17,9 @@ interface Located {
 interface FindingsProps {
   readonly findings: readonly Located[]
   readonly title: string
-  /** Brings the place of a fault into view. */
+  /** Scrolls to the position of a finding. */
   readonly onShow?: (pointer: string) => void
-  /** Offers the counter-example to be tried. */
+  /** Simulates the example inputs. */
   readonly onTry?: (inputs: Readonly<Record<string, unknown>>) => void
 }
 
@@ -65,7 +65,7 @@ interface ExampleProps {
   readonly onTry?: (inputs: Readonly<Record<string, unknown>>) => void
 }
 
-/** Inputs that show the fault. */
+/** Example inputs of the finding. */
 function Example({ of, onTry }: ExampleProps) {
   return (
     <div className="example">
@@ -79,7 +79,7 @@ function Example({ of, onTry }: ExampleProps) {
       ))}
       {onTry && (
         <Anchor component="button" type="button" size="xs" onClick={() => onTry(of)}>
-          Try these inputs
+          Simulate these inputs
         </Anchor>
       )}
     </div>

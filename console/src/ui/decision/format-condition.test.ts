@@ -1,4 +1,4 @@
-/** Tests are read as they were written, but for what they take from lists. */
+/** Conditions are formatted with their list references as words. */
 import { expect, test } from 'vitest'
 import { formatCondition } from './format-condition.ts'
 

@@ -1,4 +1,4 @@
-/** A test as it is read: what it takes from a list is said in words, everything else stays as it was written. Pure. */
+/** Formats a condition: references to lists become words, everything else is unchanged. Pure. */
 import { formatFieldName } from './definition-model.ts'
 
 const VALUE = String.raw`list\(\s*([a-z0-9_-]+)\s*,\s*("[^"]*"|[^()"]*?)\s*\)\.([A-Za-z0-9_]+)`

@@ -1,4 +1,4 @@
-/** Moves from one result to another: a table of numbers in which colour says only what the numbers say. */
+/** Migration from one result to another as a table. Colour only repeats the numbers. */
 import './decision.css'
 
 interface Move {
@@ -10,7 +10,7 @@ interface Move {
 interface HeatMapProps {
   readonly label: string
   readonly moves: readonly Move[]
-  /** Results in their order; those that occur besides come after. */
+  /** Known results in order; others follow. */
   readonly order?: readonly string[]
   readonly nothing: { readonly from: string; readonly to: string }
 }

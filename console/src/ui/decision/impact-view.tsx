@@ -1,4 +1,4 @@
-/** What a change would have done to past decisions: how many would turn, from what to what, for whom, and because of what. */
+/** The result of an impact analysis: changed decisions, migration of results, factors, segments and samples. */
 import { Alert, Progress, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { DateTime } from '../date-time.tsx'
@@ -13,18 +13,16 @@ type Run = Schemas['ImpactRun']
 type Result = NonNullable<Run['result']>
 
 const staleTexts = {
-  candidate: 'What was tried has changed since',
-  in_force: 'What it was compared with has changed since',
+  candidate: 'The proposed version has changed since the analysis',
+  in_force: 'The version in force has changed since the analysis',
 } as const
 
 export function ImpactView({ run }: { readonly run: Run }) {
   return (
     <Stack gap="md">
       {run.stale && (
-        <Alert color="yellow" icon={<Icon name="warning" />} title="Stale" role="status">
-          <Text size="sm">
-            {staleTexts[run.stale_because ?? 'in_force']}: this is no longer what would happen. Measure it anew.
-          </Text>
+        <Alert color="yellow" icon={<Icon name="warning" />} title="Out of date" role="status">
+          <Text size="sm">{staleTexts[run.stale_because ?? 'in_force']}. Run the analysis again.</Text>
         </Alert>
       )}
       {run.result ? <ImpactResult result={run.result} run={run} /> : <ImpactProgress run={run} />}
@@ -34,7 +32,10 @@ export function ImpactView({ run }: { readonly run: Run }) {
 
 function ImpactProgress({ run }: { readonly run: Run }) {
   if (run.state === 'failed' || run.state === 'cancelled') {
-    const { title = 'It did not finish', detail = '' } = (run.problem ?? {}) as { title?: string; detail?: string }
+    const { title = 'The analysis did not finish', detail = '' } = (run.problem ?? {}) as {
+      title?: string
+      detail?: string
+    }
     return (
       <Alert color="red" title={title} role="alert">
         <Text size="sm">{detail}</Text>
@@ -45,7 +46,7 @@ function ImpactProgress({ run }: { readonly run: Run }) {
   return (
     <div role="status">
       <Text size="sm" mb={6}>
-        Past decisions are being made again{total !== null && `: ${done} of ${total}`}.
+        Repeating past decisions{total !== null && `: ${done} of ${total}`}.
       </Text>
       <Progress value={total ? (100 * done) / total : 100} animated striped={total === null} aria-label="Progress" />
     </div>
@@ -57,23 +58,23 @@ function ImpactResult({ result, run }: { readonly result: Result; readonly run: 
   return (
     <Stack gap="md">
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
-        <Figure name="would be decided otherwise" value={result.flips} note={`${share.toFixed(1)} %`} isLoud />
-        <Figure name="would get another score" value={result.score_moves} />
-        <Figure name="could not be decided any more" value={result.refusals_added} isLoud />
-        <Figure name="decisions looked at" value={result.decisions} />
+        <Figure name="changed decisions" value={result.flips} note={`${share.toFixed(1)} %`} isLoud />
+        <Figure name="changed scores" value={result.score_moves} />
+        <Figure name="no longer decidable" value={result.refusals_added} isLoud />
+        <Figure name="decisions analysed" value={result.decisions} />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
         {formatCount(result.population.taken, 'subject')} of {result.population.subjects.toLocaleString('en')} with a
         decision since <DateTime at={run.from_at} />
-        {!result.population.complete && `, drawn with the seed ${result.population.seed}`}.
-        {result.unusable > 0 && ` ${formatCount(result.unusable, 'stored decision')} could not be used.`} Measured{' '}
+        {!result.population.complete && `, sampled with seed ${result.population.seed}`}.
+        {result.unusable > 0 && ` ${formatCount(result.unusable, 'stored decision')} could not be used.`} Analysed{' '}
         <DateTime at={run.finished_at ?? run.created_at} />.
       </Text>
       {result.transitions.length > 0 && (
         <HeatMap
-          label="From which result to which"
+          label="Migration of results"
           moves={result.transitions.map(({ from, to, decisions }) => ({ from, to, count: decisions }))}
-          nothing={{ from: 'refused', to: 'refused' }}
+          nothing={{ from: 'no decision', to: 'no decision' }}
         />
       )}
       <KnownOutcomes result={result} />
@@ -113,13 +114,13 @@ export function Figure({ name, value, note, isLoud = false }: FigureProps) {
 function FactorChanges({ factors }: { readonly factors: Result['factors'] }) {
   return (
     <PlainTable
-      label="Factors whose score moved"
+      label="Changed factor scores"
       head={[
         { name: 'Factor' },
-        { name: 'Moved' },
+        { name: 'Changed' },
         { name: 'Raised', from: 'sm' },
         { name: 'Lowered', from: 'sm' },
-        { name: 'In flips' },
+        { name: 'In changed decisions' },
       ]}
     >
       {factors.slice(0, 20).map(({ key, factor, moved, raised, lowered, flipped }) => (
@@ -139,7 +140,10 @@ function FactorChanges({ factors }: { readonly factors: Result['factors'] }) {
 
 function Segments({ segments }: { readonly segments: Result['segments'] }) {
   return (
-    <PlainTable label="By customer segment" head={[{ name: 'Segment' }, { name: 'Decisions' }, { name: 'Flips' }]}>
+    <PlainTable
+      label="By customer segment"
+      head={[{ name: 'Segment' }, { name: 'Decisions' }, { name: 'Changed decisions' }]}
+    >
       {segments.slice(0, 20).map(({ segment, decisions, flips }) => (
         <Table.Tr key={segment ?? ''}>
           <Table.Td>{segment ?? <span className="quiet">none</span>}</Table.Td>
@@ -155,7 +159,7 @@ function Samples({ samples }: { readonly samples: Result['samples'] }) {
   return (
     <PlainTable
       label="Examples"
-      head={[{ name: 'Subject' }, { name: 'Before' }, { name: 'After' }, { name: 'Because of', from: 'sm' }]}
+      head={[{ name: 'Subject' }, { name: 'Before' }, { name: 'After' }, { name: 'Cause', from: 'sm' }]}
     >
       {samples.slice(0, 10).map(({ subject_id, key, before, after, factors, refusals }) => (
         <Table.Tr key={`${subject_id} ${key}`}>

@@ -1,4 +1,4 @@
-/** A form made of the inputs a definition declares: each with the field its type asks for, faults at their field. */
+/** A form built from the declared inputs of a definition, with errors at their field. */
 import {
   Autocomplete,
   Input,
@@ -21,9 +21,9 @@ interface InputsFormProps {
   readonly inputs: readonly DeclaredInput[]
   readonly values: Inputs
   readonly onChange: (values: Inputs) => void
-  /** Faults by pointer into the inputs. */
+  /** Errors by pointer into the inputs. */
   readonly faults?: readonly { readonly pointer: string; readonly message: string }[]
-  /** What stands where nothing is given, such as the subject's own attributes. */
+  /** Values used for empty inputs, such as the attributes of the subject. */
   readonly known?: Inputs
 }
 
@@ -67,7 +67,7 @@ export function InputField(props: InputFieldProps) {
   return <PlainField {...props} choices={choices} isOpen={false} />
 }
 
-/** Values that stand in a list: offered with their names where the list is short enough to be read whole. */
+/** Values from a list, offered with their names if the list is short enough to load. */
 function ChosenFromList({ list_key, ...props }: InputFieldProps & { readonly list_key: string }) {
   const { data } = useQuery(listContentQuery(list_key))
   const field = props.input.one_of?.field
@@ -85,7 +85,7 @@ interface Choice {
   readonly label: string
 }
 
-/** `isOpen`: other values than those offered may be typed. */
+/** `isOpen`: values that are not offered may be entered. */
 function PlainField(props: InputFieldProps & { readonly choices: readonly Choice[]; readonly isOpen: boolean }) {
   const { input, value, error, onChange, choices, isOpen } = props
   const look = { ...describeInput(props), ...(error !== undefined && { error }) }
@@ -148,7 +148,7 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
 
 const toText = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
 
-/** A value from elsewhere stays visible even where it is not among the choices. */
+/** Keeps a chosen value visible even if it is not among the choices. */
 const withChosen = (choices: readonly Choice[], chosen: readonly string[]): Choice[] => [
   ...choices,
   ...chosen.filter((one) => !choices.some(({ value }) => value === one)).map((one) => ({ value: one, label: one })),
@@ -158,12 +158,12 @@ function describeInput({ input, known }: InputFieldProps) {
   const notes = [
     input.description,
     input.minimum !== undefined && input.maximum !== undefined && `${input.minimum} to ${input.maximum}`,
-    input.default !== undefined && !isListValue(input.default) && `${formatInputValue(input.default)} unless told`,
+    input.default !== undefined && !isListValue(input.default) && `${formatInputValue(input.default)} by default`,
   ].filter((note): note is string => typeof note === 'string')
   return {
     label: input.unit ? `${input.title}, in ${input.unit}` : input.title,
     ...(notes.length > 0 && { description: notes.join(' · ') }),
-    ...(known !== undefined && { placeholder: `${formatInputValue(known)} (of the subject)` }),
+    ...(known !== undefined && { placeholder: `${formatInputValue(known)} (from the subject)` }),
   }
 }
 

@@ -1,4 +1,4 @@
-/** An approver reads whether a change brings the matrix nearer to what people know, or further away. */
+/** Describes whether a change increases or reduces the agreement with overrides. */
 import { expect, test } from 'vitest'
 import { classifyTurn, describeAgreement } from './known-outcome-texts.ts'
 

@@ -1,4 +1,4 @@
-/** What a change does to the agreement with people who overrode a rating, in words. Pure. */
+/** Describes how a change affects the agreement with overrides. Pure. */
 import { formatCount } from '../format.ts'
 
 interface Counts {
@@ -7,12 +7,12 @@ interface Counts {
   readonly agreed_after: number
 }
 
-/** The sum of it, as an approver reads it first. */
+/** The summary for an approver. */
 export function describeAgreement({ decisions, agreed_before, agreed_after }: Counts): string {
   const gain = agreed_after - agreed_before
-  const change = gain === 0 ? 'as many' : `${Math.abs(gain)} ${gain > 0 ? 'more' : 'fewer'}`
-  const whom = `${formatCount(decisions, 'decision')} about subjects whose rating a person has overridden`
-  return `Of ${whom}, ${agreed_before} ${agreed_before === 1 ? 'agrees' : 'agree'} with that person today; with this change it would be ${agreed_after}, ${change}.`
+  const change = gain === 0 ? 'no change' : `${Math.abs(gain)} ${gain > 0 ? 'more' : 'fewer'}`
+  const whom = `${formatCount(decisions, 'decision')} about subjects with an overridden rating`
+  return `Of ${whom}, ${agreed_before} ${agreed_before === 1 ? 'agrees' : 'agree'} with the override today; with this change ${agreed_after} would (${change}).`
 }
 
 interface Outcome {
@@ -21,12 +21,12 @@ interface Outcome {
   readonly after: string | null
 }
 
-/** What becomes of one combination. */
+/** Classifies one combination of override, current and new band. */
 export function classifyTurn({
   outcome,
   before,
   after,
-}: Outcome): 'agrees' | 'comes to agree' | 'no longer agrees' | 'differs' {
+}: Outcome): 'agrees' | 'agrees after the change' | 'no longer agrees' | 'differs' {
   if (before === outcome) return after === outcome ? 'agrees' : 'no longer agrees'
-  return after === outcome ? 'comes to agree' : 'differs'
+  return after === outcome ? 'agrees after the change' : 'differs'
 }

@@ -1,4 +1,4 @@
-/** Where people have overridden the rating, their band is known to be right: what the matrix says of it today, and would say. */
+/** Compares the bands of a matrix, before and after a change, with the bands that users set by overrides. */
 import { Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { PlainTable } from '../plain-table.tsx'
@@ -8,14 +8,14 @@ import { BandMark } from './outcome.tsx'
 type Result = NonNullable<Schemas['ImpactRun']['result']>
 type Known = NonNullable<Result['known_outcomes']>
 
-const turnColors = { 'comes to agree': 'var(--added)', 'no longer agrees': 'var(--removed)' } as const
+const turnColors = { 'agrees after the change': 'var(--added)', 'no longer agrees': 'var(--removed)' } as const
 
 export function KnownOutcomes({ result }: { readonly result: Result }) {
-  // Only matrices give bands that a person can override.
+  // Only matrices return bands, which can be overridden.
   if (result.transitions.every(({ family }) => family === 'rule')) return null
   const known = result.known_outcomes
-  if (known === null) return <Note>How it agrees with overrides was not recorded with this measurement.</Note>
-  if (known.decisions === 0) return <Note>None of these subjects has an override to hold the ratings against.</Note>
+  if (known === null) return <Note>Agreement with overrides was not recorded with this analysis.</Note>
+  if (known.decisions === 0) return <Note>None of these subjects has an override to compare with.</Note>
   return (
     <Stack gap="xs">
       <Text size="sm">{describeAgreement(known)}</Text>
@@ -36,8 +36,8 @@ function OutcomeTable({ rows }: { readonly rows: Known['table'] }) {
   const isOfSeveral = new Set(rows.map(({ key }) => key)).size > 1
   return (
     <PlainTable
-      label="Ratings held against overrides"
-      head={[{ name: 'A person says' }, { name: 'Today' }, { name: 'With the change' }, { name: 'Decisions' }]}
+      label="Ratings compared with overrides"
+      head={[{ name: 'Override' }, { name: 'Today' }, { name: 'With the change' }, { name: 'Decisions' }]}
     >
       {rows.map((row) => (
         <Table.Tr key={`${row.key} ${row.outcome} ${row.before} ${row.after}`}>
@@ -64,7 +64,7 @@ function OutcomeTable({ rows }: { readonly rows: Known['table'] }) {
 }
 
 function Rated({ band }: { readonly band: string | null }) {
-  return band === null ? <span className="quiet">refused</span> : <BandMark band={band} />
+  return band === null ? <span className="quiet">no decision</span> : <BandMark band={band} />
 }
 
 function Turn({ of }: { readonly of: Known['table'][number] }) {

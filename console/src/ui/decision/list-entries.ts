@@ -1,4 +1,4 @@
-/** What the list in force holds, for choosing values from it and for drawing its bands. Short lists only. */
+/** The entries of a short list, for choosing values and drawing bands. */
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import type { OwnedVersion } from '../origin.ts'
@@ -17,19 +17,19 @@ async function loadResolved(list_key: string, signal: AbortSignal): Promise<Pinn
 
 export interface ListContent {
   readonly version: number
-  /** This tenant's overlay may say otherwise of some of the entries. */
+  /** Set if this tenant's overlay may change some of the entries. */
   readonly overlay_version: number | null
   readonly entries: readonly { readonly key: string; readonly entry: Entry }[]
   readonly isWhole: boolean
 }
 
-/** A version as a decision pinned it. */
+/** A version as recorded by a decision. */
 export interface PinnedList extends OwnedVersion {
   readonly list_key: string
   readonly overlay_version: number | null
 }
 
-/** As it is in force or, where a decision pinned a version, as that has it. */
+/** The entries of the version in force, or of the version a decision recorded. */
 export const listContentQuery = (list_key: string, pinned?: PinnedList) =>
   queryOptions({
     queryKey: ['datasets', 'content', list_key, pinned?.origin, pinned?.version, pinned?.overlay_version],
@@ -57,7 +57,7 @@ export interface Band {
   readonly to_bps: number
 }
 
-/** The bands a list holds, lowest first; entries that are none are left out. */
+/** The bands of a list, lowest first; invalid entries are skipped. */
 export const parseBands = (content: ListContent, { band_field, from_field, to_field }: Bands): Band[] =>
   content.entries
     .map(({ entry }) => ({

@@ -1,4 +1,4 @@
-/** What was decided, in one mark: a band, or hit and no hit. Colour repeats the word. */
+/** The outcome of a decision as a badge: a band, or hit and no hit. Colour only repeats the text. */
 import { Badge, Group, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { toWords } from '../format.ts'
@@ -44,7 +44,7 @@ export function ResultMark({ of, isLarge = false }: { readonly of: Decided; read
   return of.hit === null ? <BandMark band={of.band} isLarge={isLarge} /> : <HitMark hit={of.hit} isLarge={isLarge} />
 }
 
-/** The result of either family in words. */
+/** The result of a matrix or rule as text. */
 export const formatResult = ({ band, hit }: Decided): string =>
   hit === null ? (band ?? 'none') : hit ? 'hit' : 'no hit'
 
@@ -63,7 +63,7 @@ export function Actions({ of }: { readonly of: readonly string[] }) {
   )
 }
 
-/** Before and after, where they may differ. */
+/** The result before and after. */
 export function FromTo({ from, to }: { readonly from: Decided; readonly to: Decided | null }) {
   return (
     <Group gap="xs" wrap="nowrap">
@@ -72,7 +72,7 @@ export function FromTo({ from, to }: { readonly from: Decided; readonly to: Deci
         →
       </Text>
       <span className="sr-only">becomes</span>
-      {to === null ? <Badge color="red">nothing can be decided</Badge> : <ResultMark of={to} />}
+      {to === null ? <Badge color="red">no decision possible</Badge> : <ResultMark of={to} />}
     </Group>
   )
 }

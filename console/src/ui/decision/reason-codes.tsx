@@ -1,4 +1,4 @@
-/** Reason codes in the words of the list that explains them; the code itself where the list does not have it. */
+/** Reason codes with their titles from the list of reason codes. */
 import { useQuery } from '@tanstack/react-query'
 import { listContentQuery } from './list-entries.ts'
 
@@ -8,7 +8,7 @@ export function ReasonCodes({ of }: { readonly of: readonly string[] }) {
   const { data } = useQuery(listContentQuery(REASON_CODES))
   const entryOf = (code: string) => data?.entries.find(({ key }) => key === code)?.entry
   return of.map((code, place) => (
-    <span key={code} title={`${code}: ${String(entryOf(code)?.['text'] ?? 'not explained')}`}>
+    <span key={code} title={`${code}: ${String(entryOf(code)?.['text'] ?? 'no description')}`}>
       {place > 0 && ', '}
       {String(entryOf(code)?.['title'] ?? code)}
     </span>

@@ -1,4 +1,4 @@
-/** The outcome at the top of a page or a panel: the result large, its score on the scale of its bands, what it requires. */
+/** The outcome of a decision: result, score on the scale of bands, required actions. */
 import { Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { formatEntryValue } from '../type-texts.ts'
@@ -9,10 +9,10 @@ import { Actions, type Outcome, ResultMark } from './outcome.tsx'
 
 interface VerdictProps {
   readonly outcome: Outcome
-  /** Where the bands stand; without it there is no scale to draw. */
+  /** The list of bands; without it no scale is drawn. */
   readonly bands?: Bands | undefined
   readonly other?: { readonly name: string; readonly score_bps: number }
-  /** What the decision pinned; without it the bands are drawn as they are in force. */
+  /** The versions the decision recorded; without them the bands in force are drawn. */
   readonly lists?: readonly PinnedList[]
 }
 
@@ -56,7 +56,7 @@ interface ScoreOnBandsProps {
   readonly other?: { readonly name: string; readonly score_bps: number }
 }
 
-/** The bands as the decision had them, or as they are in force today. */
+/** The recorded bands of the decision, or those in force. */
 export function ScoreOnBands({ bands, pinned, ...marks }: ScoreOnBandsProps) {
   const { data } = useQuery(listContentQuery(bands.list_key, pinned))
   if (!data) return null
@@ -67,8 +67,8 @@ export function ScoreOnBands({ bands, pinned, ...marks }: ScoreOnBandsProps) {
       <BandChart bands={found} {...marks} />
       {data.overlay_version !== null && (
         <Text size="xs" c="dimmed">
-          Drawn from version {data.version} of {bands.list_key}; this tenant’s overlay {data.overlay_version} lies over
-          it and may move a boundary.
+          Bands from version {data.version} of {bands.list_key}; overlay {data.overlay_version} of this tenant may
+          change a boundary.
         </Text>
       )}
     </div>

@@ -1,4 +1,4 @@
-/** What putting a version of a definition in the place of the one in force changes, part by part, before anybody confirms it. */
+/** The changes that activating a version of a definition would make, shown before confirmation. */
 import { Alert, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type DefinitionKind, definitionQuery, differenceQuery, getActiveVersion } from '../decision/definition-kind.ts'
@@ -13,19 +13,18 @@ interface ActivationDiffProps {
   readonly to: OwnedVersion
 }
 
-/** What is in force is asked for by key alone: it may be of the other owner. */
+/** Queried by key alone, because the version in force may belong to the other owner. */
 export function ActivationDiff({ kind, definition_key, to }: ActivationDiffProps) {
   const { data: of } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
   if (of === undefined) return <Skeleton height={80} />
   const from = getActiveVersion(of)
-  const title =
-    from === null ? 'What will change' : `What will change: ${formatVersion(from, to)} → ${formatVersion(to, from)}`
+  const title = from === null ? 'Changes' : `Changes: ${formatVersion(from, to)} → ${formatVersion(to, from)}`
   return (
     <Alert color="cyan" title={title} role="status">
       {from === null ? (
-        <Text size="sm">Nothing is in force yet: version {to.version} begins to decide.</Text>
+        <Text size="sm">No version is in force yet: version {to.version} will be the first.</Text>
       ) : isSameVersion(from, to) ? (
-        <Text size="sm">It is in force already: nothing.</Text>
+        <Text size="sm">This version is already in force.</Text>
       ) : (
         <VersionDiff kind={kind} definition_key={definition_key} from={from} to={to} />
       )}
@@ -49,7 +48,7 @@ function VersionDiff({ kind, definition_key, from, to }: ActivationDiffProps & {
         ))}
       </ul>
       <SearchLink to={`${kind.basePath}/${definition_key}/diff`} search={toDiffParams(from, to)} size="xs">
-        See every change
+        View all changes
       </SearchLink>
     </Stack>
   )

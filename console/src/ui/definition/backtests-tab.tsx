@@ -1,4 +1,4 @@
-/** Trying a version, or the draft, on past decisions: who would have been decided otherwise. */
+/** Backtests of a version or the draft on past decisions. */
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
@@ -8,7 +8,7 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import { StateBadge } from '../badges.tsx'
 import { RelativeTime } from '../date-time.tsx'
-import { type DefinitionKind, operation, toApiPath, toPathParams } from '../decision/definition-kind.ts'
+import { type DefinitionKind, toApiPath, toOperationId, toPathParams } from '../decision/definition-kind.ts'
 import { ImpactView } from '../decision/impact-view.tsx'
 import { ListTable, usePages } from '../list.tsx'
 import { Principal } from '../principal.tsx'
@@ -54,20 +54,21 @@ export function BacktestsTab({ kind, definition_key, of, version }: DefinitionPa
         },
         body: {},
       }),
-    { invalidates: ['definitions'], successMessage: 'The backtest runs', onDone: () => setChosen(null) },
+    { invalidates: ['definitions'], successMessage: 'Backtest started', onDone: () => setChosen(null) },
   )
   const newest = list.data?.pages[0]?.items[0]?.run_id ?? null
   const run_id = chosen ?? newest ?? ''
   const { data: run } = useQuery(runQuery(kind, definition_key, run_id))
   return (
     <Stack gap="md">
-      {tried !== null && may(operation(kind, 'start', 'Backtest')) && (
+      {tried !== null && may(toOperationId(kind, 'start', 'Backtest')) && (
         <Group gap="sm">
           <Button size="xs" loading={start.isRunning} onClick={() => start.run(undefined)}>
-            Try {tried === 'draft' ? 'the draft' : `version ${tried}`} on past decisions
+            {' '}
+            Run a backtest of {tried === 'draft' ? 'the draft' : `version ${tried}`} on past decisions
           </Button>
           <Text size="sm" c="dimmed">
-            The latest decision about each subject is made again. Nothing is changed.
+            Repeats the latest decision about each subject without storing anything.
           </Text>
         </Group>
       )}
@@ -80,8 +81,8 @@ export function BacktestsTab({ kind, definition_key, of, version }: DefinitionPa
       <ListTable<BacktestRun>
         label="Backtests"
         list={list}
-        empty="No backtest was made yet."
-        head={[{ name: 'Tried' }, { name: 'State' }, { name: 'When' }, { name: 'By', from: 'sm' }]}
+        empty="No backtests yet."
+        head={[{ name: 'Version' }, { name: 'State' }, { name: 'When' }, { name: 'By', from: 'sm' }]}
         row={(one) => (
           <Table.Tr key={one.run_id} aria-current={one.run_id === run_id}>
             <Table.Td>

@@ -1,4 +1,4 @@
-/** Golden cases: what every version must answer, run on a version or the draft with a verdict for each. */
+/** Golden cases: the results every version must return, run on a version or the draft. */
 import { Badge, Button, Group, NumberInput, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -8,7 +8,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import { ApprovalNote } from '../approval-note.tsx'
-import { operation, textQuery, toApiPath, toPathParams } from '../decision/definition-kind.ts'
+import { textQuery, toApiPath, toOperationId, toPathParams } from '../decision/definition-kind.ts'
 import { parseDefinition } from '../decision/definition-model.ts'
 import { Findings } from '../decision/findings.tsx'
 import { type Inputs, InputsForm } from '../decision/inputs-form.tsx'
@@ -51,21 +51,21 @@ export function CasesTab(parts: DefinitionParts) {
       probity.DELETE(toApiPath(kind, '/api/risk-matrices/{matrix_key}/test-cases/{case_id}'), {
         params: { path: { ...toPathParams(kind, definition_key), case_id } },
       }),
-    { invalidates: ['definitions'], successMessage: 'The case is gone' },
+    { invalidates: ['definitions'], successMessage: 'Golden case removed' },
   )
   const isOurs = of.origin === 'own' && of.state === 'live'
   const what = of.draft === null ? `version ${version}` : 'the draft'
   return (
     <Stack gap="sm">
       <Group gap="xs">
-        {version !== null && may(operation(kind, 'test', 'Version')) && (
+        {version !== null && may(toOperationId(kind, 'test', 'Version')) && (
           <Button size="xs" loading={run.isRunning} onClick={() => run.run(undefined)}>
             Run on {what}
           </Button>
         )}
-        {isOurs && version !== null && may(operation(kind, 'create', 'Case')) && (
+        {isOurs && version !== null && may(toOperationId(kind, 'create', 'Case')) && (
           <Button size="xs" variant="default" onClick={adding.open}>
-            Add a case
+            Add golden case
           </Button>
         )}
         {report && (
@@ -76,12 +76,12 @@ export function CasesTab(parts: DefinitionParts) {
       </Group>
       <ProblemNote problem={run.problem ?? remove.problem} />
       <ApprovalNote request={remove.waiting} />
-      {report && <Findings findings={report.findings} title="What is wrong with the definition" />}
+      {report && <Findings findings={report.findings} title="Findings" />}
       <ListTable<Case>
         label="Golden cases"
         list={list}
-        empty="No golden case yet: add what every version must answer."
-        head={[{ name: 'Case' }, { name: 'Expected' }, { name: 'Verdict' }, { name: 'Actions', isHidden: true }]}
+        empty="No golden cases yet. A golden case states the result every version must return."
+        head={[{ name: 'Case' }, { name: 'Expected' }, { name: 'Result' }, { name: 'Actions', isHidden: true }]}
         row={(one) => (
           <CaseRow
             key={one.case_id}
@@ -89,7 +89,7 @@ export function CasesTab(parts: DefinitionParts) {
             place={`${kind.basePath}/${definition_key}`}
             origin={of.origin}
             result={report?.results.find(({ name }) => name === one.name)}
-            onRemove={isOurs && may(operation(kind, 'delete', 'Case')) ? () => remove.run(one.case_id) : null}
+            onRemove={isOurs && may(toOperationId(kind, 'delete', 'Case')) ? () => remove.run(one.case_id) : null}
           />
         )}
       />
@@ -105,7 +105,7 @@ interface CaseRowProps {
   readonly place: string
   readonly origin: Origin
   readonly result: Report['results'][number] | undefined
-  /** Null where it is not theirs to remove. */
+  /** Null if the user may not remove the case. */
   readonly onRemove: (() => void) | null
 }
 
@@ -127,7 +127,7 @@ function CaseRow({ one, place, origin, result, onRemove }: CaseRowProps) {
       <Table.Td>
         <Group gap="xs" justify="flex-end" wrap="nowrap">
           <SearchLink to={place} search={{ tab: 'simulate', origin, inputs: JSON.stringify(one.inputs) }} size="sm">
-            Try<span className="sr-only"> {one.name}</span>
+            Simulate<span className="sr-only"> {one.name}</span>
           </SearchLink>
           {onRemove && (
             <Button size="compact-xs" variant="subtle" color="red" onClick={onRemove}>
@@ -186,7 +186,7 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
         params: { path: toPathParams(kind, definition_key) },
         body: {
           name: order.name,
-          inputs: inputs as never,
+          inputs,
           expected: {
             ...(order.band !== '' && { band: order.band }),
             ...(order.score !== '' && { score_bps: order.score }),
@@ -194,21 +194,21 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
           },
         },
       }),
-    { invalidates: ['definitions'], successMessage: 'The case is kept', onDone: onClose },
+    { invalidates: ['definitions'], successMessage: 'Golden case added', onDone: onClose },
   )
   return (
     <FormDialog
-      title="Add a golden case"
+      title="Add golden case"
       isOpen
       onClose={onClose}
       onSubmit={() => add.run(undefined)}
-      submit="Add it"
+      submit="Add"
       change={add}
       size="xl"
     >
       <TextInput
         data-autofocus
-        label="What it shows"
+        label="Name"
         required
         maxLength={200}
         value={order.name}
@@ -224,7 +224,7 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
             onChange={(event) => setOrder({ ...order, band: event.currentTarget.value })}
           />
           <NumberInput
-            label="Expected score, if it matters"
+            label="Expected score (optional)"
             min={0}
             max={10_000}
             allowDecimal={false}
@@ -234,7 +234,7 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
         </Group>
       ) : (
         <Select
-          label="Expected"
+          label="Expected result"
           required
           data={['hit', 'no hit']}
           value={order.hit}

@@ -1,4 +1,4 @@
-/** What is rarely done with a matrix or rule: changing what it is called and whom it concerns, and retiring it. */
+/** The menu of rarely used actions of a matrix or rule: settings and archiving. */
 import { ActionIcon, Menu, NumberInput, SimpleGrid, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,8 +10,8 @@ import {
   type DefinitionKind,
   type DefinitionView,
   definitionQuery,
-  operation,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { ConfirmDialog, FormDialog } from '../dialog.tsx'
@@ -29,8 +29,8 @@ export function DefinitionMenu(props: DefinitionMenuProps) {
   const { kind, of } = props
   const may = usePermission()
   const [asking, setAsking] = useState<'settings' | 'archive' | null>(null)
-  const canChange = may(operation(kind, 'update'))
-  const canArchive = may(operation(kind, 'archive'))
+  const canChange = may(toOperationId(kind, 'update'))
+  const canArchive = may(toOperationId(kind, 'archive'))
   if (!canChange && !canArchive) return null
   const close = () => setAsking(null)
   return (
@@ -76,7 +76,7 @@ interface DialogProps extends DefinitionMenuProps {
   readonly onClose: () => void
 }
 
-/** Mounted while it is open: it begins with the definition as it is then. */
+/** Mounted while open, so that it starts with the current settings. */
 function SettingsDialog({ kind, definition_key, of, onClose }: DialogProps) {
   const queries = useQueryClient()
   const [settings, setSettings] = useState(() => toSettings(of))
@@ -87,7 +87,7 @@ function SettingsDialog({ kind, definition_key, of, onClose }: DialogProps) {
         params: { path: toPathParams(kind, definition_key) },
         body: { ...buildRequest(settings), expected_revision: revision },
       }),
-    { invalidates: ['definitions'], successMessage: 'The settings are saved', onDone: onClose },
+    { invalidates: ['definitions'], successMessage: 'Settings saved', onDone: onClose },
   )
   async function reload() {
     const now = await queries.fetchQuery({ ...definitionQuery(kind, definition_key, 'own'), staleTime: 0 })
@@ -102,7 +102,7 @@ function SettingsDialog({ kind, definition_key, of, onClose }: DialogProps) {
       onClose={onClose}
       onSubmit={() => save.waiting === null && save.run(undefined)}
       onReload={reload}
-      submit="Save the settings"
+      submit="Save settings"
       change={save}
       size="lg"
     >
@@ -139,11 +139,11 @@ function SettingsFields({ settings, faults, onChange }: SettingsFieldsProps) {
   return (
     <>
       <TextInput label="Title" required maxLength={200} data-autofocus {...text('title')} />
-      <TextInput label="Owner" description="Who answers for it." maxLength={200} {...text('owner')} />
+      <TextInput label="Owner" description="Person or team responsible." maxLength={200} {...text('owner')} />
       <Textarea label="Description" autosize minRows={2} maxLength={2000} {...text('description')} />
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
-        {days('review_every_days', 'Reviewed every so many days')}
-        {days('stale_after_days', 'Too old after so many days')}
+        {days('review_every_days', 'Review interval in days')}
+        {days('stale_after_days', 'Stale after (days)')}
       </SimpleGrid>
       {(['subject_types', 'products', 'typologies'] as const).map((name) => (
         <TagsInput
@@ -164,7 +164,7 @@ function ArchiveDialog({ kind, definition_key, of, onClose }: DialogProps) {
       probity.POST(toApiPath(kind, '/api/risk-matrices/{matrix_key}/archive'), {
         params: { path: toPathParams(kind, definition_key) },
       }),
-    { invalidates: ['definitions'], successMessage: `${of.title} is archived`, onDone: onClose },
+    { invalidates: ['definitions'], successMessage: `${of.title} archived`, onDone: onClose },
   )
   return (
     <ConfirmDialog
@@ -172,12 +172,12 @@ function ArchiveDialog({ kind, definition_key, of, onClose }: DialogProps) {
       isOpen
       onClose={onClose}
       onConfirm={() => archive.waiting === null && archive.run(undefined)}
-      confirm={`Archive the ${kind.word}`}
+      confirm={`Archive ${kind.word}`}
       change={archive}
       isDangerous
     >
-      It takes no more versions and nothing of it can be put in force. Every version stays readable, and decisions made
-      with it can be replayed. What is in force cannot be archived.
+      No new versions can be created or put in force. All versions remain readable, and decisions that used them can be
+      replayed. A definition with a version in force cannot be archived.
       <ApprovalNote request={archive.waiting} />
     </ConfirmDialog>
   )

@@ -1,4 +1,7 @@
-/** One matrix or rule: what is in force, whether that still holds, and behind tabs how it reads, its versions, cases and trials. */
+/**
+ * One matrix or rule: the version in force and its findings, and tabs for definition, versions, golden cases and
+ * analyses.
+ */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
@@ -11,9 +14,9 @@ import {
   type DefinitionView,
   definitionQuery,
   getActiveOrLatest,
-  operation,
   textQuery,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { parseDefinition } from '../decision/definition-model.ts'
@@ -43,7 +46,7 @@ import { VersionsTab } from './versions-tab.tsx'
 
 const tabs = ['reading', 'versions', 'cases', 'simulate', 'backtests', 'performance'] as const
 const names = {
-  reading: 'What it says',
+  reading: 'Definition',
   versions: 'Versions',
   cases: 'Golden cases',
   simulate: 'Simulate',
@@ -51,7 +54,7 @@ const names = {
   performance: 'Performance',
 } as const
 
-/** The version the address names: the one that governs unless told. */
+/** The version in the page address; by default the one in force. */
 function useVersion(of: DefinitionView): number | 'draft' | null {
   const { version } = useSearch({ strict: false }) as { version?: unknown }
   if (version === 'draft' && of.draft !== null) return 'draft'
@@ -76,7 +79,7 @@ export function DefinitionPage({ kind }: { readonly kind: DefinitionKind }) {
   }
   const offered = tabs.filter(
     (one) =>
-      (one !== 'simulate' || may(operation(kind, 'simulate', 'Version'))) &&
+      (one !== 'simulate' || may(toOperationId(kind, 'simulate', 'Version'))) &&
       (one !== 'backtests' || may(`list${kind.noun}Backtests`)) &&
       (one !== 'performance' || (kind.family === 'rule' && may('getRulePerformance'))),
   )
@@ -99,7 +102,7 @@ export function DefinitionPage({ kind }: { readonly kind: DefinitionKind }) {
       actions={<PageActions {...parts} />}
     >
       <Stack gap="md">
-        <Findings findings={of.attention} title="What no longer holds of the version in force" />
+        <Findings findings={of.attention} title="Findings for the version in force" />
         <InForce {...parts} />
       </Stack>
       <PartTabs label={`Parts of ${of.title}`} offered={offered} names={names} open={tab} panels={panels} />
@@ -124,7 +127,7 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
     },
     {
       invalidates: [],
-      // There is one of ours now: everything is asked for again, but not by the page that is being left.
+      // The tenant now has its own definition: invalidate everything, but do not refetch for the page that is left.
       onDone: async () => {
         await queries.invalidateQueries({ queryKey: ['definitions'], refetchType: 'none' })
         await navigate({ to: `${kind.basePath}/${definition_key}/draft` })
@@ -140,15 +143,15 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
         </SearchButton>
       )}
       {of.origin === 'shared' && <PinActions kind={kind} definition_key={definition_key} of={of} />}
-      {isOurs && of.active !== null && may(operation(kind, 'rollBack')) && (
+      {isOurs && of.active !== null && may(toOperationId(kind, 'rollBack')) && (
         <RollBack kind={kind} definition_key={definition_key} of={of} />
       )}
-      {of.draft !== null && may(operation(kind, 'update', 'Draft')) && (
-        <ButtonLink to={`${kind.basePath}/${definition_key}/draft`}>Open the draft</ButtonLink>
+      {of.draft !== null && may(toOperationId(kind, 'update', 'Draft')) && (
+        <ButtonLink to={`${kind.basePath}/${definition_key}/draft`}>Open draft</ButtonLink>
       )}
-      {of.draft === null && may(operation(kind, 'create', 'Draft')) && of.state === 'live' && (
+      {of.draft === null && may(toOperationId(kind, 'create', 'Draft')) && of.state === 'live' && (
         <Button loading={open.isRunning} onClick={() => open.run(undefined)}>
-          {isOurs ? 'New draft' : `Make it our own ${kind.word}`}
+          {isOurs ? 'New draft' : `Copy to own ${kind.word}`}
         </Button>
       )}
       {isOurs && <DefinitionMenu kind={kind} definition_key={definition_key} of={of} />}
@@ -157,7 +160,7 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
 }
 
 function DefinitionTab({ kind, definition_key, of, version }: DefinitionParts) {
-  if (version === null) return <EmptyState>There is neither a version nor a draft.</EmptyState>
+  if (version === null) return <EmptyState>No version or draft yet.</EmptyState>
   return <DefinitionText kind={kind} definition_key={definition_key} of={of} version={version} />
 }
 
@@ -172,12 +175,12 @@ function DefinitionText({
     <Stack gap="md">
       {version !== of.active?.version && (
         <Text size="sm" role="status">
-          This is {version === 'draft' ? 'the draft' : `version ${version}`}, which is not in force.
+          {version === 'draft' ? 'The draft' : `Version ${version}`} is not in force.
         </Text>
       )}
       <FactorsView definition={parseDefinition(text.definition)} />
       {text.reading.length > 0 && (
-        <Section title="The whole of it in sentences">
+        <Section title="Definition in sentences">
           <Stack gap={4} component="ol" className="plain-list">
             {text.reading.map((line, place) => (
               <Text key={place} size="sm" component="li">

@@ -1,4 +1,4 @@
-/** All matrices, or all rules: which version decides, whether somebody works on a draft, and what is due. */
+/** All matrices or all rules with the version in force, draft and status. */
 import { Badge, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -12,7 +12,7 @@ import {
   type DefinitionView,
   definitionsQuery,
   getDefinitionKey,
-  operation,
+  toOperationId,
 } from '../decision/definition-kind.ts'
 import { Filter, useFilter, useSetFilter } from '../filters.tsx'
 import { formatCount } from '../format.ts'
@@ -58,7 +58,7 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
       actions={
         <>
           {actions}
-          {may(operation(kind, 'create')) && <Button onClick={making.open}>New {kind.word}</Button>}
+          {may(toOperationId(kind, 'create')) && <Button onClick={making.open}>New {kind.word}</Button>}
         </>
       }
     >
@@ -67,17 +67,15 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
           size="xs"
           w={240}
           type="search"
-          aria-label={`Find a ${kind.word}`}
-          placeholder="Find by name, owner or purpose"
+          aria-label={`Search ${kind.words}`}
+          placeholder="Search by name, owner or purpose"
           value={String(find)}
           onChange={(event) => setFilter('find', event.currentTarget.value || null)}
         />
-        <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
+        <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
       </Group>
       {shown.length === 0 ? (
-        <EmptyState>
-          {all.length === 0 ? `There is no ${kind.word} yet.` : `No ${kind.word} fits this search.`}
-        </EmptyState>
+        <EmptyState>{all.length === 0 ? `No ${kind.words} yet.` : `No matching ${kind.word}.`}</EmptyState>
       ) : (
         <Stack gap="xs">
           <PlainTable
@@ -86,9 +84,9 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
               { name: kind.family === 'matrix' ? 'Matrix' : 'Rule' },
               { name: 'In force' },
               { name: 'Draft', from: 'sm' },
-              { name: 'Attention' },
+              { name: 'Status' },
               { name: 'Scheduled', from: 'md' },
-              { name: 'For', from: 'lg' },
+              { name: 'Applies to', from: 'lg' },
             ]}
           >
             {shown.map((one) => (
@@ -108,7 +106,7 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
 interface RowProps {
   readonly kind: DefinitionKind
   readonly one: DefinitionItem
-  /** Shared, while one of this tenant with the same key decides. */
+  /** True for a shared definition if one of this tenant with the same key is in force. */
   readonly isReplaced: boolean
 }
 
@@ -150,11 +148,12 @@ function Row({ kind, one, isReplaced }: RowProps) {
           <span className="quiet">–</span>
         ) : (
           <PageLink to={`${kind.basePath}/${getDefinitionKey(one)}/draft`} size="sm">
-            open, <RelativeTime at={one.draft.updated_at} />
+            {' '}
+            edited <RelativeTime at={one.draft.updated_at} />
           </PageLink>
         )}
       </Table.Td>
-      <Table.Td>{isReplaced ? <span className="quiet">ours decides</span> : <AttentionMark of={one} />}</Table.Td>
+      <Table.Td>{isReplaced ? <span className="quiet">replaced by own</span> : <AttentionMark of={one} />}</Table.Td>
       <Table.Td visibleFrom="md">
         {next === undefined ? (
           <span className="quiet">–</span>
@@ -179,7 +178,7 @@ export function SharedMark() {
   )
 }
 
-/** Whether the version in force is older than it should be or, where that is known, no longer holds with its lists. */
+/** Whether the version in force is stale, due for review or has findings. */
 export function AttentionMark({ of }: { readonly of: DefinitionItem | DefinitionView }) {
   const now_ms = useNow()
   const mark = (color: string, words: string) => (
@@ -189,8 +188,8 @@ export function AttentionMark({ of }: { readonly of: DefinitionItem | Definition
   )
   if (of.state === 'archived') return mark('gray', 'archived')
   if (of.active === null) return mark('gray', 'not in force')
-  if ('attention' in of && of.attention.length > 0) return mark('red', 'attention')
-  if (of.stale_since !== null) return mark('red', 'too old')
+  if ('attention' in of && of.attention.length > 0) return mark('red', 'has findings')
+  if (of.stale_since !== null) return mark('red', 'stale')
   if (of.review_due_at !== null && Date.parse(of.review_due_at) < now_ms) return mark('orange', 'review due')
-  return mark('teal', 'in order')
+  return mark('teal', 'up to date')
 }

@@ -1,4 +1,4 @@
-/** What changed between two versions of a definition, part by part and field by field. */
+/** The difference between two versions of a definition, by part and field. */
 import '../registry.css'
 import { Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -26,7 +26,7 @@ interface OwnedRange {
   readonly to: OwnedVersion
 }
 
-/** The two versions of the address; the newest against the one before it unless told. */
+/** The two versions from the page address; by default the newest and its predecessor. */
 function useRange({ head_version, origin }: DefinitionView): OwnedRange {
   const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
   const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
@@ -44,7 +44,7 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: DefinitionKi
   const { from, to } = useRange(of)
   return (
     <Page
-      title="What changed"
+      title="Differences"
       about={`${of.title}, from ${formatVersion(from, to)} to ${formatVersion(to, from)}`}
       trail={
         <>
@@ -60,7 +60,7 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: DefinitionKi
       actions={from.origin === to.origin && <VersionRange versions={of.versions} from={from.version} to={to.version} />}
     >
       {isSameVersion(from, to) ? (
-        <EmptyState>Twice the same version: nothing differs.</EmptyState>
+        <EmptyState>The same version was chosen twice: no differences.</EmptyState>
       ) : (
         <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
       )}
@@ -73,12 +73,12 @@ interface DefinitionDifferenceProps extends OwnedRange {
   readonly definition_key: string
 }
 
-/** Members that say where a part stands, not what it says. */
+/** Members that hold the position of a part, not its content. */
 const POSITION_MEMBERS = ['part', 'name', 'position', 'key', 'title']
 
 export function DefinitionDifference({ kind, definition_key, from, to }: DefinitionDifferenceProps) {
   const { data } = useSuspenseQuery(differenceQuery(kind, definition_key, from, to))
-  if (data.items.length === 0) return <EmptyState>The two versions say the same.</EmptyState>
+  if (data.items.length === 0) return <EmptyState>Both versions have the same content.</EmptyState>
   return (
     <Stack gap="sm">
       {data.summary && <DifferenceCounts of={data.summary} />}

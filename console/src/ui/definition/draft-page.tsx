@@ -1,4 +1,4 @@
-/** The draft of a definition: edit, save and see what is wrong at its place, try it, and publish it once it is proved. */
+/** The draft of a definition: edit, save, validate, simulate and publish. */
 import { Alert, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
@@ -13,9 +13,9 @@ import {
   type DefinitionText,
   definitionQuery,
   type Finding,
-  operation,
   textQuery,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { type Definition, parseDefinition } from '../decision/definition-model.ts'
@@ -45,9 +45,9 @@ export function DraftPage({ kind }: { readonly kind: DefinitionKind }) {
       }
       about={
         <>
-          {text.based_on === null ? 'A first version.' : `Begun from version ${text.based_on}.`} Last changed{' '}
-          <RelativeTime at={of.draft?.updated_at ?? text.created_at} />. Nothing of it decides anything until it is
-          published and put in force.
+          {text.based_on === null ? 'First version.' : `Based on version ${text.based_on}.`} Last changed{' '}
+          <RelativeTime at={of.draft?.updated_at ?? text.created_at} />. A draft has no effect until it is published and
+          put in force.
         </>
       }
       trail={
@@ -73,7 +73,7 @@ interface EditorProps {
   readonly text: DefinitionText
 }
 
-/** Brings the innermost place of a pointer that has one on the page into view. */
+/** Scrolls to the innermost element on the page for a pointer. */
 function scrollToPointer(pointer: string): void {
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     const place = document.getElementById(toAnchorId(at))
@@ -87,7 +87,7 @@ function scrollToPointer(pointer: string): void {
   }
 }
 
-/** The draft as it is being edited, beside the one that is stored and what was found wrong with that. */
+/** The edited draft, the stored draft and its findings. */
 function useDraft({ kind, definition_key, text }: EditorProps) {
   const queries = useQueryClient()
   const [draft, setDraft] = useState<Definition>(() => parseDefinition(text.definition))
@@ -100,12 +100,11 @@ function useDraft({ kind, definition_key, text }: EditorProps) {
     () =>
       probity.PUT(toApiPath(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
         params: { path },
-        body: { definition: draft as never, expected_revision: base.revision },
+        body: { definition: { ...draft }, expected_revision: base.revision },
       }),
     {
       invalidates: [],
-      successMessage: ({ findings: found }) =>
-        (found ?? []).length === 0 ? 'Saved; nothing is wrong with it' : 'Saved',
+      successMessage: ({ findings: found }) => ((found ?? []).length === 0 ? 'Saved without findings' : 'Saved'),
       onDone: (saved) => {
         queries.setQueryData(textQuery(kind, definition_key, 'draft', 'own').queryKey, saved)
         queries.invalidateQueries({ queryKey: definitionQuery(kind, definition_key, 'own').queryKey })
@@ -139,12 +138,12 @@ function Editor({ kind, definition_key, text }: EditorProps) {
     definition_key,
     text,
   })
-  const canEdit = may(operation(kind, 'update', 'Draft'))
+  const canEdit = may(toOperationId(kind, 'update', 'Draft'))
   const tryInputs = useCallback(
     (inputs: Readonly<Record<string, unknown>>) =>
       navigate({
         to: `${kind.basePath}/${definition_key}`,
-        search: { tab: 'simulate', version: 'draft', origin: 'own', inputs: JSON.stringify(inputs) } as never,
+        search: { tab: 'simulate', version: 'draft', origin: 'own', inputs: JSON.stringify(inputs) },
       }),
     [navigate, kind.basePath, definition_key],
   )
@@ -156,7 +155,7 @@ function Editor({ kind, definition_key, text }: EditorProps) {
             Save
           </Button>
         )}
-        {may(operation(kind, 'validate', 'Version')) && (
+        {may(toOperationId(kind, 'validate', 'Version')) && (
           <Button
             variant="default"
             disabled={isChanged}
@@ -173,23 +172,23 @@ function Editor({ kind, definition_key, text }: EditorProps) {
         >
           Simulate
         </SearchButton>
-        {may(operation(kind, 'publish', 'Draft')) && (
+        {may(toOperationId(kind, 'publish', 'Draft')) && (
           <Publish kind={kind} definition_key={definition_key} revision={revision} isOff={isChanged} />
         )}
-        {may(operation(kind, 'delete', 'Draft')) && <DiscardDraft kind={kind} definition_key={definition_key} />}
+        {may(toOperationId(kind, 'delete', 'Draft')) && <DiscardDraft kind={kind} definition_key={definition_key} />}
         <Text size="sm" c="dimmed" role="status">
-          {canEdit ? (isChanged ? 'Changes are not saved yet' : 'Everything is saved') : 'Policy editors work on it.'}
+          {canEdit ? (isChanged ? 'Unsaved changes' : 'All changes saved') : 'Policy editors can edit the draft.'}
         </Text>
       </Group>
       <ProblemNote problem={save.problem ?? validate.problem} onReload={() => window.location.reload()} />
       {isProved && !isChanged && findings.length === 0 && (
-        <Alert color="teal" icon={<Icon name="check" />} title="Proved" role="status">
+        <Alert color="teal" icon={<Icon name="check" />} title="Valid" role="status">
           <Text size="sm">
-            Every input it may be asked gets exactly one answer, and all golden cases hold, with the lists in force now.
+            Every input combination has exactly one result, and all golden cases pass with the lists in force.
           </Text>
         </Alert>
       )}
-      <Findings findings={findings} title="What is wrong with the draft" onShow={scrollToPointer} onTry={tryInputs} />
+      <Findings findings={findings} title="Findings" onShow={scrollToPointer} onTry={tryInputs} />
       {canEdit ? (
         <DraftParts kind={kind} draft={draft} findings={findings} onEdit={setDraft} onTry={tryInputs} />
       ) : (
@@ -206,13 +205,13 @@ interface PublishProps {
   readonly isOff: boolean
 }
 
-/** Off to the definition's own page: the draft is no more, so nobody asks for it again. */
+/** Leaves for the page of the definition and removes the queries of the deleted draft. */
 function useLeaveDraft(kind: DefinitionKind, definition_key: string): (search: object) => Promise<void> {
   const navigate = useNavigate()
   const queries = useQueryClient()
   return async (search) => {
     queries.removeQueries({ queryKey: definitionQuery(kind, definition_key, 'own').queryKey })
-    await navigate({ to: `${kind.basePath}/${definition_key}`, search: { ...search, origin: 'own' } as never })
+    await navigate({ to: `${kind.basePath}/${definition_key}`, search: { ...search, origin: 'own' } })
     queries.removeQueries({ queryKey: textQuery(kind, definition_key, 'draft', 'own').queryKey })
     await queries.invalidateQueries({ queryKey: ['definitions'] })
   }
@@ -244,18 +243,19 @@ function Publish({ kind, definition_key, revision, isOff }: PublishProps) {
         Publish
       </Button>
       <FormDialog
-        title="Publish the draft as a version"
+        title="Publish draft"
         isOpen={isOpen}
         onClose={() => {
           publish.reset()
           dialog.close()
         }}
         onSubmit={() => publish.run(undefined)}
-        submit="Prove and publish"
+        submit="Validate and publish"
         change={publish}
       >
         <Text size="sm">
-          It is proved against the lists in force and its golden cases. Publishing puts nothing in force.
+          The draft is validated against the lists in force and its golden cases. Publishing does not put the version in
+          force.
         </Text>
         <TextInput
           label="Label"
@@ -267,7 +267,7 @@ function Publish({ kind, definition_key, revision, isOff }: PublishProps) {
         <ReasonField
           isFirst
           isRequired={false}
-          label="What changed and why"
+          label="Summary of changes"
           value={order.note}
           onChange={(note) => setOrder({ ...order, note })}
         />
@@ -286,25 +286,25 @@ function DiscardDraft({ kind, definition_key }: { readonly kind: DefinitionKind;
       }),
     {
       invalidates: [],
-      successMessage: 'The draft is gone',
+      successMessage: 'Draft discarded',
       onDone: () => leave({}),
     },
   )
   return (
     <>
       <Button variant="subtle" color="red" onClick={dialog.open}>
-        Throw away
+        Discard draft
       </Button>
       <ConfirmDialog
-        title="Throw the draft away?"
+        title="Discard the draft?"
         isOpen={isOpen}
         onClose={dialog.close}
         onConfirm={() => remove.run(undefined)}
-        confirm="Throw it away"
+        confirm="Discard draft"
         change={remove}
         isDangerous
       >
-        What was published and what is in force stay as they are.
+        Published versions and the version in force are not affected.
       </ConfirmDialog>
     </>
   )

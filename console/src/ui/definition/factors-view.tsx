@@ -1,4 +1,4 @@
-/** A definition to be read: its factors in plain words with weights and lists, its bands, triggers, tables and inputs. */
+/** A definition for reading: factors with weights and lists, bands, triggers, tables and inputs. */
 import '../decision/decision.css'
 import { Badge, Group, Table as MantineTable, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
@@ -54,17 +54,17 @@ export function FactorsView({ definition }: { readonly definition: Definition })
         </Section>
       )}
       {table && (
-        <Section title="When it hits">
-          <TableView table={table} definition={definition} label="Ways to hit" />
+        <Section title="Decision table">
+          <TableView table={table} definition={definition} label="Decision table rows" />
           {definition.reason && (
             <Text size="sm" mt="sm">
-              A hit says: “{definition.reason}” <span className="quiet mono">{definition.reason_code}</span>
+              Reason of a hit: “{definition.reason}” <span className="quiet mono">{definition.reason_code}</span>
             </Text>
           )}
           {(definition.required_actions ?? []).length > 0 && (
             <Group gap="xs" mt="sm">
               <Text size="sm" c="dimmed">
-                A hit requires:
+                Required actions:
               </Text>
               <Actions of={definition.required_actions ?? []} />
             </Group>
@@ -137,12 +137,11 @@ function describeFactor(factor: Factor, definition: Definition): ReactNode {
     case 'lookup':
       return (
         <>
-          What <ListKey of={factor.list_key ?? ''} /> says of <b>{names}</b>, as its{' '}
-          {formatFieldName(factor.field ?? '')}.{' '}
+          The {formatFieldName(factor.field ?? '')} of <b>{names}</b> in <ListKey of={factor.list_key ?? ''} />.{' '}
           <span className="quiet">
             {typeof factor.on_missing === 'object'
-              ? `A value that is not on it gives ${formatPolicyValue(factor.on_missing.default)}.`
-              : 'A value that is not on it cannot be decided on.'}
+              ? `A value that is not on the list scores ${formatPolicyValue(factor.on_missing.default)}.`
+              : 'A value that is not on the list is rejected.'}
           </span>
         </>
       )
@@ -170,11 +169,11 @@ function describeFactor(factor: Factor, definition: Definition): ReactNode {
 }
 
 const policies: Readonly<Record<string, string>> = {
-  unique: 'At most one row fires.',
-  any: 'Rows that fire together give the same.',
-  first: 'The first row that fires counts.',
-  priority: 'Of the rows that fire, the most important one counts.',
-  collect: 'All rows that fire count.',
+  unique: 'At most one row matches.',
+  any: 'Matching rows return the same result.',
+  first: 'The first matching row applies.',
+  priority: 'The matching row with the highest priority applies.',
+  collect: 'All matching rows apply.',
 }
 
 interface TableViewProps {
@@ -183,7 +182,7 @@ interface TableViewProps {
   readonly label: string
 }
 
-/** A decision table to be read: inputs to the left, what a row gives to the right. */
+/** A read-only decision table: inputs on the left, outputs on the right. */
 export function TableView({ table, definition, label }: TableViewProps) {
   return (
     <div>
@@ -258,7 +257,12 @@ function Triggers({ definition }: { readonly definition: Definition }) {
   return (
     <PlainTable
       label="Triggers"
-      head={[{ name: 'Trigger' }, { name: 'When' }, { name: 'At least', from: 'sm' }, { name: 'Requires', from: 'md' }]}
+      head={[
+        { name: 'Trigger' },
+        { name: 'When' },
+        { name: 'Minimum band', from: 'sm' },
+        { name: 'Required actions', from: 'md' },
+      ]}
     >
       {(definition.triggers ?? []).map((trigger) => (
         <MantineTable.Tr key={trigger.key}>
@@ -311,7 +315,7 @@ function InputsView({ definition }: { readonly definition: Definition }) {
               )}
               {input.minimum !== undefined && `, from ${input.minimum}`}
               {input.maximum !== undefined && ` to ${input.maximum}`}
-              {input.default !== undefined && `, ${formatEntryValue(input.default)} unless told`}
+              {input.default !== undefined && `, ${formatEntryValue(input.default)} by default`}
             </Text>
           </div>
         ))}

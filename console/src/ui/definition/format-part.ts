@@ -1,4 +1,4 @@
-/** What the parts of a definition are called where two versions are compared. Pure. */
+/** Names of the parts of a definition for comparisons. Pure. */
 import { toSentence } from '../format.ts'
 
 interface DiffItem {

@@ -1,4 +1,4 @@
-/** Which version decided between which instants: of a shared definition as the operator has it, and as this tenant has pinned it. */
+/** The versions of a definition in force over time, as set by the operator and as pinned by this tenant. */
 import { Button, SegmentedControl, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,9 +10,9 @@ import { useNow } from '../date-time.tsx'
 import {
   type DefinitionKind,
   type DefinitionView,
-  operation,
   timelineQuery,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { ConfirmDialog } from '../dialog.tsx'
@@ -36,17 +36,17 @@ export function InForcePeriods({ kind, definition_key, of }: InForcePeriodsProps
   if (!isShared && data?.in_force.length === 0) return null
   return (
     <Section
-      title="What decided when"
+      title="Versions in force over time"
       aside={
         isShared && (
           <SegmentedControl
             size="xs"
-            aria-label="Whose word"
+            aria-label="Activations shown"
             value={scope}
             onChange={(next) => setChosen(next as Scope)}
             data={[
-              { value: 'shared', label: 'The operator’s' },
-              { value: 'own', label: 'This tenant’s' },
+              { value: 'shared', label: 'Operator' },
+              { value: 'own', label: 'This tenant' },
             ]}
           />
         )
@@ -56,7 +56,7 @@ export function InForcePeriods({ kind, definition_key, of }: InForcePeriodsProps
         <ListSkeleton />
       ) : data.in_force.length === 0 ? (
         <Text size="sm">
-          {scope === 'own' ? 'This tenant follows the operator: it has never pinned a version.' : 'None so far.'}
+          {scope === 'own' ? 'This tenant follows the operator: it has no pin.' : 'No version has been in force yet.'}
         </Text>
       ) : (
         <PeriodList
@@ -81,7 +81,7 @@ interface Span {
 interface PeriodListProps extends Pick<InForcePeriodsProps, 'kind' | 'definition_key'> {
   readonly spans: readonly Span[]
   readonly isOwn: boolean
-  /** What decides where the span names no version. */
+  /** Label of a period without a version. */
   readonly none: string
 }
 
@@ -91,10 +91,10 @@ function PeriodList({ kind, definition_key, spans, isOwn, none }: PeriodListProp
   const now_ms = useNow()
   const may = usePermission()
   const [cancelled, setCancelled] = useState<Span | null>(null)
-  const canCancel = isOwn && may(operation(kind, 'delete', 'Activation'))
+  const canCancel = isOwn && may(toOperationId(kind, 'delete', 'Activation'))
   return (
     <>
-      <ol className="spans plain-list" aria-label="Spans of time, oldest first">
+      <ol className="spans plain-list" aria-label="Periods, oldest first">
         {spans.map((span) => {
           const { version, from, until, activation_id } = span
           const isNow = isInForce(span, now_ms)
@@ -106,10 +106,10 @@ function PeriodList({ kind, definition_key, spans, isOwn, none }: PeriodListProp
                 {isNow && <span className="quiet"> now</span>}
                 {isLater && <span className="quiet"> {version === null ? 'then' : 'scheduled'}</span>}
               </Text>
-              {day.format(new Date(from))} – {until === null ? 'further notice' : day.format(new Date(until))}
+              {day.format(new Date(from))} – {until === null ? 'open-ended' : day.format(new Date(until))}
               {canCancel && isLater && version !== null && (
                 <Button size="compact-xs" variant="default" display="block" mt={4} onClick={() => setCancelled(span)}>
-                  Cancel it<span className="sr-only">: version {version}</span>
+                  Cancel activation<span className="sr-only">: version {version}</span>
                 </Button>
               )}
             </li>
@@ -140,7 +140,7 @@ function CancelActivation({ kind, definition_key, span, onClose }: CancelActivat
       probity.DELETE(toApiPath(kind, '/api/risk-matrices/{matrix_key}/activations/{activation_id}'), {
         params: { path: { ...toPathParams(kind, definition_key), activation_id } },
       }),
-    { invalidates: ['definitions'], successMessage: 'Cancelled: it will not come into force', onDone: onClose },
+    { invalidates: ['definitions'], successMessage: 'Activation cancelled', onDone: onClose },
   )
   return (
     <ConfirmDialog
@@ -148,11 +148,12 @@ function CancelActivation({ kind, definition_key, span, onClose }: CancelActivat
       isOpen
       onClose={onClose}
       onConfirm={() => cancel.waiting === null && cancel.run(undefined)}
-      confirm="Cancel the activation"
+      confirm="Cancel activation"
       change={cancel}
       isDangerous
     >
-      It has not happened yet and will not. What is in force now stays so; the record keeps both.
+      The scheduled activation will not take effect. The version in force does not change, and the history keeps both
+      entries.
       <ApprovalNote request={cancel.waiting} />
     </ConfirmDialog>
   )

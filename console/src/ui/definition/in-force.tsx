@@ -1,4 +1,4 @@
-/** What decides now: the version in force and why it is the one, what is scheduled, and who answers for it. */
+/** The version in force with its reason, scheduled activations, owner and review date. */
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { CopyValue } from '../copy-value.tsx'
@@ -29,7 +29,7 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
     <Section title="In force">
       {active === null ? (
         <Text size="sm">
-          None of its versions. <OtherDefinitionInForce kind={kind} definition_key={definition_key} />
+          No version. <OtherDefinitionInForce kind={kind} definition_key={definition_key} />
         </Text>
       ) : (
         <Facts
@@ -39,7 +39,7 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
               <b key="version">{formatVersionName({ version: active.version, label: summary?.label ?? null })}</b>,
             ],
             [
-              'Why',
+              'Reason',
               <WhyInForce
                 key="why"
                 word={kind.word}
@@ -77,14 +77,14 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
   )
 }
 
-/** The one of the other owner, where that is in force under the same key. */
+/** The definition of the other owner, if it is in force under the same key. */
 function OtherDefinitionInForce({ kind, definition_key }: Pick<InForceProps, 'kind' | 'definition_key'>) {
   const { data } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
   const decides = data && getActiveVersion(data)
   if (!decides) return null
   return (
     <>
-      {decides.origin === 'shared' ? 'The shared' : 'This tenant’s own'} {kind.word} of the same key decides:{' '}
+      {decides.origin === 'shared' ? 'The shared' : 'This tenant’s'} {kind.word} with the same key is in force:{' '}
       <SearchLink to={`${kind.basePath}/${definition_key}`} search={{ origin: decides.origin }} inherit>
         version {decides.version}
       </SearchLink>
@@ -100,7 +100,7 @@ interface OperatorVersionProps {
 }
 
 function OperatorVersion({ place, pinned, followed }: OperatorVersionProps) {
-  if (followed === null) return <Text size="sm">The operator has none in force.</Text>
+  if (followed === null) return <Text size="sm">The operator has no version in force.</Text>
   return (
     <Text size="sm">
       The operator has version {followed} in force:{' '}

@@ -1,4 +1,4 @@
-/** A new matrix or rule with a first draft: empty, or beginning with what another one says. */
+/** Creates a matrix or rule with an empty draft or a copy of another definition. */
 import { Select, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -16,7 +16,7 @@ import { faultsByField } from '../problem-texts.ts'
 
 const blank = { key: '', title: '', from: null as string | null }
 
-/** What an empty draft begins with: the shape, and nothing decided. */
+/** The initial content of an empty draft. */
 const emptyDrafts = {
   matrix: {
     inputs: [],
@@ -46,7 +46,7 @@ export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps
   const make = useApiMutation(
     () => {
       const { key, title, from } = order
-      const text = from === null ? { definition: emptyDrafts[kind.family] as never } : { from_key: from }
+      const text = from === null ? { definition: emptyDrafts[kind.family] } : { from_key: from }
       return probity.POST(toApiPath(kind, '/api/risk-matrices'), {
         body: { ...toPathParams(kind, key), title, ...text },
       })
@@ -71,7 +71,7 @@ export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps
       isOpen={isOpen}
       onClose={close}
       onSubmit={() => make.run(undefined)}
-      submit="Create it"
+      submit="Create"
       change={make}
     >
       <TextInput
@@ -85,7 +85,7 @@ export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps
       />
       <TextInput
         label="Key"
-        description="Small letters, digits and dashes. With the key of a shared one, yours takes its place once it is in force."
+        description="Lower-case letters, digits and hyphens. With the key of a shared definition, yours replaces it once it is in force."
         required
         maxLength={100}
         classNames={{ input: 'mono' }}
@@ -94,14 +94,14 @@ export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps
         onChange={(event) => setOrder({ ...order, key: event.currentTarget.value })}
       />
       <Select
-        label="Begin with"
-        placeholder="An empty draft"
+        label="Start from"
+        placeholder="Empty draft"
         clearable
         searchable
         data={[...new Map(choices.map((choice) => [choice.value, choice])).values()]}
         value={order.from}
         onChange={(from) => setOrder({ ...order, from })}
-        clearButtonProps={{ 'aria-label': 'Begin with an empty draft' }}
+        clearButtonProps={{ 'aria-label': 'Start from an empty draft' }}
       />
     </FormDialog>
   )

@@ -1,4 +1,4 @@
-/** How a rule performs: how often it hits, how often people confirm it. What nobody can know is said to be unknown. */
+/** The performance of a rule: hit rate and confirmed hits. Figures that cannot be known are shown as unknown. */
 import { Group, NumberInput, SimpleGrid, Stack, Table, TagsInput, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -14,10 +14,10 @@ type Performance = Schemas['RulePerformance']
 type Known = Performance['total']['true_positives']
 
 const reasons: Readonly<Record<NonNullable<Known['unknown']>, string>> = {
-  no_decisions: 'nothing was decided',
-  bands_not_named: 'name the bands that confirm a hit',
-  nothing_judged: 'nobody has overridden a rating after a hit',
-  cost_not_named: 'say what a hit costs',
+  no_decisions: 'no decisions',
+  bands_not_named: 'enter the bands that confirm a hit',
+  nothing_judged: 'no rating was overridden after a hit',
+  cost_not_named: 'enter the cost of a hit',
   no_true_positives: 'no hit was confirmed',
 }
 
@@ -26,7 +26,7 @@ const percent = (bps: number): string => `${(bps / 100).toLocaleString('en', { m
 export function PerformanceTab({ rule_key }: { readonly rule_key: string }) {
   const [positive_band, setBands] = useState<string[]>([])
   const [cost, setCost] = useState<number | string>('')
-  // Asked when a figure has been typed, not at each digit.
+  // Debounced, so that a request is not sent for each digit.
   const [typed] = useDebouncedValue(cost, 300)
   const query = {
     ...(positive_band.length > 0 && { positive_band }),
@@ -43,15 +43,15 @@ export function PerformanceTab({ rule_key }: { readonly rule_key: string }) {
       <Group gap="sm" align="flex-end">
         <TagsInput
           label="Bands that confirm a hit"
-          description="Where a person has put one in place by an override."
+          description="A hit counts as true if an override set one of these bands."
           maxTags={20}
           data={data?.total.outcomes.map(({ band }) => band) ?? []}
           value={positive_band}
           onChange={setBands}
         />
         <NumberInput
-          label="Cost of looking at one hit"
-          description="In the smallest unit of your currency."
+          label="Review cost per hit"
+          description="In the smallest currency unit."
           min={1}
           max={1_000_000_000_000}
           value={cost}
@@ -66,15 +66,15 @@ export function PerformanceTab({ rule_key }: { readonly rule_key: string }) {
 function Figures({ of }: { readonly of: Performance }) {
   const { total, versions } = of
   const hasTwoOwners = new Set(versions.map(({ origin }) => origin)).size > 1
-  if (total.decisions === 0) return <EmptyState>Nothing was decided by this rule in the last 90 days.</EmptyState>
+  if (total.decisions === 0) return <EmptyState>No decisions by this rule in the last 90 days.</EmptyState>
   return (
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-        <Value name="of decisions are hits" of={total.hit_rate_bps} shown={percent} />
-        <Value name="right, of those that people judged" of={total.true_positives} shown={String} />
-        <Value name="of judged hits were right" of={total.true_positive_rate_bps} shown={percent} />
+        <Value name="hit rate" of={total.hit_rate_bps} shown={percent} />
+        <Value name="true positives" of={total.true_positives} shown={String} />
+        <Value name="true positive rate of reviewed hits" of={total.true_positive_rate_bps} shown={percent} />
         <Value
-          name="spent for each hit that was right"
+          name="cost per true positive"
           of={total.cost_per_true_positive}
           shown={(value) => value.toLocaleString('en')}
         />
@@ -85,8 +85,8 @@ function Figures({ of }: { readonly of: Performance }) {
           { name: 'Version' },
           { name: 'Decisions' },
           { name: 'Hits' },
-          { name: 'Judged', from: 'sm' },
-          { name: 'Right', from: 'sm' },
+          { name: 'Reviewed', from: 'sm' },
+          { name: 'True positive rate', from: 'sm' },
         ]}
       >
         {versions.map((one) => (
@@ -108,8 +108,8 @@ function Figures({ of }: { readonly of: Performance }) {
         ))}
       </PlainTable>
       <Text size="xs" c="dimmed">
-        Single decisions and items of batches since <DateTime at={of.from_at} />
-        {of.complete ? '.' : '; there were more than are counted, and these are the latest.'}
+        Decisions and batch items since <DateTime at={of.from_at} />
+        {of.complete ? '.' : '; only the latest are counted.'}
       </Text>
     </Stack>
   )

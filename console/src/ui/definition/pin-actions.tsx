@@ -1,11 +1,11 @@
-/** Keeping this tenant on one version of a shared matrix or rule, and following it again. */
+/** Pins this tenant to a version of a shared matrix or rule, or removes the pin. */
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import {
   type DefinitionKind,
   type DefinitionView,
-  operation,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { PinButtons } from '../pin.tsx'
@@ -22,7 +22,7 @@ export function PinActions({ kind, definition_key, of }: PinActionsProps) {
   const may = usePermission()
   const { followed } = usePin(kind, definition_key, of)
   const params = { path: toPathParams(kind, definition_key) }
-  if (!may(operation(kind, 'pin'))) return null
+  if (!may(toOperationId(kind, 'pin'))) return null
   return (
     <PinButtons
       of={of}

@@ -1,4 +1,4 @@
-/** Putting a version of a matrix or rule in force, now or later, or asking for it. */
+/** Puts a version of a matrix or rule in force, schedules it, or requests its activation. */
 import { probity } from '#console/session/client.ts'
 import { type DefinitionKind, type DefinitionView, toApiPath, toPathParams } from '../decision/definition-kind.ts'
 import { type ActivationMode, PutInForceDialog } from '../put-in-force.tsx'

@@ -1,4 +1,4 @@
-/** Trying inputs on a version or the draft: the outcome with its reasons, and nothing is stored. */
+/** Simulates inputs on a version or the draft without storing anything. */
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
@@ -19,11 +19,11 @@ import type { DefinitionParts } from './definition-parts.ts'
 
 export function SimulateTab(parts: DefinitionParts) {
   const { version } = parts
-  if (version === null) return <EmptyState>There is neither a version nor a draft to try.</EmptyState>
+  if (version === null) return <EmptyState>No version or draft to simulate.</EmptyState>
   return <Simulate key={version} {...parts} version={version} />
 }
 
-/** Inputs that came with the address, from a counter-example or a golden case. */
+/** Inputs from the page address, set by example inputs or a golden case. */
 function useGivenInputs(): Inputs {
   const { inputs } = useSearch({ strict: false }) as { inputs?: unknown }
   if (typeof inputs === 'object' && inputs !== null) return inputs as Inputs
@@ -47,7 +47,7 @@ function Simulate({ kind, definition_key, of, version }: DefinitionParts & { rea
         path: { ...toPathParams(kind, definition_key), version: String(version) },
         query: { origin: of.origin },
       },
-      body: { inputs: inputs as never },
+      body: { inputs },
     })
   const simulate = useApiMutation(ask, { invalidates: [], onDone: setAnswer })
   const outcome = parseOutcome(answer?.outcome ?? null)
@@ -64,10 +64,10 @@ function Simulate({ kind, definition_key, of, version }: DefinitionParts & { rea
           choices.length > 1 && (
             <SegmentedControl
               size="xs"
-              aria-label="Which version"
+              aria-label="Version"
               value={String(version)}
               data={choices}
-              onChange={(chosen) => set('version', chosen === 'draft' ? chosen : (Number(chosen) as never))}
+              onChange={(chosen) => set('version', chosen === 'draft' ? chosen : Number(chosen))}
             />
           )
         }
@@ -97,7 +97,7 @@ function Simulate({ kind, definition_key, of, version }: DefinitionParts & { rea
           </Stack>
         </form>
       </Section>
-      {answer && !answer.decided && <Findings findings={answer.findings} title="Nothing can be decided" />}
+      {answer && !answer.decided && <Findings findings={answer.findings} title="No decision possible" />}
       {answer && outcome && explanation && (
         <>
           <Section title="Outcome">

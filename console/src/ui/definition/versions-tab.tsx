@@ -1,4 +1,4 @@
-/** The versions of a definition along a line, newest above: what each changed, and what can be done with it. */
+/** The versions of a definition, newest first, with their changes and actions. */
 import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -10,8 +10,8 @@ import {
   type DefinitionKind,
   type DefinitionVersion,
   type DefinitionView,
-  operation,
   toApiPath,
+  toOperationId,
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { DifferenceCounts } from '../difference-counts.tsx'
@@ -45,7 +45,7 @@ export function VersionsTab({ kind, definition_key, of }: VersionsTabProps) {
     <Stack gap="md">
       <InForcePeriods kind={kind} definition_key={definition_key} of={of} />
       {versions.length === 0 ? (
-        <EmptyState>No version yet. Publish the draft to make the first one.</EmptyState>
+        <EmptyState>No version yet. Publish the draft to create the first one.</EmptyState>
       ) : (
         <ol className="timeline" aria-label="Versions, newest first">
           {versions.map((version) => (
@@ -104,7 +104,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
               size="xs"
               variant="default"
             >
-              What changed<span className="sr-only"> in version {number}</span>
+              Changes<span className="sr-only"> in version {number}</span>
             </SearchButton>
           )}
           <SearchButton
@@ -113,9 +113,9 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
             size="xs"
             variant="default"
           >
-            Read<span className="sr-only"> version {number}</span>
+            View<span className="sr-only"> version {number}</span>
           </SearchButton>
-          {canGovern && may(operation(kind, 'activate', 'Version')) && (
+          {canGovern && may(toOperationId(kind, 'activate', 'Version')) && (
             <>
               <Button size="xs" variant="default" onClick={() => setWay('later')}>
                 Schedule<span className="sr-only"> version {number}</span>
@@ -125,11 +125,13 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
               </Button>
             </>
           )}
-          {canGovern && !may(operation(kind, 'activate', 'Version')) && may(operation(kind, 'submit', 'Version')) && (
-            <Button size="xs" onClick={() => setWay('submit')}>
-              Ask for it<span className="sr-only"> to be put in force: version {number}</span>
-            </Button>
-          )}
+          {canGovern &&
+            !may(toOperationId(kind, 'activate', 'Version')) &&
+            may(toOperationId(kind, 'submit', 'Version')) && (
+              <Button size="xs" onClick={() => setWay('submit')}>
+                Request activation<span className="sr-only"> of version {number}</span>
+              </Button>
+            )}
         </Group>
       </div>
       <PutInForce

@@ -1,3 +1,3 @@
-/** Where on the page of a draft a pointer into it leads. Pure. */
+/** The element id on the draft page for a JSON pointer. Pure. */
 
 export const toAnchorId = (pointer: string): string => `at${pointer.replaceAll('/', '-')}`

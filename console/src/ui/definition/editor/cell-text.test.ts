@@ -1,4 +1,4 @@
-/** Cells read back as what they were written from. */
+/** Cell text converts back to the value it was made from. */
 import { expect, test } from 'vitest'
 import { formatCell, parseCell } from './cell-text.ts'
 

@@ -1,4 +1,6 @@
-/** What a row of a decision table gives, as it is typed into a cell: a number, a word, yes or no, or a place in a list. Pure. */
+/**
+ * Converts an output of a decision table to and from cell text: a number, a word, yes or no, or a list reference. Pure.
+ */
 import { isListValue, type Value } from '#console/ui/decision/definition-model.ts'
 
 const ARROW = ' > '

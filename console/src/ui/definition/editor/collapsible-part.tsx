@@ -1,18 +1,18 @@
-/** One of several like parts of a draft: a line that says it in short, and its fields when opened. A fault opens it. */
+/** A collapsible part of a draft with a one-line summary. A part with errors is open. */
 import { ActionIcon, Badge, Group, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { toAnchorId } from './anchor.ts'
 
 interface CollapsiblePartProps {
-  /** What it is called in the names of its buttons. */
+  /** Its name in button labels. */
   readonly name: string
   readonly title: string
   readonly about: ReactNode
   readonly pointer: string
   readonly isFaulty: boolean
-  /** One just made is open already. */
+  /** A new part is open. */
   readonly isNew?: boolean
-  /** Null where it stands first or last. */
+  /** Null for the first or last part. */
   readonly onUp: (() => void) | null
   readonly onDown: (() => void) | null
   readonly onRemove: () => void
@@ -39,7 +39,7 @@ export function CollapsiblePart(props: CollapsiblePartProps) {
             </Badge>
           )}
         </summary>
-        {/* Its fields are many: they are drawn for what is open. */}
+        {/* The fields are rendered only while open, because there are many. */}
         {isOpen && <div className="folded-body">{children()}</div>}
       </details>
       <Group gap={2} className="folded-order" wrap="nowrap">

@@ -1,4 +1,4 @@
-/** Counter-examples read as a sentence. */
+/** Example inputs are described as a sentence. */
 import { expect, test } from 'vitest'
 import { describeExample } from './describe-example.ts'
 

@@ -1,8 +1,8 @@
-/** Inputs that show a fault, as a sentence of the draft's own words. Pure. */
+/** Describes example inputs of a finding as a sentence. Pure. */
 import type { Input } from '#console/ui/decision/definition-model.ts'
 import { formatEntryValue } from '#console/ui/type-texts.ts'
 
-/** Where the fault is one of a table, what its columns read says enough. */
+/** For a finding in a table, only the inputs of its columns are described. */
 export function describeExample(
   example: Readonly<Record<string, unknown>>,
   inputs: readonly Pick<Input, 'name' | 'title' | 'unit'>[],

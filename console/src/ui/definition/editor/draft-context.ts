@@ -1,4 +1,4 @@
-/** What every part of a draft may need to know: the inputs it asks for, the bands it reaches, and how to try a counter-example. */
+/** Context for the parts of a draft: inputs, bands, and a callback that simulates example inputs. */
 import { createContext, useContext } from 'react'
 import type { Bands, Input } from '#console/ui/decision/definition-model.ts'
 

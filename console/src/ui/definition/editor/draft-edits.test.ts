@@ -1,4 +1,4 @@
-/** Renaming follows every reference, and lists of parts keep what is not moved. */
+/** Renaming follows every reference, and reordering keeps all parts. */
 import { expect, test } from 'vitest'
 import type { Definition } from '#console/ui/decision/definition-model.ts'
 import { findFreeName, moveItem, removeItem, renameFactor, renameInput, setMember } from './draft-edits.ts'

@@ -1,4 +1,4 @@
-/** Edits of the lists of parts in a definition, and of names that others refer to. Pure. */
+/** Edits of a definition: reordering parts, and renaming with all references. Pure. */
 import type { Definition } from '#console/ui/decision/definition-model.ts'
 
 export const replaceItem = <T>(items: readonly T[], place: number, change: (item: T) => T): T[] =>
@@ -12,34 +12,34 @@ export function moveItem<T>(items: readonly T[], place: number, by: -1 | 1): rea
   return items.map((item, at) => (at === place ? two : at === place + by ? one : item))
 }
 
-/** A name of the kind `input_3` that nobody has yet. */
+/** An unused name such as `input_3`. */
 export function findFreeName(taken: readonly string[], beginning: string): string {
   let number = taken.length + 1
   while (taken.includes(`${beginning}${number}`)) number++
   return `${beginning}${number}`
 }
 
-/** Sets a member, or takes it away where there is nothing to say. */
+/** Sets a member, or removes it if the value is empty. */
 export function setMember<T extends object, K extends keyof T>(of: T, member: K, value: T[K] | undefined | ''): T {
   const { [member]: _, ...rest } = of
   return (value === undefined || value === '' ? rest : { ...rest, [member]: value }) as T
 }
 
-/** An input by another name, wherever it is read: in columns, factors, triggers and the words of reasons. */
+/** Renames an input and all its references in columns, factors, triggers and reasons. */
 export function renameInput(draft: Definition, place: number, to: string): Definition {
   const names = (draft.inputs ?? []).map(({ name }) => name)
   const renamed = renameReferences(draft, names, place, (name) => name, to)
   return { ...renamed, inputs: replaceItem(renamed.inputs ?? [], place, (input) => ({ ...input, name: to })) }
 }
 
-/** A factor by another key, wherever its score is read. */
+/** Renames a factor and all references to its score. */
 export function renameFactor(draft: Definition, place: number, to: string): Definition {
   const keys = (draft.factors ?? []).map(({ key }) => key)
   const renamed = renameReferences(draft, keys, place, (key) => `factor.${key}`, to)
   return { ...renamed, factors: replaceItem(renamed.factors ?? [], place, (factor) => ({ ...factor, key: to })) }
 }
 
-/** While two have the same name, references stay with the other one. */
+/** While two parts have the same name, references stay with the other one. */
 function renameReferences(
   draft: Definition,
   names: readonly string[],
@@ -55,7 +55,7 @@ function renameReferences(
 const LISTS_OF_NAMES = ['columns', 'inputs']
 const SINGLE_NAMES = ['input', 'of']
 
-/** A copy in which each reference to one name is a reference to another. */
+/** A copy in which references to one name are replaced by another. */
 function replaceReferences(part: unknown, from: string, to: string): unknown {
   if (Array.isArray(part)) return part.map((item) => replaceReferences(item, from, to))
   if (typeof part !== 'object' || part === null) return part

@@ -1,4 +1,4 @@
-/** The parts of a draft to be worked on: tables as grids, everything else as forms, and each of them as JSON too. */
+/** The editable parts of a draft: tables as grids, everything else as forms, each also as JSON. */
 import { Button, Group, Menu, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { memo, useMemo } from 'react'
 import type { DefinitionKind, Finding } from '#console/ui/decision/definition-kind.ts'
@@ -25,12 +25,12 @@ interface DraftPartsProps {
   readonly kind: DefinitionKind
   readonly draft: Definition
   readonly findings: readonly Finding[]
-  /** Always the same function: parts that are not edited are then not drawn again with each letter. */
+  /** A stable function, so that other parts are not rendered again on each key press. */
   readonly onEdit: (edit: (draft: Definition) => Definition) => void
   readonly onTry: (inputs: Example) => void
 }
 
-/** What a column may be: an input, or the score of a factor that stands before. */
+/** Columns may be inputs or scores of earlier factors. */
 const listColumnNames = ({ inputs = [], factors = [] }: Definition, before = 0) => [
   ...inputs.map(({ name, title }) => ({ value: name, label: title || name })),
   ...factors.slice(0, before).map(({ key, title }) => ({ value: `factor.${key}`, label: `score of ${title || key}` })),
@@ -61,7 +61,7 @@ function RuleParts({ draft, findings, onEdit }: PartsProps) {
   return (
     <>
       <FormOrJson
-        title="When it hits"
+        title="Decision table"
         value={draft.table ?? table}
         pointer="/table"
         findings={findings}
@@ -69,7 +69,7 @@ function RuleParts({ draft, findings, onEdit }: PartsProps) {
       >
         <Stack gap="sm">
           <TableGrid
-            label="Ways to hit"
+            label="Decision table rows"
             table={table}
             pointer="/table"
             findings={findings}
@@ -78,13 +78,13 @@ function RuleParts({ draft, findings, onEdit }: PartsProps) {
           />
           <TagsInput
             label="Outputs"
-            description="What a row gives beside the hit, by name; type one and press Enter."
+            description="Values a row returns in addition to the hit; type a name and press Enter."
             value={table.outputs.map(({ name }) => name)}
             onChange={(names) => onEdit((now) => ({ ...now, table: withOutputs(parseTable(now.table), names) }))}
           />
         </Stack>
       </FormOrJson>
-      <Section title="What a hit means">
+      <Section title="Result of a hit">
         <Stack gap="sm">
           <TextInput
             label="Reason"
@@ -121,7 +121,7 @@ const withOutputs = (table: Table, names: readonly string[]): Table =>
     })),
   })
 
-/** What a new factor begins with, by its form. */
+/** Initial values of a new factor by its form. */
 const newFactors: Readonly<Record<Factor['form'], object>> = {
   table: {
     form: 'table',
@@ -132,14 +132,14 @@ const newFactors: Readonly<Record<Factor['form'], object>> = {
   presence: { form: 'presence', list_key: '', input: '', present: 10_000, absent: 0 },
 }
 const formTexts: Readonly<Record<Factor['form'], readonly [name: string, about: string]>> = {
-  lookup: ['Look-up', 'An entry of a list says the score.'],
-  presence: ['Presence', 'Being on a list gives a score.'],
+  lookup: ['Look-up', 'The score comes from a list entry.'],
+  presence: ['Presence', 'The score depends on whether a value is on a list.'],
   score_map: ['Score map', 'Each value of an input has a score.'],
-  table: ['Decision table', 'Rows over several inputs say the score.'],
+  table: ['Decision table', 'Table rows over several inputs give the score.'],
 }
 
 const usualBands: Bands = { list_key: '', band_field: 'band', from_field: 'from_bps', to_field: 'to_bps' }
-const bandFields = { band_field: 'Name of the band', from_field: 'From', to_field: 'To' } as const
+const bandFields = { band_field: 'Band field', from_field: 'From field', to_field: 'To field' } as const
 
 interface ScoreAndBandsProps extends Pick<PartsProps, 'findings' | 'onEdit'> {
   readonly aggregation: Definition['aggregation'] | undefined
@@ -154,7 +154,7 @@ const ScoreAndBands = memo(function ScoreAndBands({ aggregation, bands, findings
       <Stack gap="sm" id="at-bands">
         <Faults findings={findings.filter(({ pointer }) => pointer === '' || pointer === '/factors')} />
         <Select
-          label="How factors make the score"
+          label="Aggregation of factor scores"
           allowDeselect={false}
           value={aggregation ?? 'weighted_sum'}
           data={Object.entries(aggregationTexts).map(([value, label]) => ({ value, label }))}
@@ -163,7 +163,7 @@ const ScoreAndBands = memo(function ScoreAndBands({ aggregation, bands, findings
         />
         <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
           <ListPicker
-            label="List of bands"
+            label="Band list"
             value={bands?.list_key ?? ''}
             error={getFaultText(findings, '/bands/list_key') ?? getFaultText(findings, '/bands')}
             onChange={(list_key) => set('list_key', list_key)}
@@ -197,7 +197,7 @@ function MatrixParts({ draft, findings, onEdit }: PartsProps) {
       <ScoreAndBands aggregation={aggregation} bands={draft.bands} findings={findings} onEdit={onEdit} />
       {factors.map((factor, place) => (
         <FactorPart
-          // A factor is known by its place: its key is being typed.
+          // Keyed by position, because the key of a factor is edited.
           key={`${place} ${factors.length}`}
           factor={factor}
           names={listColumnNames(draft, place)}
@@ -211,7 +211,7 @@ function MatrixParts({ draft, findings, onEdit }: PartsProps) {
       <Group>
         <Menu position="bottom-start">
           <Menu.Target>
-            <Button variant="default">Add a factor</Button>
+            <Button variant="default">Add factor</Button>
           </Menu.Target>
           <Menu.Dropdown>
             {(Object.entries(formTexts) as [Factor['form'], readonly [string, string]][]).map(([form, words]) => (

@@ -1,4 +1,4 @@
-/** How a factor that is no table scores: an entry of a list, presence on a list, or a score for each value. */
+/** Forms of factors that are not tables: look-up, presence on a list, score by value. */
 import {
   Checkbox,
   Group,
@@ -56,20 +56,20 @@ function LookupForm({ factor, pointer, findings, onChange }: FactorFormProps) {
     <>
       <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
         <ListPicker
-          label="List that says the score"
+          label="List with the scores"
           value={factor.list_key ?? ''}
           error={getFaultText(findings, `${pointer}/list_key`)}
           onChange={(list_key) => onChange((now) => ({ ...now, list_key }))}
         />
         <MultiSelect
-          label="Inputs that make its key, in order"
+          label="Inputs that form the key, in order"
           data={listInputChoices(inputs, chosen)}
           value={chosen}
           error={getFaultText(findings, `${pointer}/inputs`) ?? getFaultText(findings, `${pointer}/inputs/0`)}
           onChange={(names) => onChange((now) => ({ ...now, inputs: names }))}
         />
         <FieldPicker
-          label="Field with the score"
+          label="Score field"
           list_key={factor.list_key ?? ''}
           value={factor.field ?? ''}
           error={getFaultText(findings, `${pointer}/field`)}
@@ -95,17 +95,17 @@ function PresenceForm({ factor, pointer, findings, onChange }: FactorFormProps) 
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
         <OneInput factor={factor} pointer={pointer} findings={findings} onChange={onChange} />
         <ListPicker
-          label="List it is looked for on"
+          label="List to search"
           value={factor.list_key ?? ''}
           error={getFaultText(findings, `${pointer}/list_key`)}
           onChange={(list_key) => onChange((now) => ({ ...now, list_key }))}
         />
-        {value('present', factor.count ? 'Score for each that is on it' : 'Score when it is on it')}
-        {value('absent', factor.count ? 'Score when none is' : 'Score when it is not')}
-        {factor.count && value('at_most', 'Together at most')}
+        {value('present', factor.count ? 'Score per value on the list' : 'Score if on the list')}
+        {value('absent', factor.count ? 'Score if none is on the list' : 'Score if not on the list')}
+        {factor.count && value('at_most', 'Maximum total')}
       </SimpleGrid>
       <Checkbox
-        label="Count how many are on it"
+        label="Count values on the list"
         checked={factor.count === true}
         onChange={({ currentTarget: { checked } }) =>
           onChange((now) =>
@@ -132,7 +132,7 @@ function OneInput({ factor, pointer, findings, onChange }: FactorFormProps) {
   )
 }
 
-/** The values an input may have: written in it, the keys of its list, or yes and no. */
+/** The allowed values of an input: its own values, the keys of its list, or yes and no. */
 function useInputValues(input: Input | undefined): readonly string[] {
   const { one_of, values, type } = input ?? {}
   const { data } = useQuery({ ...listContentQuery(one_of?.list_key ?? ''), enabled: Boolean(one_of?.list_key) })
@@ -153,7 +153,7 @@ function ScoreMapForm({ factor, pointer, findings, onChange }: FactorFormProps) 
         <OneInput factor={factor} pointer={pointer} findings={findings} onChange={onChange} />
       </SimpleGrid>
       <Text size="sm" fw={500}>
-        Score of each value
+        Score by value
       </Text>
       <Text size="xs" c="red" role="alert">
         {getFaultText(findings, `${pointer}/scores`)}
@@ -174,7 +174,7 @@ function ScoreMapForm({ factor, pointer, findings, onChange }: FactorFormProps) 
             </div>
             {!allowed.includes(value) && allowed.length > 0 && (
               <OrderButton
-                label={`Remove ${value}, which is no value of the input`}
+                label={`Remove ${value}, which is not a value of the input`}
                 onClick={() => onChange((now) => ({ ...now, scores: setMember({ ...now.scores }, value, undefined) }))}
               >
                 ×
@@ -188,7 +188,7 @@ function ScoreMapForm({ factor, pointer, findings, onChange }: FactorFormProps) 
   )
 }
 
-/** What holds where the list or the map has nothing to say. */
+/** The behaviour if the list or map has no value. */
 function OnMissingFields({ factor, pointer, findings, onChange }: FactorFormProps) {
   const { on_missing = 'fail' } = factor
   const at = `${pointer}/on_missing`
@@ -196,31 +196,31 @@ function OnMissingFields({ factor, pointer, findings, onChange }: FactorFormProp
     <Stack gap="xs">
       <Group gap="sm">
         <Text size="sm" fw={500}>
-          Where nothing is found
+          If no entry is found
         </Text>
         <SegmentedControl
           size="xs"
-          aria-label="Where nothing is found"
+          aria-label="If no entry is found"
           value={on_missing === 'fail' ? 'fail' : 'default'}
           onChange={(way) =>
             onChange((now) => ({ ...now, on_missing: way === 'fail' ? 'fail' : { default: 0, reason: '' } }))
           }
           data={[
-            { value: 'fail', label: 'Nothing is decided' },
-            { value: 'default', label: 'A stated score' },
+            { value: 'fail', label: 'Reject the decision' },
+            { value: 'default', label: 'Use a default score' },
           ]}
         />
       </Group>
       {on_missing !== 'fail' && (
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
           <ValueField
-            name="Score then"
+            name="Default score"
             value={on_missing.default}
             error={getFaultText(findings, `${at}/default`) ?? getFaultText(findings, at)}
             onChange={(score) => onChange((now) => ({ ...now, on_missing: { ...on_missing, default: score ?? '' } }))}
           />
           <TextInput
-            label="Because"
+            label="Reason"
             value={on_missing.reason}
             error={getFaultText(findings, `${at}/reason`)}
             onChange={({ currentTarget: { value } }) =>

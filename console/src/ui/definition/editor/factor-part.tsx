@@ -1,4 +1,4 @@
-/** One factor of a draft: title, weight and reason, and how it scores, as a grid or a form. */
+/** One factor of a draft: title, weight, reason, and its scoring as a grid or form. */
 import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { memo } from 'react'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
@@ -23,7 +23,7 @@ interface FactorPartProps {
   readonly onEdit: (edit: (draft: Definition) => Definition) => void
 }
 
-/** Columns are offered anew with each letter; what counts is whether others are offered. */
+/** Columns are new objects on each render, so they are compared by content. */
 const isSame = (a: FactorPartProps, b: FactorPartProps): boolean =>
   a.factor === b.factor &&
   a.isLast === b.isLast &&
@@ -126,7 +126,7 @@ function FactorNameFields(props: FieldsProps & Pick<FactorPartProps, 'place' | '
   )
 }
 
-/** A weight is a number or stands in a list; what is neither yet is kept as it was typed, and is a fault. */
+/** A weight is a number or a list value. Anything else is kept as typed, against its type, so that the server reports it. */
 const parseWeight = (value: Value | undefined): Factor['weight_bps'] =>
   value === undefined || typeof value === 'number' || isListValue(value) ? value : (String(value) as never)
 
@@ -142,11 +142,11 @@ function Reasons({ factor, pointer, findings, onChange }: FieldsProps) {
   )
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
-      {text('reason', 'Reason', 'May say {value}, {score_bps}, {list_key} or the name of an input in braces.')}
+      {text('reason', 'Reason', 'May contain {value}, {score_bps}, {list_key} or an input name in braces.')}
       {text(
         'reason_code',
         'Reason code',
-        'Given whenever the score is above 0. For a statement that holds only above a threshold, use a trigger.',
+        'Reported if the score is above 0. To report a code only above a threshold, use a trigger.',
       )}
     </SimpleGrid>
   )

@@ -1,22 +1,22 @@
-/** Faults at their place in a draft: in words, with the inputs that show them, and a way to try those. */
+/** Findings at their position in a draft, with example inputs to simulate. */
 import { Anchor, Text } from '@mantine/core'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
 import { describeExample } from './describe-example.ts'
 import { useDraftContext } from './draft-context.ts'
 
-/** The words of the faults exactly there, for a field that shows them itself. */
+/** The text of findings at exactly this pointer, for a field that shows them itself. */
 export function getFaultText(findings: readonly Finding[], pointer: string): string | undefined {
   const found = findings.filter((finding) => finding.pointer === pointer)
   return found.length === 0 ? undefined : found.map(({ message }) => message).join(' ')
 }
 
-/** Whether there is a fault at a place or anywhere below it. */
+/** Whether there is a finding at or below a pointer. */
 export const hasFaults = (findings: readonly Finding[], pointer: string): boolean =>
   findings.some((finding) => finding.pointer === pointer || finding.pointer.startsWith(`${pointer}/`))
 
 interface FaultsProps {
   readonly findings: readonly Finding[]
-  /** Of a table: what it reads. */
+  /** For a table: the inputs of its columns. */
   readonly columns?: readonly string[]
 }
 
@@ -33,9 +33,9 @@ export function Faults({ findings, columns = [] }: FaultsProps) {
           </Text>
           {example && Object.keys(example).length > 0 && (
             <Text size="xs" component="div">
-              For example when {describeExample(example, inputs, columns)}.{' '}
+              For example if {describeExample(example, inputs, columns)}.{' '}
               <Anchor component="button" type="button" size="xs" onClick={() => onTry(example)}>
-                Try it
+                Simulate
               </Anchor>
             </Text>
           )}

@@ -1,4 +1,4 @@
-/** A titled part of a draft that is filled in as a form, or written as JSON by whoever prefers that. */
+/** A section of a draft that is edited as a form or as JSON. */
 import { Group, SegmentedControl } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
@@ -10,10 +10,10 @@ interface FormOrJsonProps {
   readonly title: string
   readonly aside?: ReactNode
   readonly value: unknown
-  /** Where it stands in the definition. */
+  /** Its JSON pointer in the definition. */
   readonly pointer: string
   readonly findings: readonly Finding[]
-  /** Must not depend on the moment: it is called with what is typed later. */
+  /** Must be a stable function: it is called with text entered later. */
   readonly onWrite: (value: unknown) => void
   /** The form. */
   readonly children: ReactNode
@@ -34,7 +34,7 @@ export function FormOrJson({ title, aside, value, pointer, findings, onWrite, ch
             onChange={setWay}
             data={[
               { value: 'form', label: 'Form' },
-              { value: 'json', label: 'As JSON' },
+              { value: 'json', label: 'JSON' },
             ]}
           />
         </Group>

@@ -1,4 +1,4 @@
-/** The keyboard in a grid of fields: up and down go from row to row in the same column, with Alt they move the row. */
+/** Keyboard navigation of a grid: up and down move between rows, with Alt they reorder the row. */
 import type { KeyboardEvent } from 'react'
 
 const steps: Readonly<Record<string, -1 | 1>> = { ArrowUp: -1, ArrowDown: 1, Enter: 1 }
@@ -13,7 +13,7 @@ export function onGridKey(event: KeyboardEvent<HTMLTableElement>, { onMove, onAd
   const field = event.target as HTMLElement
   const by = steps[event.key]
   const line = field.closest<HTMLElement>('tr[data-row]')
-  // What is drawn elsewhere, such as choices, belongs to the grid for React only.
+  // React events also bubble from portals, such as option lists, which are not part of the grid.
   if (by === undefined || field.tagName !== 'INPUT' || !line || !event.currentTarget.contains(field)) return
   event.preventDefault()
   const table = event.currentTarget
@@ -23,7 +23,7 @@ export function onGridKey(event: KeyboardEvent<HTMLTableElement>, { onMove, onAd
   const next = table.querySelector<HTMLTableRowElement>(`tr[data-row="${row + by}"]`)
   if (isMove && next) onMove(row, by)
   else if (!next && event.key === 'Enter') onAdd()
-  // The row may only be there once the table was drawn again.
+  // The row may exist only after the next render.
   requestAnimationFrame(() =>
     table
       .querySelector<HTMLTableRowElement>(`tr[data-row="${row + by}"]`)

@@ -1,4 +1,4 @@
-/** One row of a decision table in its grid: a field for each test and output, its order, and its faults where they are. */
+/** One row of a decision table: fields for conditions and outputs, reordering, and findings. */
 import { Group, TextInput } from '@mantine/core'
 import { memo } from 'react'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
@@ -32,7 +32,7 @@ interface GridRowProps {
   readonly onEdit: OnEdit
 }
 
-/** Rows are made anew with each letter typed anywhere; only one that says something else is drawn again. */
+/** Rows are new objects on each key press, so they are compared by content before rendering. */
 const isSame = (a: GridRowProps, b: GridRowProps): boolean =>
   a.findings === b.findings &&
   a.isLast === b.isLast &&
@@ -116,7 +116,7 @@ interface FaultsRowProps extends Pick<GridRowProps, 'findings' | 'pointer' | 'co
   readonly span: number
 }
 
-/** What is wrong with a row as a whole, right below it. */
+/** Findings of the row as a whole. */
 function FaultsRow({ findings, pointer, columns, span }: FaultsRowProps) {
   const whole = findings.filter((finding) => finding.pointer === pointer)
   if (whole.length === 0) return null
@@ -133,7 +133,7 @@ type OtherwiseRowProps = Pick<GridRowProps, 'columns' | 'outputs' | 'pointer' | 
   readonly otherwise: NonNullable<Table['otherwise']>
 }
 
-/** What holds when no row fires. */
+/** The default row, used if no row matches. */
 export function OtherwiseRow({ otherwise, columns, outputs, pointer, findings, onEdit }: OtherwiseRowProps) {
   const fault = (place: string) => getFaultText(findings, `${pointer}${place}`)
   const edit = (change: (now: typeof otherwise) => typeof otherwise) => onEdit((now) => setOtherwise(now, change))

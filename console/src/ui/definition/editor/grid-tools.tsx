@@ -1,4 +1,4 @@
-/** Above a decision table: which of the rows that fire count, and which columns there are. */
+/** The hit policy and columns of a decision table. */
 import { Group, Select, TagsInput } from '@mantine/core'
 import { memo } from 'react'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
@@ -8,17 +8,17 @@ import { getFaultText } from './faults.tsx'
 import { addColumn, setHitPolicy } from './table-edits.ts'
 
 const policies = [
-  { value: 'unique', label: 'Only one row may fire' },
-  { value: 'any', label: 'All that fire must agree' },
-  { value: 'first', label: 'The first that fires' },
-  { value: 'priority', label: 'The most important one' },
-  { value: 'collect', label: 'All that fire' },
+  { value: 'unique', label: 'Unique: at most one row matches' },
+  { value: 'any', label: 'Any: matching rows must agree' },
+  { value: 'first', label: 'First matching row' },
+  { value: 'priority', label: 'Priority: highest-ranked matching row' },
+  { value: 'collect', label: 'Collect: all matching rows' },
 ]
 const collections = [
-  { value: 'sum', label: 'added up' },
-  { value: 'min', label: 'the lowest of them' },
-  { value: 'max', label: 'the highest of them' },
-  { value: 'count', label: 'counted' },
+  { value: 'sum', label: 'sum' },
+  { value: 'min', label: 'minimum' },
+  { value: 'max', label: 'maximum' },
+  { value: 'count', label: 'count' },
 ]
 
 interface GridToolsProps {
@@ -41,7 +41,7 @@ export const GridTools = memo(function GridTools({ table, names, pointer, findin
       <Select
         size="xs"
         w={210}
-        label="Which row counts"
+        label="Hit policy"
         allowDeselect={false}
         value={table.hit_policy}
         data={policies}
@@ -52,10 +52,10 @@ export const GridTools = memo(function GridTools({ table, names, pointer, findin
         <Select
           size="xs"
           w={170}
-          label="What they give is"
-          placeholder="all of it, in order"
+          label="Collect operator"
+          placeholder="list of all values"
           clearable
-          clearButtonProps={{ 'aria-label': 'All of it, in order' }}
+          clearButtonProps={{ 'aria-label': 'List of all values' }}
           value={table.collect ?? null}
           data={collections}
           error={getFaultText(findings, `${pointer}/collect`)}
@@ -68,7 +68,7 @@ export const GridTools = memo(function GridTools({ table, names, pointer, findin
         <TagsInput
           size="xs"
           miw={260}
-          label="Most important first"
+          label="Priority order"
           value={(table.priorities ?? []).map(formatCell)}
           error={getFaultText(findings, `${pointer}/priorities`)}
           onChange={(typed) => onEdit((now) => ({ ...now, priorities: typed.map(parseCell) }))}
@@ -78,7 +78,7 @@ export const GridTools = memo(function GridTools({ table, names, pointer, findin
         <Select
           size="xs"
           w={220}
-          label="Add a column"
+          label="Add column"
           placeholder="Choose an input"
           searchable
           value={null}

@@ -1,4 +1,4 @@
-/** The fields of one input: only those its type has. */
+/** The fields of one input, depending on its type. */
 import { Checkbox, NumberInput, SegmentedControl, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
 import type { Input, InputType } from '#console/ui/decision/definition-model.ts'
@@ -46,11 +46,11 @@ export function InputFields(props: InputFieldsProps) {
           error={fault('type')}
           onChange={(type) => type && onChange((now) => changeType(now, type as InputType))}
         />
-        {text('description', 'What people are told about it')}
+        {text('description', 'Help text')}
         {isMeasured && text('unit', 'Unit')}
         {input.type === 'decimal' && (
           <NumberInput
-            label="Digits after the point"
+            label="Decimal places"
             min={0}
             max={10}
             allowDecimal={false}
@@ -65,7 +65,7 @@ export function InputFields(props: InputFieldsProps) {
         {(isMeasured || input.type === 'date') && <Limits {...props} />}
         {input.type === 'list' && (
           <NumberInput
-            label="At most so many"
+            label="Maximum number of values"
             min={1}
             max={1000}
             allowDecimal={false}
@@ -83,7 +83,7 @@ export function InputFields(props: InputFieldsProps) {
   )
 }
 
-/** Whole numbers travel as numbers, decimals and dates as text. */
+/** Integers are numbers on the wire; decimals and dates are text. */
 function Limits({ input, pointer, findings, onChange }: InputFieldsProps) {
   const limit = (member: 'minimum' | 'maximum', label: string) => {
     const error = getFaultText(findings, `${pointer}/${member}`)
@@ -108,8 +108,8 @@ function Limits({ input, pointer, findings, onChange }: InputFieldsProps) {
   }
   return (
     <>
-      {limit('minimum', 'Not below')}
-      {limit('maximum', 'Not above')}
+      {limit('minimum', 'Minimum')}
+      {limit('maximum', 'Maximum')}
     </>
   )
 }
@@ -124,12 +124,12 @@ function Allowed({ input, pointer, findings, onChange }: InputFieldsProps) {
     <Stack gap="xs">
       <SegmentedControl
         size="xs"
-        aria-label="Where the allowed values stand"
+        aria-label="Source of allowed values"
         w="max-content"
         value={one_of ? 'list' : 'here'}
         onChange={setWay}
         data={[
-          { value: 'here', label: 'Values written here' },
+          { value: 'here', label: 'Fixed values' },
           { value: 'list', label: 'Values from a list' },
         ]}
       />
@@ -142,9 +142,9 @@ function Allowed({ input, pointer, findings, onChange }: InputFieldsProps) {
             onChange={(list_key) => onChange((now) => ({ ...now, one_of: { list_key } }))}
           />
           <FieldPicker
-            label="What of its entries"
+            label="Field of the entries"
             list_key={one_of.list_key ?? ''}
-            keyWords="their keys"
+            keyWords="key"
             value={one_of.field ?? ''}
             error={getFaultText(findings, `${pointer}/one_of/field`)}
             onChange={(field) =>
@@ -171,8 +171,8 @@ function Fallback({ input, pointer, findings, onChange }: InputFieldsProps) {
   return (
     <Stack gap="xs">
       <Checkbox
-        label="It may be left out"
-        description="Otherwise nothing is decided without it. What is used instead is said in every explanation."
+        label="Optional"
+        description="If off, a decision without this input is rejected. Explanations state when the default was used."
         checked={isOptional}
         onChange={({ currentTarget: { checked } }) =>
           onChange(({ default: __, ...now }) => (checked ? { ...now, default: firstDefault(now) } : now))
@@ -180,7 +180,7 @@ function Fallback({ input, pointer, findings, onChange }: InputFieldsProps) {
       />
       {isOptional && (
         <InputField
-          input={{ ...declared, title: 'Then it is taken to be' }}
+          input={{ ...declared, title: 'Default value' }}
           value={fallback}
           error={getFaultText(findings, `${pointer}/default`)}
           onChange={(value) =>

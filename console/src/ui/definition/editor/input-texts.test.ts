@@ -1,4 +1,4 @@
-/** Inputs in words, and what becomes of one when its type changes. */
+/** Descriptions of inputs, and the conversion to another type. */
 import { expect, test } from 'vitest'
 import type { Input } from '#console/ui/decision/definition-model.ts'
 import { changeType, describeInput, firstDefault } from './input-texts.ts'

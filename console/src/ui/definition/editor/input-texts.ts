@@ -1,15 +1,15 @@
-/** What an input is, in a few words. Pure. */
+/** Describes an input in a few words, and converts it to another type. Pure. */
 import type { Input, InputType } from '#console/ui/decision/definition-model.ts'
 import { formatCount } from '#console/ui/format.ts'
 
 export const inputTypes: Readonly<Record<InputType, string>> = {
-  enum: 'one of several values',
-  list: 'several values at once',
+  enum: 'one of a set of values',
+  list: 'several values',
   boolean: 'yes or no',
-  integer: 'a whole number',
-  decimal: 'a number with decimals',
-  date: 'a date',
-  string: 'a text',
+  integer: 'whole number',
+  decimal: 'decimal number',
+  date: 'date',
+  string: 'text',
 }
 
 export function describeInput({ type, values, one_of, unit, minimum, maximum, default: fallback }: Input): string {
@@ -19,13 +19,13 @@ export function describeInput({ type, values, one_of, unit, minimum, maximum, de
     values && formatCount(values.length, 'value'),
     unit && `in ${unit}`,
     minimum !== undefined && maximum !== undefined && `${minimum} to ${maximum}`,
-    fallback !== undefined && 'may be left out',
+    fallback !== undefined && 'optional',
   ]
     .filter(Boolean)
     .join(', ')
 }
 
-/** What an input is taken to be when it is left out, to begin with. */
+/** The initial default of an optional input. */
 export function firstDefault({ type, values, minimum }: Input): unknown {
   switch (type) {
     case 'list':
@@ -41,7 +41,7 @@ export function firstDefault({ type, values, minimum }: Input): unknown {
   }
 }
 
-/** An input by another type keeps what still has a meaning. */
+/** Changes the type of an input and keeps the members that still apply. */
 export function changeType(input: Input, type: InputType): Input {
   const { name, title, description, unit, values, one_of } = input
   const isChosen = type === 'enum' || type === 'list'

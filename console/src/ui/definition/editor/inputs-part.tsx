@@ -1,4 +1,4 @@
-/** What a definition asks for: each input with its type, what it may be, and what holds when it is left out. */
+/** The inputs of a draft: type, allowed values and default of each. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { memo, useState } from 'react'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
@@ -18,7 +18,7 @@ interface InputsPartProps {
   readonly onEdit: OnEdit
 }
 
-/** Where an input stood when it was made, so that it is open at once. */
+/** The position of a new input, which is shown open. */
 export const InputsPart = memo(function InputsPart({ inputs, findings, onEdit }: InputsPartProps) {
   const [newest, setNewest] = useState<number | null>(null)
   const edit = (change: (inputs: readonly Input[]) => readonly Input[]) =>
@@ -39,17 +39,17 @@ export const InputsPart = memo(function InputsPart({ inputs, findings, onEdit }:
       value={inputs}
       pointer="/inputs"
       findings={findings}
-      onWrite={(written) => onEdit((now) => ({ ...now, inputs: written as never }))}
+      onWrite={(written) => onEdit((now) => ({ ...now, inputs: written as readonly Input[] }))}
     >
       <Stack gap="xs">
         {inputs.length === 0 && (
           <Text size="sm" c="dimmed">
-            Nothing is asked yet.
+            No inputs yet.
           </Text>
         )}
         {inputs.map((input, place) => (
           <InputPart
-            // An input is known by its place: its name is being typed.
+            // Keyed by position, because the name of an input is edited.
             key={`${place} ${inputs.length}`}
             input={input}
             place={place}
@@ -61,7 +61,7 @@ export const InputsPart = memo(function InputsPart({ inputs, findings, onEdit }:
         ))}
         <Group>
           <Button size="xs" variant="default" onClick={add}>
-            Add an input
+            Add input
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,4 @@
-/** A part of a definition written as JSON: taken over whenever it can be read, each fault with its line. */
+/** A part of a draft as JSON text. Valid JSON is applied while typing; errors show their line. */
 import { Anchor, List, Textarea } from '@mantine/core'
 import { memo, useRef, useState } from 'react'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
@@ -30,7 +30,7 @@ export const JsonPart = memo(function JsonPart({
   const field = useRef<HTMLTextAreaElement>(null)
   const [text, setText] = useState(() => toJsonText(value))
   const [known, setKnown] = useState(value)
-  // Another part may have come to this place; what is being typed here is left as it is typed.
+  // Another part may have moved to this position; text being edited is not replaced.
   if (toJsonText(known) !== toJsonText(value)) {
     setKnown(value)
     setText(toJsonText(value))
@@ -62,11 +62,11 @@ export const JsonPart = memo(function JsonPart({
         spellCheck={false}
         classNames={{ input: 'mono' }}
         value={text}
-        error={isJson(text) ? own.length > 0 : 'This is not JSON yet; it is taken over once it is.'}
+        error={isJson(text) ? own.length > 0 : 'This is not valid JSON; changes are applied once it is.'}
         onChange={(event) => take(event.currentTarget.value)}
       />
       {own.length > 0 && (
-        <List size="sm" mt={4} aria-label={`Faults in ${label}`} role="list">
+        <List size="sm" mt={4} aria-label={`Errors in ${label}`} role="list">
           {own.map((finding, place) => (
             <List.Item key={`${finding.code} ${finding.pointer} ${place}`}>
               <Anchor component="button" type="button" size="sm" onClick={() => show(within(finding))}>

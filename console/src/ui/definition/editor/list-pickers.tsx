@@ -1,4 +1,4 @@
-/** Choosing a list, one of its fields or one of its entries. What is written already stays visible even where nothing like it exists. */
+/** Pickers for a list, a field of a list and an entry of a list. A stored value that no longer exists stays visible. */
 import { Autocomplete, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
@@ -18,7 +18,7 @@ interface Choice {
   readonly label: string
 }
 
-/** Inside a popover, choices are drawn in it: a click on one is then no click beside it. */
+/** Inside a popover, options are rendered within it, so that a click on one is not a click outside. */
 const popoverProps = { comboboxProps: { withinPortal: false } } as const
 
 const includeCurrent = (choices: readonly Choice[], written: string): Choice[] =>
@@ -44,7 +44,7 @@ export function ListPicker({ label, description, value, error, onChange }: Picke
       placeholder="Choose a list"
       searchable
       limit={100}
-      nothingFoundMessage="No list is called so."
+      nothingFoundMessage="No matching list."
       data={includeCurrent([...choices.values()], value)}
       value={value === '' ? null : value}
       error={error}
@@ -57,7 +57,7 @@ interface OfListProps extends PickerProps {
   readonly list_key: string
 }
 
-/** `keyWords`: where the key itself may be meant too, what that is called; it is chosen as nothing. */
+/** `keyWords`: label of the option for the key itself, which is stored as no field. */
 export function FieldPicker(props: OfListProps & { readonly keyWords?: string }) {
   const { list_key, label, description, value, error, onChange, keyWords } = props
   const type_key = useLists().find((list) => list.list_key === list_key)?.type_key ?? ''
@@ -81,11 +81,11 @@ export function FieldPicker(props: OfListProps & { readonly keyWords?: string })
   )
 }
 
-/** An entry by its key: chosen where the list is short enough to be read whole, typed otherwise. */
+/** An entry by its key: selected if the list is short enough to load, otherwise typed. */
 export function EntryPicker({ list_key, label, value, error, onChange }: OfListProps) {
   const { data, isLoading } = useQuery({ ...listContentQuery(list_key), enabled: list_key !== '' })
   const choices = (data?.entries ?? []).map(({ key, entry }) => toChoice(key, getEntryName(entry)))
-  // A field that turns into another one while it is in use would lose what was begun.
+  // Switching the kind of field during editing would lose the text.
   if (!isLoading && data?.isWhole !== true) {
     return (
       <Autocomplete

@@ -1,4 +1,7 @@
-/** A name others refer to. It is taken over when the field is left, so that it never passes through the name of something else. */
+/**
+ * A field for a name that is referenced elsewhere. It is applied on blur, so that intermediate text never equals
+ * another name.
+ */
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 

@@ -1,4 +1,4 @@
-/** Edits of a decision table, each giving a new table. Pure. */
+/** Edits of a decision table; each returns a new table. Pure. */
 import type { Table, TableRow, Value } from '#console/ui/decision/definition-model.ts'
 
 const withRow = (table: Table, place: number, change: (row: TableRow) => TableRow): Table => ({
@@ -23,7 +23,7 @@ export const setReasonCode = (table: Table, row: number, code: string): Table =>
 export const setReason = (table: Table, row: number, reason: string): Table =>
   withRow(table, row, ({ reason: _, ...one }) => (reason === '' ? one : { ...one, reason }))
 
-/** A row that anything passes, under a name nobody has yet. */
+/** A new row that matches everything, with an unused key. */
 export function addRow(table: Table): Table {
   const taken = new Set(table.rows.map(({ key }) => key))
   let number = table.rows.length + 1
@@ -65,7 +65,7 @@ export function moveColumn(table: Table, column: number, by: -1 | 1): Table {
   }
 }
 
-/** Another way for rows to count keeps what only it can have, and drops what the one before had. */
+/** Changes the hit policy and removes members that the new policy does not have. */
 export function setHitPolicy({ collect: _, priorities: __, ...table }: Table, hit_policy: string): Table {
   return { ...table, hit_policy, ...(hit_policy === 'priority' && { priorities: buildOutputs(table.rows) }) }
 }
@@ -79,14 +79,14 @@ const buildOutputs = (rows: readonly TableRow[]): Value[] => {
 
 type Otherwise = NonNullable<Table['otherwise']>
 
-/** What holds when no row fires, or nothing where that is not said. */
+/** Changes or removes the default row. */
 export function setOtherwise(table: Table, change: ((now: Otherwise) => Otherwise) | null): Table {
   const { otherwise, ...rest } = table
   if (change === null) return rest
   return { ...rest, otherwise: change(otherwise ?? { then: table.outputs.map(() => 0), reason: '' }) }
 }
 
-/** A table as far as it is one: what a draft leaves out is empty. */
+/** Reads a draft as a table; missing parts are empty. */
 export function parseTable(raw: Partial<Table> | undefined): Table {
   const list = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : [])
   const columns = list(raw?.columns)

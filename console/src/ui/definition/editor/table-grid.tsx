@@ -1,4 +1,4 @@
-/** A decision table as a grid to write in: a column for each input, a row for each way it can go, faults at their cell. */
+/** A decision table as an editable grid with findings at their cells. */
 import '../../decision/decision.css'
 import { Button, Group, Text } from '@mantine/core'
 import type { Finding } from '#console/ui/decision/definition-kind.ts'
@@ -15,10 +15,10 @@ import { addRow, moveColumn, moveRow, removeColumn, setOtherwise } from './table
 interface TableGridProps {
   readonly label: string
   readonly table: Table
-  /** Where it stands in the definition. */
+  /** Its JSON pointer in the definition. */
   readonly pointer: string
   readonly findings: readonly Finding[]
-  /** What a column may be, with its title. */
+  /** The available columns with their titles. */
   readonly names: readonly { readonly value: string; readonly label: string }[]
   readonly onEdit: (edit: (table: Table) => Table) => void
 }
@@ -46,7 +46,7 @@ export function TableGrid({ label, table, pointer, findings, names, onEdit }: Ta
           <tbody>
             {table.rows.map((one, row) => (
               <GridRow
-                // Rows are known by their place: their keys are being typed.
+                // Keyed by position, because row keys are edited.
                 key={row}
                 row={row}
                 one={one}
@@ -73,26 +73,27 @@ export function TableGrid({ label, table, pointer, findings, names, onEdit }: Ta
       </div>
       <Group gap="xs" mt={6}>
         <Button size="xs" variant="default" onClick={() => onEdit(addRow)}>
-          Add a row
+          Add row
         </Button>
         {!otherwise && (
           <Button size="xs" variant="default" onClick={() => onEdit((now) => setOtherwise(now, (said) => said))}>
-            Say what holds otherwise
+            Add default row
           </Button>
         )}
         <Text size="xs" c="dimmed">
-          Tests: <span className="mono">-</span> any, <span className="mono">"word"</span>,{' '}
+          {' '}
+          Conditions: <span className="mono">-</span> any, <span className="mono">"word"</span>,{' '}
           <span className="mono">&gt;= 10</span>, <span className="mono">[0..5)</span>,{' '}
           <span className="mono">in list(key)</span>, <span className="mono">&gt;= list(key, entry).field</span>,{' '}
-          <span className="mono">not(…)</span>. Keys: ↑ ↓ from row to row, Alt with them moves the row, Enter in the
-          last one adds another.
+          <span className="mono">not(…)</span>. Keyboard: ↑ ↓ move between rows, Alt+↑ ↓ reorders a row, Enter in the
+          last row adds one.
         </Text>
       </Group>
     </div>
   )
 }
 
-/** Places of a table that have no cell of their own, with what they are called. */
+/** Pointers of a table without a cell of their own, with their labels. */
 const tableParts = { '': '', '/rows': 'Rows: ', '/columns': 'Columns: ', '/outputs': 'Outputs: ' }
 
 const findTablePart = (findings: readonly Finding[], pointer: string): Finding[] =>

@@ -1,4 +1,4 @@
-/** Triggers: conditions that set a least band or require something, whatever the score says. */
+/** The triggers of a draft: conditions that set a minimum band or require actions, independent of the score. */
 import { Button, Group, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { memo, useState } from 'react'
@@ -19,7 +19,7 @@ interface Name {
 
 interface TriggersPartProps {
   readonly triggers: readonly Trigger[]
-  /** What a condition may be about. */
+  /** The names a condition may refer to. */
   readonly names: readonly Name[]
   readonly findings: readonly Finding[]
   readonly onEdit: OnEdit
@@ -46,17 +46,17 @@ export const TriggersPart = memo(function TriggersPart({ triggers, names, findin
       value={triggers}
       pointer="/triggers"
       findings={findings}
-      onWrite={(written) => onEdit((now) => ({ ...now, triggers: written as never }))}
+      onWrite={(written) => onEdit((now) => ({ ...now, triggers: written as readonly Trigger[] }))}
     >
       <Stack gap="xs">
         {triggers.length === 0 && (
           <Text size="sm" c="dimmed">
-            None: the score alone decides.
+            No triggers: the score determines the band.
           </Text>
         )}
         {triggers.map((trigger, place) => (
           <CollapsiblePart
-            // A trigger is known by its place: its key is being typed.
+            // Keyed by position, because the key of a trigger is edited.
             key={`${place} ${triggers.length}`}
             name={`the trigger ${trigger.title || trigger.key}`}
             title={trigger.title || trigger.key || '?'}
@@ -81,7 +81,7 @@ export const TriggersPart = memo(function TriggersPart({ triggers, names, findin
         ))}
         <Group>
           <Button size="xs" variant="default" onClick={add}>
-            Add a trigger
+            Add trigger
           </Button>
         </Group>
       </Stack>
@@ -139,7 +139,7 @@ function TriggerFields(props: TriggerFieldsProps) {
           }
         />
       </SimpleGrid>
-      {text('reason', 'Reason, as people read it')}
+      {text('reason', 'Reason')}
     </Stack>
   )
 }
@@ -150,14 +150,14 @@ function Conditions({ trigger, pointer, names, findings, onChange }: TriggerFiel
     onChange((now) => ({ ...now, when: change(now.when ?? []) }))
   return (
     <fieldset className="conditions">
-      <legend>When all of this holds</legend>
+      <legend>Conditions (all must hold)</legend>
       <Stack gap={6}>
         {conditions.map(({ of, test }, place) => (
           <Group key={place} gap="xs" align="flex-start" wrap="nowrap">
             <Select
               size="xs"
               flex={2}
-              aria-label={`What condition ${place + 1} is about`}
+              aria-label={`Subject of condition ${place + 1}`}
               searchable
               allowDeselect={false}
               data={names.some(({ value }) => value === of) ? [...names] : [...names, { value: of, label: of }]}
@@ -194,7 +194,7 @@ function Conditions({ trigger, pointer, names, findings, onChange }: TriggerFiel
             variant="default"
             onClick={() => edit((now) => [...now, { of: names[0]?.value ?? 'score', test: '-' }])}
           >
-            And …
+            Add condition
           </Button>
         </Group>
       </Stack>
@@ -214,7 +214,7 @@ function FloorBand({ value, error, onChange }: FloorBandProps) {
   const known = data && bands ? parseBands(data, bands).map(({ band }) => band) : []
   return (
     <Select
-      label="At least this band"
+      label="Minimum band"
       placeholder="Any"
       clearable
       clearButtonProps={{ 'aria-label': 'Any band' }}

@@ -1,4 +1,4 @@
-/** A value of a definition: typed as it stands, or taken from an entry of a list that is chosen step by step. */
+/** A value of a definition: typed, or taken from a list entry. */
 import { ActionIcon, Button, Popover, Stack, Text, TextInput, type TextInputProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useRef, useState } from 'react'
@@ -8,14 +8,14 @@ import { formatCell, parseCell } from './cell-text.ts'
 import { EntryPicker, FieldPicker, ListPicker } from './list-pickers.tsx'
 
 interface ValueFieldProps {
-  /** What it is called; said in a label, or to screen readers only where a column says it already. */
+  /** Its name: a label, or for screen readers only if a column heading shows it. */
   readonly name: string
   readonly isLabelled?: boolean
   readonly description?: string
   readonly value: Value | undefined
   readonly error?: string | undefined
   readonly look?: Pick<TextInputProps, 'size' | 'variant' | 'px' | 'w'>
-  /** Empty text is undefined: nothing is given. */
+  /** Empty text is undefined. */
   readonly onChange: (value: Value | undefined) => void
 }
 
@@ -52,7 +52,7 @@ export function ValueField(props: ValueFieldProps) {
       error={error}
       onChange={({ currentTarget: { value: typed } }) => onChange(typed === '' ? undefined : parseCell(typed))}
       rightSection={
-        // There may be a hundred of them on a page: only the one in use has something to open.
+        // A page may have a hundred of these fields, so only the active one has a popover.
         isChoosing ? (
           <Popover opened onDismiss={leave} trapFocus width={320} shadow="md" position="bottom-end">
             <Popover.Target>{choose}</Popover.Target>
@@ -106,10 +106,10 @@ function FromList({ value, onTake }: FromListProps) {
         </>
       )}
       <Button size="xs" disabled={!isComplete} onClick={() => onTake(order)}>
-        Take it from there
+        Use list value
       </Button>
       <Text size="xs" c="dimmed">
-        The list’s version in force when something is decided says the number.
+        The value comes from the list version in force at the time of the decision.
       </Text>
     </Stack>
   )
