@@ -29,8 +29,7 @@ export async function measureCoverage(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
-  params: object,
-  options: CoverageOptions,
+  { params, options }: { readonly params: object; readonly options: CoverageOptions },
 ) {
   const { family } = kind
   const key = getDefinitionKey(kind, params)
