@@ -16,6 +16,11 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
-    globalSetup: ['test/support/database.ts', 'test/support/threads.ts', 'test/support/browser-unpack.ts'],
+    globalSetup: [
+      'test/support/resource-counts.ts',
+      'test/support/database.ts',
+      'test/support/threads.ts',
+      'test/support/browser-unpack.ts',
+    ],
   },
 })

@@ -4,12 +4,11 @@ import path from 'node:path'
 import type pg from 'pg'
 import type { Database, Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { type DatasetRow, insertDataset } from '#modules/reference-data/datasets/queries.ts'
+import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
+
 import { resolveDelta } from '#modules/reference-data/deltas/actions.ts'
 import { importRows, readSource } from '#modules/reference-data/imports/import-source.ts'
-import { toTypeDefinition } from '#modules/reference-data/types/dataset-type.ts'
-import type { TypeRow } from '#modules/reference-data/types/queries.ts'
-import { publishStaged } from '#modules/reference-data/versions/publish.ts'
+
 import type { BenchDatabases } from './database.ts'
 import { median } from './median.ts'
 
@@ -30,7 +29,7 @@ export interface Bench {
   readonly database: Database
   readonly client: pg.Client
   readonly scope: { tenant_id: string; actor: string }
-  readonly type: TypeRow
+  readonly type: typeStore.TypeRow
   readonly log: (text: string) => void
 }
 
@@ -50,7 +49,7 @@ const threadScripts = { threads: { scriptPath: (name: string) => path.join(impor
 export const readBytes = (file: string) => fs.createReadStream(file, { highWaterMark: 256 * 1024 })
 
 export const createList = (tx: Tx, { type }: Bench) =>
-  insertDataset(tx, {
+  datasetStore.insertDataset(tx, {
     dataset_id: uuidv7(),
     family: 'list',
     list_key: `bench-${uuidv7()}`,
@@ -58,7 +57,7 @@ export const createList = (tx: Tx, { type }: Bench) =>
     type_tenant_id: type.tenant_id,
     type_key: type.type_key,
     title: 'Measured',
-  }) as Promise<DatasetRow>
+  }) as Promise<datasetStore.DatasetRow>
 
 /**
  * What an import job does with its source: read, check and hash in the thread, stage, publish, commit. With `base_version` the file
@@ -66,7 +65,7 @@ export const createList = (tx: Tx, { type }: Bench) =>
  */
 export const importFile = (
   { database, scope, type }: Bench,
-  list: DatasetRow,
+  list: datasetStore.DatasetRow,
   file: string,
   base_version: number | null = null,
 ): Promise<unknown> => {
@@ -74,7 +73,7 @@ export const importFile = (
   const outputs = readSource(threadScripts, readBytes(file), {
     adapter_key: 'ndjson',
     options: {},
-    type: toTypeDefinition(type),
+    type: typeStore.toTypeDefinition(type),
     strict: true,
     drop: [],
     hash: [],
@@ -99,7 +98,7 @@ export const importFile = (
               run,
             })
       const content = { content_hash: root as string, entry_count: accepted, data_bytes, filled, is_ordered, tree }
-      return publishStaged(
+      return versionStore.publishStaged(
         tx,
         {
           dataset: list,

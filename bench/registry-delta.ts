@@ -1,6 +1,6 @@
 /** An import of changes only beside an import of the full file with as many changes. */
-import type { DatasetRow } from '#modules/reference-data/datasets/queries.ts'
-import { findVersion } from '#modules/reference-data/versions/queries.ts'
+import { type datasetStore, versionStore } from '#modules/definitions/index.ts'
+
 import { median } from './median.ts'
 import { type Bench, type Comparison, formatInteger, importFile, measureTime, roundsFor } from './registry-bench.ts'
 import type { ListFiles } from './registry-data.ts'
@@ -8,7 +8,7 @@ import type { ListFiles } from './registry-data.ts'
 /** `head` has the content of the fourth file. Each round changes one entry of a thousand by a delta, and back by the full file. */
 export async function measureDelta(
   bench: Bench,
-  list: DatasetRow,
+  list: datasetStore.DatasetRow,
   files: ListFiles,
   head: number,
 ): Promise<Comparison> {
@@ -17,7 +17,7 @@ export async function measureDelta(
   const delta_ms: number[] = []
   const full_ms: number[] = []
   const expectChanged = async (version: number): Promise<void> => {
-    const made = await database.read(scope, (tx) => findVersion(tx, list, version))
+    const made = await database.read(scope, (tx) => versionStore.findVersion(tx, list, version))
     if (made?.difference.changed !== changed || made.entry_count !== entries) {
       throw new Error(`version ${version} changes ${made?.difference.changed} of ${made?.entry_count} entries`)
     }

@@ -12,20 +12,17 @@ import { to as copyTo } from 'pg-copy-streams'
 import { copyIn } from '#kernel/database/copy.ts'
 import { Database, type Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { activateVersion } from '#modules/reference-data/activations/activate.ts'
-import type { DatasetRow } from '#modules/reference-data/datasets/queries.ts'
-import { countDifferences, getDifferenceSummary } from '#modules/reference-data/differences/summary.ts'
-import { exportVersion } from '#modules/reference-data/exports/read-lines.ts'
-import { buildTree, createProver } from '#modules/reference-data/trees/stored-tree.ts'
-import { hashTypeContent } from '#modules/reference-data/types/dataset-type.ts'
-import { findType, insertType, type TypeRow } from '#modules/reference-data/types/queries.ts'
-import { parseDifference, parseEntry } from '#modules/reference-data/versions/entries.ts'
 import {
-  findVersion,
-  listDifferences,
-  listEntriesByKey,
-  type VersionRow,
-} from '#modules/reference-data/versions/queries.ts'
+  activationStore,
+  type datasetStore,
+  differenceStore,
+  treeStore,
+  typeStore,
+  versionStore,
+} from '#modules/definitions/index.ts'
+
+import { exportVersion } from '#modules/reference-data/exports/read-lines.ts'
+
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import type { BenchDatabases } from './database.ts'
 import { median } from './median.ts'
@@ -99,7 +96,9 @@ export async function measureRegistry(
         await measureEntry(bench, list, files),
       )
       const list_key = list.list_key
-      await database.write(scope, (tx) => activateVersion(tx, { list_key, version: 2, reason: 'To be measured.' }))
+      await database.write(scope, (tx) =>
+        activationStore.activateVersion(tx, { list_key, version: 2, reason: 'To be measured.' }),
+      )
       lists.push({ list_key, entries, keys: sampleKeys(entries, 32) })
     }
     return { comparisons, lists }
@@ -109,11 +108,17 @@ export async function measureRegistry(
   }
 }
 
-async function defineType(tx: Tx): Promise<TypeRow> {
-  const definition = partyContent as unknown as TypeRow['definition']
-  const definition_hash = hashTypeContent(definition as never)
-  await insertType(tx, { type_key: TYPE_KEY, type_version: 1, definition, definition_hash, compatibility: 'backward' })
-  return (await findType(tx, TYPE_KEY)) as TypeRow
+async function defineType(tx: Tx): Promise<typeStore.TypeRow> {
+  const definition = partyContent as unknown as typeStore.TypeRow['definition']
+  const definition_hash = typeStore.hashTypeContent(definition as never)
+  await typeStore.insertType(tx, {
+    type_key: TYPE_KEY,
+    type_version: 1,
+    definition,
+    definition_hash,
+    compatibility: 'backward',
+  })
+  return (await typeStore.findType(tx, TYPE_KEY)) as typeStore.TypeRow
 }
 
 const sampleKeys = (entries: number, count: number): string[] =>
@@ -123,13 +128,13 @@ const sampleKeys = (entries: number, count: number): string[] =>
 async function measureImport(
   bench: Bench,
   files: ListFiles,
-): Promise<{ list: DatasetRow; imports: readonly Comparison[] }> {
+): Promise<{ list: datasetStore.DatasetRow; imports: readonly Comparison[] }> {
   const { databases, database, client: plain, scope } = bench
   const { entries } = files
   const first_ms: number[] = []
   const second_ms: number[] = []
   const copy_ms: number[] = []
-  let list: DatasetRow | undefined
+  let list: datasetStore.DatasetRow | undefined
   for (let round = 0; round < roundsFor(entries); round++) {
     const fresh = await database.write(scope, (tx) => createList(tx, bench))
     await databases.runAsAdmin(`truncate ${PLAIN}`)
@@ -162,7 +167,7 @@ async function measureImport(
   // The thread that reads takes some time to start, which is all one sees of a short list.
   const wanted = entries >= 100_000 ? { aim: 0.4, floor: 0.3 } : {}
   return {
-    list: list as DatasetRow,
+    list: list as datasetStore.DatasetRow,
     imports: [
       { ...row('import, first version', first_ms), ...wanted },
       row('import, next version, 0.1 % changed', second_ms),
@@ -171,18 +176,29 @@ async function measureImport(
 }
 
 /** The first page as a client gets it: summary or what is known of it, and 50 keys with their fields. */
-async function readFirstPage({ database, scope }: Bench, list: DatasetRow, range: { from: number; to: number }) {
+async function readFirstPage(
+  { database, scope }: Bench,
+  list: datasetStore.DatasetRow,
+  range: { from: number; to: number },
+) {
   return database.read(scope, async (tx) => {
-    const [from, to] = [await findVersion(tx, list, range.from), await findVersion(tx, list, range.to)]
-    const { summary } = await getDifferenceSummary(tx, from as VersionRow, to as VersionRow)
-    const rows = await listDifferences(tx, list, range, { after: null, prefix: null }, 51)
-    for (const row of rows) listFieldChanges(...(parseDifference(row) as [object, object]))
+    const [from, to] = [
+      await versionStore.findVersion(tx, list, range.from),
+      await versionStore.findVersion(tx, list, range.to),
+    ]
+    const { summary } = await differenceStore.getDifferenceSummary(
+      tx,
+      from as versionStore.VersionRow,
+      to as versionStore.VersionRow,
+    )
+    const rows = await versionStore.listDifferences(tx, list, range, { after: null, prefix: null }, 51)
+    for (const row of rows) listFieldChanges(...(versionStore.parseDifference(row) as [object, object]))
     return summary
   })
 }
 
 /** Versions 1 and 2 differ in one entry of a thousand, 2 and 3 in one of fifty, 3 and 4 in every second. */
-async function measureDifference(bench: Bench, list: DatasetRow, files: ListFiles): Promise<Comparison[]> {
+async function measureDifference(bench: Bench, list: datasetStore.DatasetRow, files: ListFiles): Promise<Comparison[]> {
   const { database, databases, scope } = bench
   const { entries, changed } = files
   for (const next of [files.third, files.fourth]) await importFile(bench, list, next)
@@ -211,7 +227,11 @@ async function measureDifference(bench: Bench, list: DatasetRow, files: ListFile
   for (let round = 0; round < SMALL_ROUNDS; round++) {
     fields_ms.push(
       await measureTime(() =>
-        countDifferences((body) => database.read(scope, body), { ...list, version: 1 }, { ...list, version: 2 }),
+        differenceStore.countDifferences(
+          (body) => database.read(scope, body),
+          { ...list, version: 1 },
+          { ...list, version: 2 },
+        ),
       ),
     )
   }
@@ -234,7 +254,7 @@ async function measureDifference(bench: Bench, list: DatasetRow, files: ListFile
   ]
 }
 
-const countIndexed = ({ database, scope }: Bench, list: DatasetRow, version: number) =>
+const countIndexed = ({ database, scope }: Bench, list: datasetStore.DatasetRow, version: number) =>
   database.one(scope, (tx) =>
     tx.query(
       'select count(*) from app.dataset_entry where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from = $3',
@@ -243,25 +263,25 @@ const countIndexed = ({ database, scope }: Bench, list: DatasetRow, version: num
   )
 
 /** A proof from the stored tree beside one from a tree that is built for it, which is what it took before. */
-async function measureProof(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
+async function measureProof(bench: Bench, list: datasetStore.DatasetRow, { entries }: ListFiles): Promise<Comparison> {
   const { database, scope } = bench
   const read = <T>(body: (tx: Tx) => Promise<T>) => database.read(scope, body)
-  const version = (await read((tx) => findVersion(tx, list, 4))) as VersionRow
+  const version = (await read((tx) => versionStore.findVersion(tx, list, 4))) as versionStore.VersionRow
   const stored_ms: number[] = []
   const built_ms: number[] = []
   for (const key of sampleKeys(entries, SMALL_ROUNDS))
-    stored_ms.push(await measureTime(() => createProver(read, version)(key)))
+    stored_ms.push(await measureTime(() => treeStore.createProver(read, version)(key)))
   for (let round = 0; round < (entries > 500_000 ? 1 : LARGE_ROUNDS); round++) {
-    built_ms.push(await measureTime(() => buildTree(read, version)))
+    built_ms.push(await measureTime(() => treeStore.buildTree(read, version)))
   }
   return compareTimes('proof of one key', entries, stored_ms, 'tree built from the hashes of all entries', built_ms)
 }
 
 /** The whole version as NDJSON, checked against its hashes, beside COPY TO of the same rows in the same order. */
-async function measureExport(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
+async function measureExport(bench: Bench, list: datasetStore.DatasetRow, { entries }: ListFiles): Promise<Comparison> {
   const { database, scope, type, client: plain } = bench
   const read = <T>(body: (tx: Tx) => Promise<T>) => database.read(scope, body)
-  const version = (await read((tx) => findVersion(tx, list, 1))) as VersionRow
+  const version = (await read((tx) => versionStore.findVersion(tx, list, 1))) as versionStore.VersionRow
   const own_ms: number[] = []
   const copy_ms: number[] = []
   for (let round = 0; round < roundsFor(entries); round++) {
@@ -318,16 +338,16 @@ async function measureLibraries({ first, second, changed, entries }: ListFiles):
 }
 
 /** One entry of one version by its key, one round trip each, one after the other. */
-async function measureEntry(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
+async function measureEntry(bench: Bench, list: datasetStore.DatasetRow, { entries }: ListFiles): Promise<Comparison> {
   const { database, client: plain, scope } = bench
   const keys = sampleKeys(entries, Math.min(entries, 100))
   const { rows } = await plain.query<{ dataset_id: string }>(`select dataset_id from ${PLAIN} limit 1`)
   const text = `select key, hash, data from ${PLAIN} where tenant_id = $1 and dataset_id = $2 and key = $3 and v_from = 1`
   const of = { tenant_id: list.tenant_id, dataset_id: list.dataset_id, version: 2 }
   const ours = async (key: string) => {
-    const [row] = await database.one(scope, (tx) => listEntriesByKey(tx, of, [key]))
+    const [row] = await database.one(scope, (tx) => versionStore.listEntriesByKey(tx, of, [key]))
     if (!row) throw new Error(`${key} is not there`)
-    parseEntry(row)
+    versionStore.parseEntry(row)
   }
   const theirs = async (key: string) => {
     const read = await plain.query({ name: 'entry', text, values: [scope.tenant_id, rows[0]?.dataset_id, key] })

@@ -2836,124 +2836,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/risk-matrices/{matrix_key}/versions/{version}/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Check a version or the draft: references, bands, completeness over all inputs, golden cases
-         * @description Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.
-         *
-         *     Roles: policy_editor, compliance_officer, auditor.
-         *
-         *     Send `Idempotency-Key` to make retries safe.
-         */
-        post: operations["validateRiskMatrixVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/risk-matrices/{matrix_key}/versions/{version}/simulate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Decide one given subject with a version or the draft of the matrix
-         * @description Answers outcome, explanation and the list versions used. Stores nothing.
-         *
-         *     Roles: policy_editor, analyst, compliance_officer, auditor.
-         *
-         *     Send `Idempotency-Key` to make retries safe.
-         */
-        post: operations["simulateRiskMatrixVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/risk-matrices/{matrix_key}/versions/{version}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Run the golden cases, or cases sent along, on a version or the draft, with a trace of each
-         * @description Roles: policy_editor, analyst, compliance_officer, auditor.
-         *
-         *     Send `Idempotency-Key` to make retries safe.
-         */
-        post: operations["testRiskMatrixVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/risk-matrices/{matrix_key}/test-cases": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Golden cases: what every version must answer before it is published or put in force
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
-         */
-        get: operations["listRiskMatrixCases"];
-        put?: never;
-        /**
-         * Add a golden case
-         * @description Roles: policy_editor, compliance_officer.
-         *
-         *     Send `Idempotency-Key` to make retries safe.
-         */
-        post: operations["createRiskMatrixCase"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/risk-matrices/{matrix_key}/test-cases/{case_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Remove a golden case
-         * @description Roles: policy_editor, compliance_officer.
-         *
-         *     Governed as `golden-cases`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
-         */
-        delete: operations["deleteRiskMatrixCase"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/risk-matrices/{matrix_key}/activations": {
         parameters: {
             query?: never;
@@ -3095,6 +2977,124 @@ export interface paths {
          *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          */
         delete: operations["deleteRiskMatrixActivation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a version or the draft: references, bands, completeness over all inputs, golden cases
+         * @description Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["validateRiskMatrixVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide one given subject with a version or the draft of the matrix
+         * @description Answers outcome, explanation and the list versions used. Stores nothing.
+         *
+         *     Roles: policy_editor, analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["simulateRiskMatrixVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the golden cases, or cases sent along, on a version or the draft, with a trace of each
+         * @description Roles: policy_editor, analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["testRiskMatrixVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/test-cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Golden cases: what every version must answer before it is published or put in force
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRiskMatrixCases"];
+        put?: never;
+        /**
+         * Add a golden case
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRiskMatrixCase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/test-cases/{case_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a golden case
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `golden-cases`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         */
+        delete: operations["deleteRiskMatrixCase"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3372,124 +3372,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/rules/{rule_key}/versions/{version}/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Check a version or the draft: references, bands, completeness over all inputs, golden cases
-         * @description Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.
-         *
-         *     Roles: policy_editor, compliance_officer, auditor.
-         *
-         *     Send `Idempotency-Key` to make retries safe.
-         */
-        post: operations["validateRuleVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/rules/{rule_key}/versions/{version}/simulate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Decide one given subject with a version or the draft of the rule
-         * @description Answers outcome, explanation and the list versions used. Stores nothing.
-         *
-         *     Roles: policy_editor, analyst, compliance_officer, auditor.
-         *
-         *     Send `Idempotency-Key` to make retries safe.
-         */
-        post: operations["simulateRuleVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/rules/{rule_key}/versions/{version}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Run the golden cases, or cases sent along, on a version or the draft, with a trace of each
-         * @description Roles: policy_editor, analyst, compliance_officer, auditor.
-         *
-         *     Send `Idempotency-Key` to make retries safe.
-         */
-        post: operations["testRuleVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/rules/{rule_key}/test-cases": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Golden cases: what every version must answer before it is published or put in force
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
-         */
-        get: operations["listRuleCases"];
-        put?: never;
-        /**
-         * Add a golden case
-         * @description Roles: policy_editor, compliance_officer.
-         *
-         *     Send `Idempotency-Key` to make retries safe.
-         */
-        post: operations["createRuleCase"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/rules/{rule_key}/test-cases/{case_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Remove a golden case
-         * @description Roles: policy_editor, compliance_officer.
-         *
-         *     Governed as `golden-cases`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
-         */
-        delete: operations["deleteRuleCase"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/rules/{rule_key}/activations": {
         parameters: {
             query?: never;
@@ -3631,6 +3513,124 @@ export interface paths {
          *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          */
         delete: operations["deleteRuleActivation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a version or the draft: references, bands, completeness over all inputs, golden cases
+         * @description Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["validateRuleVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide one given subject with a version or the draft of the rule
+         * @description Answers outcome, explanation and the list versions used. Stores nothing.
+         *
+         *     Roles: policy_editor, analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["simulateRuleVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the golden cases, or cases sent along, on a version or the draft, with a trace of each
+         * @description Roles: policy_editor, analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["testRuleVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/test-cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Golden cases: what every version must answer before it is published or put in force
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRuleCases"];
+        put?: never;
+        /**
+         * Add a golden case
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRuleCase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/test-cases/{case_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a golden case
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `golden-cases`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         */
+        delete: operations["deleteRuleCase"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5083,8 +5083,11 @@ export interface components {
          * @description `known_now` is null where nothing was said afterwards that changes the answer.
          */
         AsOfItem: {
-            /** @enum {string} */
-            family: "list" | "matrix" | "rule";
+            /**
+             * @description Kind of definition: list, matrix or rule.
+             * @example matrix
+             */
+            family: string;
             key: string;
             title: string;
             /** @enum {string|null} */
@@ -6867,67 +6870,6 @@ export interface components {
             }[];
             next_cursor: string | null;
         };
-        /** DefinitionVerdict */
-        DefinitionVerdict: {
-            /** @description No finding is an error: it could be published. */
-            valid: boolean;
-            /** @description Everything to be said of the definition. */
-            findings: components["schemas"]["Finding"][];
-            /** @description What it was proved against. */
-            lists: components["schemas"]["ListVersion"][];
-        };
-        /** Simulation */
-        Simulation: {
-            /** @description False: something is missing or wrong, and findings say what. */
-            decided: boolean;
-            /** @description Band, score and reason codes, or hit and outputs. */
-            outcome: Record<string, never> | null;
-            /** @description Each factor, trigger and row that had a part in it, with reasons. */
-            explanation: Record<string, never> | null;
-            /** @description Everything to be said of the definition. */
-            findings: components["schemas"]["Finding"][];
-            lists: components["schemas"]["ListVersion"][];
-        };
-        /** TestReport */
-        TestReport: {
-            passed: number;
-            failed: number;
-            results: {
-                name: string;
-                passed: boolean;
-                differences: string[];
-                /** @description False: something is missing or wrong, and findings say what. */
-                decided: boolean;
-                /** @description Band, score and reason codes, or hit and outputs. */
-                outcome: Record<string, never> | null;
-                /** @description Each factor, trigger and row that had a part in it, with reasons. */
-                explanation: Record<string, never> | null;
-                /** @description Everything to be said of the definition. */
-                findings: components["schemas"]["Finding"][];
-            }[];
-            /** @description Everything to be said of the definition. */
-            findings: components["schemas"]["Finding"][];
-            lists: components["schemas"]["ListVersion"][];
-        };
-        /** GoldenCase */
-        GoldenCase: {
-            /** Format: uuid */
-            case_id: string;
-            name: string;
-            /** @description By the names the definition declares. */
-            inputs: Record<string, never>;
-            /** @description What the decision must be; what is not named may be anything. */
-            expected: {
-                band?: string;
-                score_bps?: number;
-                hit?: boolean;
-                reason_codes?: string[];
-            };
-            note: string | null;
-            /** Format: date-time */
-            created_at: string;
-            created_by: string;
-        };
         /** RiskMatrixActivation */
         RiskMatrixActivation: {
             matrix_key: string;
@@ -6996,6 +6938,67 @@ export interface components {
              * @description With break_glass, where an approval was passed over: the review that waits for somebody else.
              */
             review_id?: string;
+        };
+        /** DefinitionVerdict */
+        DefinitionVerdict: {
+            /** @description No finding is an error: it could be published. */
+            valid: boolean;
+            /** @description Everything to be said of the definition. */
+            findings: components["schemas"]["Finding"][];
+            /** @description What it was proved against. */
+            lists: components["schemas"]["ListVersion"][];
+        };
+        /** Simulation */
+        Simulation: {
+            /** @description False: something is missing or wrong, and findings say what. */
+            decided: boolean;
+            /** @description Band, score and reason codes, or hit and outputs. */
+            outcome: Record<string, never> | null;
+            /** @description Each factor, trigger and row that had a part in it, with reasons. */
+            explanation: Record<string, never> | null;
+            /** @description Everything to be said of the definition. */
+            findings: components["schemas"]["Finding"][];
+            lists: components["schemas"]["ListVersion"][];
+        };
+        /** TestReport */
+        TestReport: {
+            passed: number;
+            failed: number;
+            results: {
+                name: string;
+                passed: boolean;
+                differences: string[];
+                /** @description False: something is missing or wrong, and findings say what. */
+                decided: boolean;
+                /** @description Band, score and reason codes, or hit and outputs. */
+                outcome: Record<string, never> | null;
+                /** @description Each factor, trigger and row that had a part in it, with reasons. */
+                explanation: Record<string, never> | null;
+                /** @description Everything to be said of the definition. */
+                findings: components["schemas"]["Finding"][];
+            }[];
+            /** @description Everything to be said of the definition. */
+            findings: components["schemas"]["Finding"][];
+            lists: components["schemas"]["ListVersion"][];
+        };
+        /** GoldenCase */
+        GoldenCase: {
+            /** Format: uuid */
+            case_id: string;
+            name: string;
+            /** @description By the names the definition declares. */
+            inputs: Record<string, never>;
+            /** @description What the decision must be; what is not named may be anything. */
+            expected: {
+                band?: string;
+                score_bps?: number;
+                hit?: boolean;
+                reason_codes?: string[];
+            };
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
         };
         /** RuleFunctions */
         RuleFunctions: {
@@ -10719,7 +10722,8 @@ export interface operations {
                 at: string;
                 /** @description As it was known at this instant; when absent, at the instant asked about. */
                 known_at?: string;
-                family?: "list" | "matrix" | "rule";
+                /** @description Kind of definition: list, matrix or rule. */
+                family?: string;
             };
             header?: never;
             path?: never;
@@ -14719,281 +14723,6 @@ export interface operations {
             };
         };
     };
-    validateRiskMatrixVersion: {
-        parameters: {
-            query?: {
-                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
-                origin?: "own" | "shared";
-            };
-            header?: never;
-            path: {
-                /** @description Name of the matrix. */
-                matrix_key: string;
-                /** @description A version number, a label, or the word draft. */
-                version: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Check a version or the draft: references, bands, completeness over all inputs, golden cases */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DefinitionVerdict"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    simulateRiskMatrixVersion: {
-        parameters: {
-            query?: {
-                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
-                origin?: "own" | "shared";
-            };
-            header?: never;
-            path: {
-                /** @description Name of the matrix. */
-                matrix_key: string;
-                /** @description A version number, a label, or the word draft. */
-                version: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description By the names the definition declares. */
-                    inputs: Record<string, never>;
-                    /**
-                     * Format: date-time
-                     * @description With the lists that govern this instant; now when absent.
-                     */
-                    valid_at?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Decide one given subject with a version or the draft of the matrix */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Simulation"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    testRiskMatrixVersion: {
-        parameters: {
-            query?: {
-                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
-                origin?: "own" | "shared";
-            };
-            header?: never;
-            path: {
-                /** @description Name of the matrix. */
-                matrix_key: string;
-                /** @description A version number, a label, or the word draft. */
-                version: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description Run these instead of the golden cases. */
-                    cases?: {
-                        name?: string;
-                        /** @description By the names the definition declares. */
-                        inputs: Record<string, never>;
-                        /** @description What the decision must be; what is not named may be anything. */
-                        expected?: {
-                            band?: string;
-                            score_bps?: number;
-                            hit?: boolean;
-                            reason_codes?: string[];
-                        };
-                    }[];
-                };
-            };
-        };
-        responses: {
-            /** @description Run the golden cases, or cases sent along, on a version or the draft, with a trace of each */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TestReport"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listRiskMatrixCases: {
-        parameters: {
-            query?: {
-                /** @description How many items a page holds. */
-                limit?: number;
-                /** @description next_cursor of the previous page, with the same filters. */
-                cursor?: string;
-                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
-                origin?: "own" | "shared";
-            };
-            header?: never;
-            path: {
-                /** @description Name of the matrix. */
-                matrix_key: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Golden cases: what every version must answer before it is published or put in force */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["GoldenCase"][];
-                        /** @description Send it as cursor to read on; null on the last page. */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    createRiskMatrixCase: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the matrix. */
-                matrix_key: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description What it shows; no two cases of a definition have the same name. */
-                    name: string;
-                    /** @description By the names the definition declares. */
-                    inputs: Record<string, never>;
-                    /** @description What the decision must be; what is not named may be anything. */
-                    expected: {
-                        band?: string;
-                        score_bps?: number;
-                        hit?: boolean;
-                        reason_codes?: string[];
-                    };
-                    note?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Add a golden case */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GoldenCase"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    deleteRiskMatrixCase: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the matrix. */
-                matrix_key: string;
-                case_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Remove a golden case */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GoldenCase"];
-                };
-            };
-            /** @description Waiting for approval. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     listRiskMatrixActivations: {
         parameters: {
             query?: {
@@ -15326,6 +15055,281 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RiskMatrixActivation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    validateRiskMatrixVersion: {
+        parameters: {
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Check a version or the draft: references, bands, completeness over all inputs, golden cases */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionVerdict"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    simulateRiskMatrixVersion: {
+        parameters: {
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description By the names the definition declares. */
+                    inputs: Record<string, never>;
+                    /**
+                     * Format: date-time
+                     * @description With the lists that govern this instant; now when absent.
+                     */
+                    valid_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Decide one given subject with a version or the draft of the matrix */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testRiskMatrixVersion: {
+        parameters: {
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Run these instead of the golden cases. */
+                    cases?: {
+                        name?: string;
+                        /** @description By the names the definition declares. */
+                        inputs: Record<string, never>;
+                        /** @description What the decision must be; what is not named may be anything. */
+                        expected?: {
+                            band?: string;
+                            score_bps?: number;
+                            hit?: boolean;
+                            reason_codes?: string[];
+                        };
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Run the golden cases, or cases sent along, on a version or the draft, with a trace of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestReport"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRiskMatrixCases: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Golden cases: what every version must answer before it is published or put in force */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["GoldenCase"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRiskMatrixCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it shows; no two cases of a definition have the same name. */
+                    name: string;
+                    /** @description By the names the definition declares. */
+                    inputs: Record<string, never>;
+                    /** @description What the decision must be; what is not named may be anything. */
+                    expected: {
+                        band?: string;
+                        score_bps?: number;
+                        hit?: boolean;
+                        reason_codes?: string[];
+                    };
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Add a golden case */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldenCase"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRiskMatrixCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                case_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a golden case */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldenCase"];
                 };
             };
             /** @description Waiting for approval. */
@@ -16023,281 +16027,6 @@ export interface operations {
             };
         };
     };
-    validateRuleVersion: {
-        parameters: {
-            query?: {
-                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
-                origin?: "own" | "shared";
-            };
-            header?: never;
-            path: {
-                /** @description Name of the rule. */
-                rule_key: string;
-                /** @description A version number, a label, or the word draft. */
-                version: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Check a version or the draft: references, bands, completeness over all inputs, golden cases */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DefinitionVerdict"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    simulateRuleVersion: {
-        parameters: {
-            query?: {
-                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
-                origin?: "own" | "shared";
-            };
-            header?: never;
-            path: {
-                /** @description Name of the rule. */
-                rule_key: string;
-                /** @description A version number, a label, or the word draft. */
-                version: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description By the names the definition declares. */
-                    inputs: Record<string, never>;
-                    /**
-                     * Format: date-time
-                     * @description With the lists that govern this instant; now when absent.
-                     */
-                    valid_at?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Decide one given subject with a version or the draft of the rule */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Simulation"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    testRuleVersion: {
-        parameters: {
-            query?: {
-                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
-                origin?: "own" | "shared";
-            };
-            header?: never;
-            path: {
-                /** @description Name of the rule. */
-                rule_key: string;
-                /** @description A version number, a label, or the word draft. */
-                version: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description Run these instead of the golden cases. */
-                    cases?: {
-                        name?: string;
-                        /** @description By the names the definition declares. */
-                        inputs: Record<string, never>;
-                        /** @description What the decision must be; what is not named may be anything. */
-                        expected?: {
-                            band?: string;
-                            score_bps?: number;
-                            hit?: boolean;
-                            reason_codes?: string[];
-                        };
-                    }[];
-                };
-            };
-        };
-        responses: {
-            /** @description Run the golden cases, or cases sent along, on a version or the draft, with a trace of each */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TestReport"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listRuleCases: {
-        parameters: {
-            query?: {
-                /** @description How many items a page holds. */
-                limit?: number;
-                /** @description next_cursor of the previous page, with the same filters. */
-                cursor?: string;
-                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
-                origin?: "own" | "shared";
-            };
-            header?: never;
-            path: {
-                /** @description Name of the rule. */
-                rule_key: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Golden cases: what every version must answer before it is published or put in force */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["GoldenCase"][];
-                        /** @description Send it as cursor to read on; null on the last page. */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    createRuleCase: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the rule. */
-                rule_key: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description What it shows; no two cases of a definition have the same name. */
-                    name: string;
-                    /** @description By the names the definition declares. */
-                    inputs: Record<string, never>;
-                    /** @description What the decision must be; what is not named may be anything. */
-                    expected: {
-                        band?: string;
-                        score_bps?: number;
-                        hit?: boolean;
-                        reason_codes?: string[];
-                    };
-                    note?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Add a golden case */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GoldenCase"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    deleteRuleCase: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name of the rule. */
-                rule_key: string;
-                case_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Remove a golden case */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GoldenCase"];
-                };
-            };
-            /** @description Waiting for approval. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
-                };
-            };
-            /** @description A problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     listRuleActivations: {
         parameters: {
             query?: {
@@ -16630,6 +16359,281 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleActivation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    validateRuleVersion: {
+        parameters: {
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Check a version or the draft: references, bands, completeness over all inputs, golden cases */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionVerdict"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    simulateRuleVersion: {
+        parameters: {
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description By the names the definition declares. */
+                    inputs: Record<string, never>;
+                    /**
+                     * Format: date-time
+                     * @description With the lists that govern this instant; now when absent.
+                     */
+                    valid_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Decide one given subject with a version or the draft of the rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testRuleVersion: {
+        parameters: {
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Run these instead of the golden cases. */
+                    cases?: {
+                        name?: string;
+                        /** @description By the names the definition declares. */
+                        inputs: Record<string, never>;
+                        /** @description What the decision must be; what is not named may be anything. */
+                        expected?: {
+                            band?: string;
+                            score_bps?: number;
+                            hit?: boolean;
+                            reason_codes?: string[];
+                        };
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Run the golden cases, or cases sent along, on a version or the draft, with a trace of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestReport"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRuleCases: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Golden cases: what every version must answer before it is published or put in force */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["GoldenCase"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRuleCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it shows; no two cases of a definition have the same name. */
+                    name: string;
+                    /** @description By the names the definition declares. */
+                    inputs: Record<string, never>;
+                    /** @description What the decision must be; what is not named may be anything. */
+                    expected: {
+                        band?: string;
+                        score_bps?: number;
+                        hit?: boolean;
+                        reason_codes?: string[];
+                    };
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Add a golden case */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldenCase"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRuleCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                case_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a golden case */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldenCase"];
                 };
             };
             /** @description Waiting for approval. */

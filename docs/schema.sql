@@ -634,9 +634,9 @@ create table app.activation (
   hash text not null,
   constraint activation_seq_key UNIQUE (tenant_id, family, list_key, seq),
   constraint activation_pkey PRIMARY KEY (tenant_id, activation_id),
+  constraint activation_family_fkey FOREIGN KEY (family) REFERENCES app.definition_family(family),
   constraint activation_version_fkey FOREIGN KEY (dataset_tenant_id, dataset_id, version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
   constraint activation_expires_ck CHECK (((expires_at IS NULL) OR (kind = 'pin'::text))),
-  constraint activation_family_ck CHECK ((family = ANY (ARRAY['list'::text, 'matrix'::text, 'rule'::text]))),
   constraint activation_hash_ck CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
   constraint activation_kind_ck CHECK ((kind = ANY (ARRAY['activate'::text, 'rollback'::text, 'pin'::text, 'unpin'::text, 'overlay'::text, 'overlay-removed'::text, 'seed'::text]))),
   constraint activation_layer_ck CHECK ((layer = ANY (ARRAY['base'::text, 'overlay'::text]))),
@@ -1097,9 +1097,9 @@ create table app.dataset (
   constraint dataset_list_key_key UNIQUE (tenant_id, family, list_key, role),
   constraint dataset_pkey PRIMARY KEY (tenant_id, dataset_id),
   constraint dataset_base_fkey FOREIGN KEY (base_tenant_id, base_dataset_id) REFERENCES app.dataset(tenant_id, dataset_id),
+  constraint dataset_family_fkey FOREIGN KEY (family) REFERENCES app.definition_family(family),
   constraint dataset_base_pair_ck CHECK (((base_tenant_id IS NULL) = (base_dataset_id IS NULL))),
   constraint dataset_base_scope_ck CHECK (((base_tenant_id = tenant_id) OR (base_tenant_id = app.system_tenant()))),
-  constraint dataset_family_ck CHECK ((family = ANY (ARRAY['list'::text, 'matrix'::text, 'rule'::text]))),
   constraint dataset_list_key_ck CHECK ((list_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
   constraint dataset_overlay_ck CHECK (((role = 'overlay'::text) = (base_dataset_id IS NOT NULL))),
   constraint dataset_overlay_policy_ck CHECK ((overlay_policy = ANY (ARRAY['none'::text, 'add_only'::text, 'tighten_only'::text, 'free'::text]))),
@@ -1482,6 +1482,18 @@ create policy wall on app.definition_draft as restrictive for all using ((tenant
 CREATE TRIGGER definition_draft_actor BEFORE INSERT OR DELETE OR UPDATE ON app.definition_draft FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.definition_draft to app;
 
+-- definition_family: system
+create table app.definition_family (
+  family text not null,
+  title text not null,
+  constraint definition_family_pkey PRIMARY KEY (family),
+  constraint definition_family_family_ck CHECK ((family ~ '^[a-z][a-z0-9-]{0,39}$'::text)),
+  constraint definition_family_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 100)))
+);
+grant select on app.definition_family to app;
+grant select on app.definition_family to steward;
+grant select on app.definition_family to worker;
+
 -- definition_profile: shared
 create table app.definition_profile (
   tenant_id uuid not null,
@@ -1611,10 +1623,10 @@ create table app.impact_run (
   finished_at timestamp with time zone,
   constraint impact_run_job_key UNIQUE (tenant_id, job_id),
   constraint impact_run_pkey PRIMARY KEY (tenant_id, run_id),
+  constraint impact_run_family_fkey FOREIGN KEY (family) REFERENCES app.definition_family(family),
   constraint impact_run_receipt_fkey FOREIGN KEY (tenant_id, receipt_id) REFERENCES app.resolution_receipt(tenant_id, receipt_id),
   constraint impact_run_request_fkey FOREIGN KEY (tenant_id, cr_id) REFERENCES app.change_request(tenant_id, cr_id),
   constraint impact_run_content_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
-  constraint impact_run_family_ck CHECK ((family = ANY (ARRAY['list'::text, 'matrix'::text, 'rule'::text]))),
   constraint impact_run_finished_ck CHECK (((result IS NULL) = (finished_at IS NULL))),
   constraint impact_run_manifest_ck CHECK ((manifest_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint impact_run_max_ck CHECK (((max_subjects >= 1) AND (max_subjects <= 100000))),

@@ -1,6 +1,8 @@
 /**
  * `npm run acceptance -- <name> [arguments]`: bundles test/acceptance/<name>.ts with the processes it may start into a folder of
  * its own below .build and runs it. These are kill, load and fuzz runs: they take minutes and are not part of `npm test`.
+ * `--quick` runs it as small as it can be, to see that it starts and gives its result, whatever it measured; `--quick` without
+ * a name does so for every run.
  */
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -15,18 +17,57 @@ const names = fs
   .filter((file) => file.endsWith('.ts'))
   .map((file) => path.basename(file, '.ts'))
   .filter((name) => !processes.includes(name))
-const [name, ...args] = process.argv.slice(2)
 
-if (!names.includes(name)) {
-  console.error(`Usage: npm run acceptance -- <name> [arguments]\nNames: ${names.join(', ')}`)
+/** The arguments of `--quick`. So short a run shows that everything works; what it measures says nothing. */
+const quickArguments = {
+  'api-fuzz': '--valid 100 --invalid 100',
+  'audit-tampering': '--events 2000 --tamperings 20 --chain 20',
+  'batch-kills': '--kills 1 --rows 20000',
+  corruption: '--flips 12',
+  'database-kills': '--kills 1 --writers 2',
+  'gorules-conformance': '',
+  'idle-connections': '--rounds 1 --seconds 1 --connections 50',
+  'impact-kills': '--rows 2000',
+  'import-kills': '--kills 1 --rows 2000',
+  'job-workers': '--kills 1 --stalls 0 --workers 2',
+  'large-import': '--rows 20000',
+  linearizability: '--processes 2 --steps 10',
+  matrices: '--only test/hostile/side-channels.test.ts',
+  'mixed-load': '--seconds 2 --per_second 50',
+  mutants: '--only cursor',
+  'node-versions': '--only src/kernel/cursor.test.ts',
+  'noisy-neighbour': '--rounds 1 --seconds 1',
+  overload: '--rounds 1 --seconds 2',
+  pgbouncer: '--only test/isolation/pool.test.ts',
+  'read-load': '--seconds 2 --per_second 100',
+  'real-lists': '--pairs 1',
+  'resolve-load': '--tenants 5 --lists 3 --versions 3 --seconds 2 --per_second 50',
+  'rolling-restart': '--stops 1 --clients 2',
+  'schedule-kills': '--rounds 1 --schedules 3',
+  'server-kills': '--kills 2 --writers 2',
+  startup: '',
+  'tenant-interleaving': '--requests 500',
+  upgrade: '',
+}
+
+const given = process.argv.slice(2)
+const isQuick = given.includes('--quick')
+const [name, ...args] = given.filter((argument) => argument !== '--quick')
+
+function exitWithUsage(problem) {
+  if (problem) console.error(problem)
+  console.error(`Usage: npm run acceptance -- <name> [--quick] [arguments]\nNames: ${names.join(', ')}`)
   process.exit(2)
 }
 
-// Another run may be using the last bundle.
-const outdir = path.join(root, '.build', `acceptance-${process.pid}`)
+if (name === undefined ? !isQuick : !names.includes(name)) exitWithUsage()
+for (const each of names) {
+  if (quickArguments[each] === undefined)
+    exitWithUsage(`${each} has no arguments for --quick in scripts/acceptance.mjs.`)
+}
+
 const shared = {
   absWorkingDir: root,
-  outdir,
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -35,27 +76,76 @@ const shared = {
   outExtension: { '.js': '.mjs' },
   logLevel: 'warning',
 }
-await esbuild.build({
-  ...shared,
-  entryPoints: [name, ...processes].map((entry) => `test/acceptance/${entry}.ts`),
-  outbase: path.join(root, 'test/acceptance'),
-})
-// The scripts of worker threads lie beside whatever program starts them.
+/** The scripts of worker threads lie beside the program that starts them. */
 const threads = [
   'src/registry/import/import-thread.ts',
   'src/registry/types/type-worker.ts',
   'src/decision/analysis/analysis-worker.ts',
 ]
-await esbuild.build({
-  ...shared,
-  entryPoints: threads.map((file) => ({ in: file, out: path.basename(file, '.ts') })),
-})
 
-const child = spawn(process.execPath, [path.join(outdir, `${name}.mjs`), ...args], { cwd: root, stdio: 'inherit' })
+let child
 // Ctrl-C reaches the run directly; it cleans up, and we wait for it.
 process.on('SIGINT', () => {})
-process.on('SIGTERM', () => child.kill('SIGTERM'))
-child.once('exit', (code) => {
-  fs.rmSync(outdir, { recursive: true, force: true })
-  process.exitCode = code ?? 1
-})
+process.on('SIGTERM', () => child?.kill('SIGTERM'))
+
+/** Bundles and starts one run; gives its exit code and the result it printed as its last line. */
+async function run(entry, runArguments) {
+  // Another run may be using the last bundle.
+  const outdir = path.join(root, '.build', `acceptance-${process.pid}`)
+  try {
+    await esbuild.build({
+      ...shared,
+      outdir,
+      entryPoints: [entry, ...processes].map((file) => `test/acceptance/${file}.ts`),
+      outbase: path.join(root, 'test/acceptance'),
+    })
+    await esbuild.build({
+      ...shared,
+      outdir,
+      entryPoints: threads.map((file) => ({ in: file, out: path.basename(file, '.ts') })),
+    })
+    child = spawn(process.execPath, [path.join(outdir, `${entry}.mjs`), ...runArguments], {
+      cwd: root,
+      stdio: ['inherit', 'pipe', 'inherit'],
+    })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      output += text
+      process.stdout.write(text)
+    })
+    const code = await new Promise((resolve) => child.once('close', (exitCode) => resolve(exitCode ?? 1)))
+    return { code, result: parseResult(output) }
+  } finally {
+    fs.rmSync(outdir, { recursive: true, force: true })
+  }
+}
+
+function parseResult(output) {
+  try {
+    return JSON.parse(output.trim().split('\n').at(-1))
+  } catch {
+    return undefined
+  }
+}
+
+/** True when the run gave a result: a quick run says nothing about speed, nor whether enough happened. */
+async function runQuickly(entry, more = []) {
+  const { result } = await run(entry, [...quickArguments[entry].split(' ').filter(Boolean), ...more])
+  if (!result) console.error(`${entry} gave no result`)
+  return result !== undefined
+}
+
+if (name === undefined) {
+  const failed = []
+  for (const entry of names) {
+    console.error(`\n${entry}`)
+    if (!(await runQuickly(entry))) failed.push(entry)
+  }
+  console.log(`${names.length - failed.length} of ${names.length} runs gave a result`)
+  for (const entry of failed) console.log(`no result: ${entry}`)
+  process.exitCode = failed.length === 0 ? 0 : 1
+} else if (isQuick) {
+  process.exitCode = (await runQuickly(name, args)) ? 0 : 1
+} else {
+  process.exitCode = (await run(name, args)).code
+}

@@ -1,6 +1,7 @@
 /**
  * `npm test`: types, lint, build, then every vitest suite on the embedded PostgreSQL, ending with one line of totals.
- * Deterministic checks only; kill, load and fuzz runs are `npm run acceptance -- <name>`.
+ * Deterministic checks only; kill, load and fuzz runs are `npm run acceptance -- <name>`. A whole run also compares its size
+ * with test/budget.json.
  */
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -16,6 +17,21 @@ function run(command, args, options = {}) {
     child.once('error', () => resolve(1))
     child.once('exit', (code) => resolve(code ?? 1))
   })
+}
+
+/** Compares the tests, databases and browsers of this run with the committed numbers, and prints both. */
+function isWithinBudget() {
+  const { margin_percent, ...budget } = JSON.parse(fs.readFileSync(path.join(root, 'test/budget.json'), 'utf8'))
+  const resources = fs.readFileSync(path.join(root, '.build/test-resources.txt'), 'utf8').split('\n')
+  const count = (name) => resources.filter((line) => line === name).length
+  const used = { tests, databases: count('database'), browsers: count('browser') }
+  const exceeded = Object.keys(budget).filter((name) => used[name] > budget[name] * (1 + margin_percent / 100))
+  for (const name of Object.keys(budget)) {
+    console.log(`${exceeded.includes(name) ? 'FAILED' : 'ok    '} ${used[name]} ${name}, budget ${budget[name]}`)
+  }
+  if (exceeded.length > 0)
+    console.log('Make the tests share more, or raise test/budget.json and say why in the commit.')
+  return exceeded.length === 0
 }
 
 const steps = [
@@ -51,12 +67,14 @@ const code = await run(bin('vitest'), [
   ...only,
 ])
 const skipped = []
+let tests = 0
 if (fs.existsSync(report)) {
   const result = JSON.parse(fs.readFileSync(report, 'utf8'))
   for (const file of result.testResults) {
     // A file that could not even be loaded has no tests to count.
     if (file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed')) failed++
     for (const test of file.assertionResults) {
+      tests++
       if (test.status === 'passed') passed++
       else if (test.status === 'failed') failed++
       else skipped.push(`${path.relative(root, file.name)}: ${test.fullName.trim()}`)
@@ -68,5 +86,6 @@ if (fs.existsSync(report)) {
 // Errors outside any test, for example an unhandled rejection, fail the run too.
 if (code !== 0 && failed === 0) failed++
 for (const name of skipped) console.log(`skipped: ${name}`)
+if (only.length === 0 && !isWithinBudget()) failed++
 console.log(`\n${passed} passed, ${failed} failed, ${skipped.length} skipped`)
 process.exitCode = failed === 0 ? 0 : 1

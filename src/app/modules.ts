@@ -6,6 +6,7 @@ import { auth } from '#modules/auth/index.ts'
 import { batchEvaluations } from '#modules/batch-evaluations/index.ts'
 import { breakGlass } from '#modules/break-glass/index.ts'
 import { changeRequests } from '#modules/change-requests/index.ts'
+import { definitions } from '#modules/definitions/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
@@ -28,6 +29,7 @@ export const modules: readonly Module[] = [
   audit,
 
   // domain
+  definitions,
   referenceData,
   subjects,
   riskMatrices,

@@ -15,7 +15,8 @@ import { insertRecurringSchedules } from '#kernel/job/recurring.ts'
 import type { Module } from '#kernel/module.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
-import { readRegistrySeeds, seedRegistry } from '#modules/reference-data/index.ts'
+import { seeding } from '#modules/definitions/index.ts'
+
 import { readDefinitionSeeds, seedDefinitions } from '#modules/risk-matrices/index.ts'
 import {
   type ApprovalRuleRow,
@@ -110,7 +111,7 @@ export async function seed(
       await addSigningKey(tx, context.keyring)
     }
     const folder = path.join(context.project_root, 'db/seed')
-    await seedRegistry(tx, readRegistrySeeds(folder), onStep)
+    await seeding.seedRegistry(tx, seeding.readRegistrySeeds(folder), onStep)
     await seedDefinitions(tx, readDefinitionSeeds(folder), onStep)
   })
   await prepareIntegrityKeys(context)

@@ -1,6 +1,6 @@
 /**
- * The signed record of one decision: made from what is stored, verified with nothing but the file and a public key. It
- * repeats the decision document whole, so that whoever holds it can read the decision and compute its hash.
+ * The signed certificate of one decision, verified with the file and a public key only. It contains the complete decision document,
+ * so that its holder can read the decision and compute its hash.
  */
 import { hash } from 'node:crypto'
 import { computeKeyId, type EarlierKey, verifyStatement, verifySuccession } from '#kernel/audit/chain.ts'
@@ -52,7 +52,7 @@ export class InvalidCertificateError extends Error {
   override readonly name = 'InvalidCertificateError'
 }
 
-/** Only its shape; whether it is true is another question. */
+/** Checks the shape only, not the signature. */
 export function parseCertificate(given: unknown): Certificate {
   const file = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
   if (file['format'] !== CERTIFICATE_FORMAT) throw new InvalidCertificateError('it is not a certificate of a decision')
@@ -82,9 +82,9 @@ export function parseCertificate(given: unknown): Certificate {
 }
 
 /**
- * Everything that keeps the certificate from being true, in words. `trusted_key` is the public key the reader holds: the
- * signature must be by it, or by the key it itself named as its successor. Without one, the file's own key is used, which
- * shows that the file is consistent but not who signed it.
+ * The faults of a certificate, as messages. `trusted_key` is the public key of the verifier: the signature must be by this key or by
+ * the successor that this key has named. Without one, the key in the file is used, which shows that the file is consistent but not
+ * who signed it.
  */
 export function findCertificateFaults(certificate: Certificate, trusted_key = certificate.public_key): string[] {
   const { signature, ...signed } = certificate

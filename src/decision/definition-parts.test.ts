@@ -1,4 +1,4 @@
-/** Definitions come back from their parts as they were, also by way of the registry. */
+/** Definitions are split into parts and rebuilt unchanged, also through the registry. */
 import fs from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
@@ -29,14 +29,14 @@ function stored(definition: Definition) {
   return rows.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ text }) => JSON.parse(text) as Record<string, unknown>)
 }
 
-test('one entry for each part, with its name and place', () => {
+test('creates one entry for each part with its name and position', () => {
   const keys = toPartEntries(matrix).map(({ part, name, position }) => `${part} ${name} ${position}`)
   expect(keys.slice(0, 3)).toEqual(['settings matrix 0', 'input country 0', 'input turnover 1'])
   expect(keys.slice(-3)).toEqual(['factor channel 3', 'trigger pep 0', 'trigger sanctioned-country 1'])
   expect(toPartEntries(rule).map(({ part }) => part)).toEqual(['settings', 'input', 'input', 'input', 'table'])
 })
 
-test('there and back', () => {
+test('rebuilds the same definition', () => {
   for (const definition of [matrix, rule]) {
     expect(fromPartEntries(definition.family, toPartEntries(definition).reverse())).toEqual(definition)
     expect(fromPartEntries(definition.family, stored(definition))).toEqual(definition)
@@ -52,7 +52,7 @@ test('there and back', () => {
   )
 })
 
-test('one changed factor is one changed entry', () => {
+test('changes one entry when one factor changes', () => {
   const [first, ...others] = matrix.factors
   const changed = { ...matrix, factors: [{ ...first, title: 'Land' }, ...others] } as Definition
   const before = toPartEntries(matrix).map((entry) => JSON.stringify(entry))
@@ -60,7 +60,7 @@ test('one changed factor is one changed entry', () => {
   expect(differing.map(({ part, name }) => `${part} ${name}`)).toEqual(['factor country'])
 })
 
-test('entries that are no definition are refused', () => {
+test('refuses entries that are not a definition', () => {
   expect(() => fromPartEntries('matrix', [])).toThrow(TypeError)
   expect(() => fromPartEntries('rule', toPartEntries(matrix))).toThrow(TypeError)
   expect(() =>

@@ -1,6 +1,6 @@
 /**
- * A definition as entries of a registry version, one for each part, and back: so its differences are told factor by factor.
- * Only definitions that were checked are taken apart.
+ * Converts a checked definition to entries of a registry version, one for each part, and back, so that differences are shown factor by
+ * factor.
  */
 import type {
   DecisionTable,
@@ -40,7 +40,7 @@ export function toPartEntries(definition: Definition): PartEntry[] {
   ]
 }
 
-/** The definition that was taken apart; throws where the entries are not the parts of one. */
+/** Rebuilds the definition; throws when the entries are not its parts. */
 export function fromPartEntries(
   family: DefinitionFamily,
   entries: readonly Readonly<Record<string, unknown>>[],

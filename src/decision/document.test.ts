@@ -1,4 +1,4 @@
-/** The document of a decision: the same bytes for the same decision and salt, other bytes for any other. */
+/** The decision document has the same bytes for the same decision and salt, and other bytes otherwise. */
 import { expect, test } from 'vitest'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { bindOrThrow, lists, matrix } from '#test/support/example-matrix.ts'
@@ -33,7 +33,7 @@ const facts: DecisionFacts = {
   explanation,
 }
 
-test('canonical text, its hash, and nothing but what belongs in it', () => {
+test('contains canonical text, its hash and no other members', () => {
   const { text, hash, content } = buildDecisionDocument(facts, salt)
   expect(text).toBe(canonicalJson(JSON.parse(text)))
   expect(JSON.parse(text)).toEqual(content)
@@ -49,7 +49,7 @@ test('canonical text, its hash, and nothing but what belongs in it', () => {
   expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|T\d\d:\d\d/)
 })
 
-test('the order in which things are given has no part in it', () => {
+test('does not depend on the order of inputs and lists', () => {
   const reversed = { ...facts, lists: [...facts.lists].reverse(), used: [...facts.used].reverse() }
   expect(buildDecisionDocument(Object.fromEntries(Object.entries(reversed).reverse()) as never, salt).text).toBe(
     buildDecisionDocument(facts, salt).text,
@@ -65,11 +65,11 @@ test.each<[string, Partial<DecisionFacts>]>([
   ['a list', { lists: facts.lists.map((list, n) => (n === 0 ? { ...list, overlay_hash: 'e'.repeat(64) } : list)) }],
   ['an entry', { used: used.map((entry, n) => (n === 0 ? { ...entry, hash: 'f'.repeat(64) } : entry)) }],
   ['a reason', { explanation: { ...explanation, summary: [] } }],
-])('another %s is another document', (_, change) => {
+])('differs for another %s', (_, change) => {
   expect(buildDecisionDocument({ ...facts, ...change }, salt).hash).not.toBe(buildDecisionDocument(facts, salt).hash)
 })
 
-test('another salt gives another hash, and the content stays comparable', () => {
+test('has another hash with another salt, and comparable content', () => {
   const [one, two] = [buildDecisionDocument(facts, createSalt()), buildDecisionDocument(facts, createSalt())]
   expect(one.hash).not.toBe(two.hash)
   expect(toComparableContent(one.content)).toEqual(toComparableContent(two.content))
@@ -77,7 +77,7 @@ test('another salt gives another hash, and the content stays comparable', () => 
   expect(one.content).toMatchObject({ format: 'probity-decision/2', evidence: [], plugins: [] })
 })
 
-test('without a salt it is written in format 1, and compares with format 2', () => {
+test('is written in format 1 without a salt, and can be compared with format 2', () => {
   const { content, text } = buildDecisionDocument(facts, null)
   expect(JSON.parse(text)).toMatchObject({ format: 'probity-decision/1' })
   expect(Object.keys(JSON.parse(text))).not.toEqual(expect.arrayContaining(['salt']))
@@ -100,7 +100,7 @@ test.each([
   expect(findFormatFault(document)).toBe(fault)
 })
 
-test('every engine is there by its number', () => {
+test('finds every engine by its number', () => {
   expect(getEngine(CURRENT_ENGINE).engine).toBe(CURRENT_ENGINE)
   for (const [number, { engine }] of engines) expect(engine).toBe(number)
   expect(() => getEngine(0)).toThrow(RangeError)

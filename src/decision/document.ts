@@ -1,7 +1,7 @@
 /**
- * The one document a decision leaves: everything it rests on and everything it says, as canonical text. It holds no ids, no
- * times of writing and no durations, so the same decision with the same salt gives the same bytes wherever and whenever it is
- * made again. Format 2 has a salt, so that its hash does not tell what was decided on; format 1 had none and is only replayed.
+ * The decision document: all inputs, versions and results of a decision as canonical text. It has no ids, timestamps or durations, so
+ * a replay with the same salt gives the same bytes. Format 2 has a salt, so that its hash does not reveal the inputs; format 1 has
+ * none and is used for replays only.
  */
 import { hash } from 'node:crypto'
 import { CanonicalText, canonicalJson } from '#kernel/canonical-json.ts'
@@ -11,7 +11,7 @@ import { isSalt } from './salt.ts'
 const UNSALTED_FORMAT = 'probity-decision/1'
 export const DOCUMENT_FORMAT = 'probity-decision/2'
 
-/** A list as it was pinned: whose version, and what stood on top of it. */
+/** A pinned list: the owner of its version, and its overlay. */
 export interface PinnedList {
   readonly list_key: string
   readonly via: string | null
@@ -26,9 +26,9 @@ export interface DecisionFacts {
   readonly version: number
   readonly content_hash: string
   readonly engine: number
-  /** As they were given, defaults not filled in. */
+  /** As given, without defaults. */
   readonly inputs: Inputs
-  /** The instant that was asked for; null for the moment of deciding, which the receipt knows. */
+  /** The requested instant; null for the time of the decision, which the receipt holds. */
   readonly valid_at: string | null
   readonly lists: readonly PinnedList[]
   readonly used: readonly UsedEntry[]
@@ -42,11 +42,11 @@ interface UnsaltedContent extends DecisionFacts {
 
 interface SaltedContent extends DecisionFacts {
   readonly format: typeof DOCUMENT_FORMAT
-  /** Random, kept with the decision and gone with it. */
+  /** Random; stored and deleted with the decision. */
   readonly salt: string
-  /** Answers of providers the decision rests on; none yet. */
+  /** Provider results used by the decision; none yet. */
   readonly evidence: readonly unknown[]
-  /** Results of plugins the decision rests on; none yet. */
+  /** Plugin results used by the decision; none yet. */
   readonly plugins: readonly unknown[]
 }
 
@@ -60,7 +60,7 @@ export interface DecisionDocument {
   readonly hash: string
 }
 
-/** `salt`: a new one for a new decision, the pinned one for a replay; null writes format 1 and is for replays of that only. */
+/** `salt`: a new one for a new decision, the stored one for a replay; null writes format 1, for replays only. */
 export function buildDecisionDocument(facts: DecisionFacts, salt: string | null): DecisionDocument {
   const { family, key, version, content_hash, engine, inputs, valid_at, outcome, explanation } = facts
   const lists = toCanonicalLists(facts.lists)
@@ -73,7 +73,7 @@ export function buildDecisionDocument(facts: DecisionFacts, salt: string | null)
     inputs,
     valid_at,
     lists: lists.content,
-    // Member by member, like the lists.
+    // Copies single members, like the lists.
     used: facts.used
       .map(({ list_key, key, field, value, hash }) => ({ list_key, key, field, value, hash }))
       .sort(
@@ -90,7 +90,7 @@ export function buildDecisionDocument(facts: DecisionFacts, salt: string | null)
   return { content, text, hash: hashDocument(text) }
 }
 
-/** Why this release cannot have written the document, or null where it can. */
+/** Why this release cannot replay the document, or null. */
 export function findFormatFault(document: object): string | null {
   const { format, salt } = document as { readonly format?: unknown; readonly salt?: unknown }
   if (format === UNSALTED_FORMAT) return null
@@ -98,11 +98,11 @@ export function findFormatFault(document: object): string | null {
   return isSalt(salt) ? null : 'The document has no salt.'
 }
 
-/** What a replay writes the document with. */
+/** The salt for a replay. */
 export const getSalt = (content: DecisionContent): string | null =>
   content.format === DOCUMENT_FORMAT ? content.salt : null
 
-/** What two decisions can have in common: the document without its format and its salt, which differ for the same decision. */
+/** The document without format and salt, to compare decisions. */
 export function toComparableContent(content: DecisionContent): object {
   const { format: _format, salt: _salt, ...decided } = content as Partial<SaltedContent>
   return { ...decided, evidence: decided.evidence ?? [], plugins: decided.plugins ?? [] }
@@ -113,13 +113,13 @@ interface CanonicalLists {
   readonly text: CanonicalText
 }
 
-/** By the array they are given in: whoever decides many times on the same lists gives the same one. */
+/** Cached by array: callers that decide many times on the same lists pass the same one. */
 const canonicalListsCache = new WeakMap<readonly PinnedList[], CanonicalLists>()
 
 function toCanonicalLists(given: readonly PinnedList[]): CanonicalLists {
   let lists = canonicalListsCache.get(given)
   if (!lists) {
-    // Member by member, since what is given may know more than belongs in the document.
+    // Copies single members, since the argument may have others that do not belong in the document.
     const content = given
       .map(({ list_key, via, version, content_hash, overlay_hash }) => ({
         list_key,
@@ -137,5 +137,5 @@ function toCanonicalLists(given: readonly PinnedList[]): CanonicalLists {
 
 export const hashDocument = (text: string): string => hash('sha256', text, 'hex')
 
-/** By UTF-16 code units, as everywhere in canonical JSON. */
+/** Compares UTF-16 code units, as canonical JSON does. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

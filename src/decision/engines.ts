@@ -1,4 +1,4 @@
-/** Every engine there ever was, by its number. None is ever taken away: old decisions replay with the one that made them. */
+/** All engines by number. None is ever removed, since old decisions are replayed with their engine. */
 import { engine1 } from './engine-1/engine.ts'
 import type { Engine } from './model.ts'
 

@@ -1,9 +1,9 @@
 /**
- * What a matrix or a rule is: the definition as people write it and as it is stored, and the findings about it. Definitions
- * name lists by key only; versions bind when something is decided.
+ * The model of matrices and rules: definitions as people write and store them, and findings about them. Definitions refer to lists
+ * by key; list versions are bound for a decision.
  */
 
-/** Where a fault is, in words for whoever wrote the definition or sent the inputs. */
+/** A fault of a definition or of inputs with its place, for the author of the definition or the caller. */
 export interface Finding {
   readonly code: string
   /** JSON Pointer into the definition, or into the inputs. */
@@ -14,7 +14,7 @@ export interface Finding {
   readonly example?: Readonly<Record<string, unknown>>
 }
 
-/** `decimal` travels as a string ("12.50") and is held as an integer scaled by `scale` digits. */
+/** `decimal` is a string in JSON ("12.50") and an integer scaled by `scale` digits in memory. */
 export type InputType = 'enum' | 'integer' | 'decimal' | 'boolean' | 'date' | 'string' | 'list'
 
 export interface Input {
@@ -33,11 +33,11 @@ export interface Input {
   readonly minimum?: number | string
   readonly maximum?: number | string
   readonly max_items?: number
-  /** Used, and said in the explanation, when the input is absent. Without it an absent input is a fault. */
+  /** Used when the input is absent, and shown in the explanation. Without it an absent input is a fault. */
   readonly default?: unknown
 }
 
-/** A policy value: read from the registry, or written out where it is structure and not policy. */
+/** A policy value: from a list, or a literal when it is not policy. */
 export type PolicyValue = number | string | boolean | ListValue
 export interface ListValue {
   readonly list_key: string
@@ -52,7 +52,7 @@ export type CollectOperator = 'sum' | 'min' | 'max' | 'count'
 
 export interface DecisionRow {
   readonly key: string
-  /** One unary test per column; where a value may stand, `list(list_key, key).field` takes it from a list. */
+  /** One unary test per column; `list(list_key, key).field` is a value from a list. */
   readonly when: readonly string[]
   /** One value per output. */
   readonly then: readonly PolicyValue[]
@@ -62,15 +62,15 @@ export interface DecisionRow {
 
 export interface DecisionTable {
   readonly hit_policy: HitPolicy
-  /** With `collect`: how the single output of all rows that fire becomes one value; absent, all are given, in row order. */
+  /** With `collect`: how the single outputs of all rows that fire are combined; absent: all are returned in row order. */
   readonly collect?: CollectOperator
-  /** With `priority`: the values of the first output, most important first. */
+  /** With `priority`: the values of the first output, highest priority first. */
   readonly priorities?: readonly PolicyValue[]
-  /** Names of inputs, or `factor.<key>` for the score of a factor that stands earlier. */
+  /** Names of inputs, or `factor.<key>` for the score of an earlier factor. */
   readonly columns: readonly string[]
   readonly outputs: readonly { readonly name: string; readonly title?: string }[]
   readonly rows: readonly DecisionRow[]
-  /** Given when no row fires. Without it that is a fault, and publishing proves it cannot happen. */
+  /** The result when no row fires. Without it that is a fault, and publishing requires a proof that it cannot happen. */
   readonly otherwise?: { readonly then: readonly PolicyValue[]; readonly reason_code?: string; readonly reason: string }
 }
 
@@ -79,7 +79,7 @@ interface FactorBase {
   readonly title: string
   /** Share of the total in basis points, for a weighted sum. */
   readonly weight_bps?: number | ListValue
-  /** Plain words with {input}, {value}, {score_bps}, {list_key} in them. */
+  /** A sentence with the placeholders {input}, {value}, {score_bps}, {list_key}. */
   readonly reason?: string
   readonly reason_code?: string
 }
@@ -87,7 +87,7 @@ interface FactorBase {
 export interface LookupFactor extends FactorBase {
   readonly form: 'lookup'
   readonly list_key: string
-  /** Inputs that make the key, in the order of the list's own key. */
+  /** Inputs that form the key, in the order of the list's key. */
   readonly inputs: readonly string[]
   readonly field: string
   readonly on_missing: OnMissing
@@ -105,7 +105,7 @@ export interface PresenceFactor extends FactorBase {
   readonly count?: boolean
   readonly present: PolicyValue
   readonly absent: PolicyValue
-  /** With `count`: the most that all hits together may give. */
+  /** With `count`: the maximum for all hits together. */
   readonly at_most?: PolicyValue
 }
 /** Each allowed value of an enum or boolean has its score. */
@@ -145,7 +145,7 @@ export interface MatrixDefinition {
   readonly triggers: readonly Trigger[]
 }
 
-/** A rule says hit or no hit: its table's rows are the ways to hit; `outputs` may carry a severity or the like. */
+/** A rule gives hit or no hit: it hits when a row of its table fires; `outputs` may hold a severity, for example. */
 export interface RuleDefinition {
   readonly inputs: readonly Input[]
   readonly table: DecisionTable
@@ -159,13 +159,13 @@ export type Definition =
   | ({ readonly family: 'rule' } & RuleDefinition)
 export type DefinitionFamily = Definition['family']
 
-/** One entry of a list as a decision sees it, with the hash that proves it. */
+/** One entry of a list with its hash. */
 export interface ListEntry {
   readonly key: string
   readonly entry: Readonly<Record<string, unknown>>
   readonly hash: string
 }
-/** A bound list: whole when small, otherwise only the keys that were asked for before. */
+/** A bound list: complete when small, otherwise only the requested keys. */
 export interface BoundList {
   readonly list_key: string
   readonly version: number
@@ -173,14 +173,14 @@ export interface BoundList {
   readonly overlay_hash: string | null
   /** Undefined: the key is not on the list. */
   get(key: string): ListEntry | undefined
-  /** Every entry in key order; null where the list is too large to be held. */
+  /** Every entry in key order; null when the list is too large to load. */
   readonly all: readonly ListEntry[] | null
 }
 export type BoundLists = ReadonlyMap<string, BoundList>
 
 export type Inputs = Readonly<Record<string, unknown>>
 
-/** What a decision needs of a list: all of it, or the keys that follow from the inputs. */
+/** What a decision needs of a list: all entries, or the keys of its inputs. */
 export type ListNeeds = ReadonlyMap<string, 'all' | readonly string[]>
 
 export interface FactorOutcome {
@@ -192,9 +192,9 @@ export interface FactorOutcome {
   readonly contribution_bps: string
   readonly reason: string
   readonly reason_code: string | null
-  /** What was read: names of inputs with their values. */
+  /** Names of inputs with their values. */
   readonly read: Readonly<Record<string, unknown>>
-  /** Which entry of which list gave the value. */
+  /** The entry that provided the value. */
   readonly found?: readonly {
     readonly list_key: string
     readonly key: string
@@ -216,7 +216,7 @@ export interface TriggerOutcome {
 export interface MatrixOutcome {
   readonly family: 'matrix'
   readonly score_bps: number
-  /** After triggers; `scored_band` is what the score alone gives. */
+  /** After triggers; `scored_band` is the band of the score alone. */
   readonly band: string
   readonly scored_band: string
   readonly required_actions: readonly string[]
@@ -234,22 +234,22 @@ export interface Explanation {
   readonly inputs: readonly { readonly name: string; readonly value: unknown; readonly defaulted: boolean }[]
   readonly factors: readonly FactorOutcome[]
   readonly triggers: readonly TriggerOutcome[]
-  /** Of a rule: the rows that fired. */
+  /** For a rule: the rows that fired. */
   readonly rows: readonly {
     readonly key: string
     readonly reason: string | null
     readonly reason_code: string | null
   }[]
-  /** The whole decision in sentences. */
+  /** The decision in sentences. */
   readonly summary: readonly string[]
 }
-/** What a list was asked and what it said: the value of a field, or with `field` null whether the key is on the list. */
+/** A lookup and its result: the value of a field, or with `field` null whether the key is on the list. */
 export interface UsedEntry {
   readonly list_key: string
   readonly key: string
   readonly field: string | null
   readonly value: unknown
-  /** Of the entry; null where the key is not on the list. */
+  /** Hash of the entry; null when the key is not on the list. */
   readonly hash: string | null
 }
 /** `used` holds everything read from lists, each once, in the order of use. Findings coded `input_…` point into the inputs. */
@@ -263,12 +263,12 @@ export type Decision =
   | { readonly ok: false; readonly findings: readonly Finding[] }
 
 /**
- * One meaning of definitions, by number. A change of meaning is a new engine beside the old one, which stays so that every
- * decision replays.
+ * The semantics of definitions, by number. Changed semantics are a new engine; old engines stay, so that every decision can be
+ * replayed.
  */
 export interface Engine {
   readonly engine: number
-  /** Structure, names, tests, references: everything that can be said without lists. */
+  /** Checks structure, names, tests and references without lists. */
   check(definition: unknown, family: DefinitionFamily): Finding[]
   /** Throws when `check` finds errors. */
   compile(definition: Definition): CompiledDefinition
@@ -277,26 +277,26 @@ export interface CompiledDefinition {
   readonly definition: Definition
   /** Every list the definition may read, sorted. */
   readonly list_keys: readonly string[]
-  /** The same, and where in the definition it is read: what changes with it. */
+  /** The same with the places in the definition that read it. */
   readonly references: readonly {
     readonly list_key: string
     readonly pointer: string
     readonly key: string | null
     readonly field: string | null
-    /** Where a test compares with it: what is compared, and whether it counts the smallest unit. */
+    /** For a test that compares with it: the column, and whether the value is in the smallest unit. */
     readonly compares?: {
       readonly title: string
       readonly type: 'text' | 'boolean' | 'integer' | 'decimal' | 'date'
       readonly minor: boolean
     }
   }[]
-  /** Faults of the inputs alone; empty when they may be decided on. `one_of` is checked when lists are at hand. */
+  /** Faults of the inputs alone; empty when they are valid. `one_of` is checked with bound lists. */
   checkInputs(inputs: Inputs): Finding[]
   needs(inputs: Inputs): ListNeeds
   /** Resolves policy values and bands once per set of list versions. Faults of the lists themselves come as findings. */
   bind(lists: BoundLists): BoundDefinition | readonly Finding[]
 }
 export interface BoundDefinition {
-  /** Microseconds; no clock, no chance, no I/O. `lists` replaces those bound, for large lists whose keys differ per decision. */
+  /** Takes microseconds and uses no clock, randomness or I/O. `lists` replaces bound lists, for large ones whose keys differ per decision. */
   decide(inputs: Inputs, lists?: BoundLists): Decision
 }

@@ -1,6 +1,6 @@
 /**
- * Salts of decision documents: 128 random bits each, as base64url. With the salt unknown, a document's hash says nothing about
- * what was decided on, even to somebody who can guess every input.
+ * Salts of decision documents: 128 random bits each, as base64url. Without the salt, the hash of a document reveals nothing about its
+ * inputs, even if every input can be guessed.
  */
 import { randomFillSync } from 'node:crypto'
 
@@ -9,7 +9,7 @@ const SALT_BYTES = 16
 export const SALT_LENGTH = 22
 const SALT_PATTERN = /^[A-Za-z0-9_-]{22,}$/
 
-/** One call to the random source serves many salts: a batch takes thousands of them a second. */
+/** One call to the random source gives many salts, since a batch needs thousands per second. */
 const pool = Buffer.alloc(512 * SALT_BYTES)
 let next = pool.length
 

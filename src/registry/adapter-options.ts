@@ -1,8 +1,8 @@
-/** Options for an adapter, as somebody sent them: whether they fit its schema and each other. */
+/** Checks the options a caller sends for an adapter against its schema and against each other. */
 import { findSchemaErrors } from '#kernel/http/validation.ts'
 import type { Adapter } from './adapter.ts'
 
-/** What is wrong with options: each with a JSON pointer into them. Faults of the schema come first. */
+/** The faults of the options, each with a JSON pointer into them. Faults of the schema come first. */
 export function findOptionFaults({ options: schema, checkOptions }: Adapter, options: Record<string, unknown>) {
   const shape = findSchemaErrors('body', schema, structuredClone(options))
   if (shape.length === 0) return [...(checkOptions?.(options) ?? [])]

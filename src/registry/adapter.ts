@@ -1,6 +1,6 @@
 /**
- * What an adapter is: it reads an external source as it comes, in bounded memory, and gives entries with the place each came
- * from. It knows one layout of one format and nothing of tenants, versions or databases; it never guesses silently.
+ * The interface of adapters. An adapter streams an external source in bounded memory and yields entries with their locations.
+ * It knows one layout of one format and nothing of tenants, versions or databases. Whatever it guesses, it reports.
  */
 import type { TSchema } from 'typebox'
 
@@ -37,14 +37,14 @@ export interface Reject {
   readonly excerpt: string | null
 }
 
-/** Something worth saying about the source as a whole; it does not refuse anything by itself. */
+/** A remark about the source as a whole. It rejects nothing. */
 export interface Warning {
   readonly code: string
   readonly message: string
   readonly at?: SourceLocation
   /** How many rows it concerns. */
   readonly count?: number
-  /** The source is most likely incomplete: a guard closes unless somebody overrides it. */
+  /** The source is most likely incomplete: the import is blocked by a guard until somebody overrides it. */
   readonly closes_guard?: true
 }
 
@@ -65,7 +65,7 @@ export interface Batch {
   readonly files: readonly SourceFile[]
 }
 
-/** The source itself is broken (half a file, not the format, wrong encoding): nothing of it may become a version. */
+/** The source itself is broken (truncated, another format, wrong encoding): no version may be made of it. */
 export class SourceFault extends Error {
   readonly code: string
   readonly at: SourceLocation | undefined
@@ -79,7 +79,7 @@ export class SourceFault extends Error {
 
 export type Source = AsyncIterable<Uint8Array>
 
-/** What an adapter with a mapping must know of the import: how entries are told apart, and which rows remove one. */
+/** What an adapter with a mapping needs to know of the import: the key of entries, and which rows remove one. */
 export interface EntryContext {
   readonly key_pointers: readonly string[]
   readonly removal: { readonly pointer: string; readonly values: readonly string[] } | null
@@ -87,7 +87,7 @@ export interface EntryContext {
 
 export interface Adapter {
   readonly key: string
-  /** Rises when the same bytes would give other entries; recorded in provenance. */
+  /** Increased when the same bytes would give other entries; recorded in provenance. */
   readonly version: number
   readonly title: string
   readonly description: string
@@ -97,7 +97,7 @@ export interface Adapter {
   readonly file_extensions: readonly string[]
   /** Closed JSON Schema of the options; every option has a default or is optional. */
   readonly options: TSchema
-  /** What is wrong with options that fit the schema but contradict each other: JSON pointers into them, and why. */
+  /** Faults of options that fit the schema but contradict each other: JSON pointers into them, and why. */
   readonly checkOptions?: (options: object) => readonly { readonly pointer: string; readonly detail: string }[]
   /** type_key of the seeded type its entries fit, or null when the caller's type decides. */
   readonly target_type: string | null
@@ -109,8 +109,8 @@ export interface Adapter {
     readonly options?: Record<string, unknown>
   }
   /**
-   * Throws SourceFault for a broken source. Reads `source` to its end unless the consumer stops. `file_name` is what the file was
-   * called where it came from, null where nobody knows.
+   * Throws SourceFault for a broken source. Reads `source` to its end unless the consumer stops. `file_name` is the original name
+   * of the file, null when it is unknown.
    */
   read(
     source: Source,

@@ -1,4 +1,4 @@
-/** Tables written from entries: what the formula guard covers, and that a table without it reads back exactly. */
+/** Exported tables: which cells the formula guard covers, and that a table without it is imported unchanged. */
 import { expect, test } from 'vitest'
 import type { Entry } from './adapter.ts'
 import { adapters } from './adapters/index.ts'
@@ -47,7 +47,7 @@ const formulas = [
 const plain = ['a=1', 'x@example.com', '1-1', '“=1', "'=1", ' plain', 'Ａ＝']
 
 test.each(['csv', 'xlsx'] as const)(
-  'the guard of %s covers every form of a formula and nothing else',
+  'the formula guard of %s covers every form of a formula and nothing else',
   async (format) => {
     const of = type('text')
     const entries = [...formulas, ...plain].map((text, index) => ({ key: String(index), text }))
@@ -57,21 +57,21 @@ test.each(['csv', 'xlsx'] as const)(
   },
 )
 
-test.each(['csv', 'xlsx'] as const)('%s without the guard reads back to the same entries', async (format) => {
-  // Adapters of tables trim cells, so texts that begin or end with white space are left to the types.
+test.each(['csv', 'xlsx'] as const)('%s without the guard is imported to the same entries', async (format) => {
+  // Table adapters trim cells, so texts that begin or end with white space are tested with the types.
   const texts = [...formulas, ...plain, 'a;=1', 'a\t=1'].filter((text) => text === text.trim())
   const entries = texts.map((text, index) => ({ key: String(index), text }))
   expect(await read(await write(entries, format, false), format)).toEqual(entries)
 })
 
-test('headers are guarded like cells: a tenant names the members of its types', async () => {
+test('guards headers like cells, since tenants name the members of their types', async () => {
   const of = type('=1+1', '＝2')
   const [header] = (await write([{ key: 'a' }], 'csv', true, of)).toString().split('\r\n')
   expect(header).toBe("key,'=1+1,'＝2,_other")
   expect((await write([{ key: 'a' }], 'csv', false, of)).toString()).toMatch(/^key,=1\+1,＝2,_other/)
 })
 
-test('a text with a semicolon or a tab stays one cell where those separate cells', async () => {
+test('quotes a text with a semicolon or a tab', async () => {
   const csv = (
     await write(
       [

@@ -1,6 +1,6 @@
 /**
- * A version written out as JSON, NDJSON, CSV or XLSX, as its entries come. JSON and NDJSON read back to the same content;
- * CSV and XLSX do with the formula guard off, through the mapping of the type's own members.
+ * Streams a version as JSON, NDJSON, CSV or XLSX. An import of JSON or NDJSON gives the same content; so does one of CSV or XLSX
+ * without the formula guard, with the mapping derived from the type.
  */
 import type { Entry } from './adapter.ts'
 import { escapeStep } from './content/json-pointer.ts'
@@ -8,12 +8,12 @@ import { writeXlsx, type XlsxCell } from './formats/xlsx-writer.ts'
 import { SchemaTree } from './types/schema-tree.ts'
 import type { TypeDefinition } from './types/type-definition.ts'
 
-/** Without a key it is a report, which nobody reads back as a list. */
+/** Without a key it is a report, which is not imported. */
 type ExportedType = Pick<TypeDefinition, 'schema'> & { readonly key_pointers?: readonly string[] }
 
 export type ExportFormat = 'json' | 'ndjson' | 'csv' | 'xlsx'
 
-/** Canonical texts of entries in key order, a line each, many at a time; never an empty text. */
+/** Canonical texts of entries in key order, one per line, in chunks that are never empty. */
 export type EntryLines = AsyncIterable<string>
 
 export function countLines(lines: string): number {
@@ -54,7 +54,7 @@ interface Column {
   readonly kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'json'
 }
 
-/** The members the schema names, those of the key first; what it does not name goes into one last column. */
+/** The members of the schema, those of the key first; other members go into the last column. */
 function buildColumns({ schema, key_pointers = [] }: ExportedType): Column[] {
   const tree = new SchemaTree(schema)
   const columns = Object.entries((schema['properties'] as Record<string, unknown> | undefined) ?? {}).map(
@@ -64,7 +64,7 @@ function buildColumns({ schema, key_pointers = [] }: ExportedType): Column[] {
   return [...columns.filter(isKey), ...columns.filter((column) => !isKey(column))]
 }
 
-/** What a cell of a member holds; where that may be of several kinds, JSON tells them apart. */
+/** How a member is written to its cell; a member of several kinds is written as JSON. */
 function getColumnKind(tree: SchemaTree, member: unknown): Column['kind'] {
   const [only, ...others] = [...tree.getKinds(member)].filter((kind) => kind !== 'null')
   if (others.length > 0) return 'json'
@@ -81,13 +81,13 @@ interface SheetOptions {
   readonly exact: boolean
 }
 /**
- * What spreadsheets read as the start of a formula: the four signs also in their full-width and small forms and as the minus sign
- * proper, behind white space or invisible characters too; and a leading tab or line break, which is cut off before that is decided.
+ * What spreadsheets read as the start of a formula: the four signs, also in full-width and small forms and as U+2212, also after
+ * white space or invisible characters; and a leading tab or line break, which spreadsheets strip first.
  */
 const FORMULA_START = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\u2212\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/u
 const escapeFormula: CellGuard = (cell) => (typeof cell === 'string' && FORMULA_START.test(cell) ? `'${cell}` : cell)
 
-/** A blank cell is read back as no member, so where that matters one that is null or a blank text goes with the rest. */
+/** A blank cell is imported as no member, so null and blank texts go into the last column where that matters. */
 function toCells(entry: Entry, { columns, guard, exact }: SheetOptions): XlsxCell[] {
   const rest: Record<string, unknown> = { ...entry }
   const cells = columns.map(({ name, kind }): XlsxCell => {
@@ -113,7 +113,7 @@ async function* toRows(texts: EntryLines, sheet: SheetOptions): AsyncGenerator<X
 
 const quoteCell = (cell: XlsxCell): string => {
   const text = cell === null || cell === undefined ? '' : String(cell)
-  // Semicolons and tabs too: where they separate cells, a text must not be split into a cell of its own making.
+  // Semicolons and tabs too: programs that use them as delimiters must not split a text.
   return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
@@ -138,8 +138,8 @@ interface MappedColumn {
 }
 
 /**
- * How a table whose headers are the members of the type is read: what the export writes, and what people type. An empty cell
- * under a part of the key is refused with its column. What a member's own column says outweighs the rest.
+ * The mapping for a table whose headers are the members of the type, as exports have them. An empty cell of a key member is
+ * rejected with its column. The column of a member takes precedence over the last column.
  */
 export function buildColumnMapping(type: Pick<TypeDefinition, 'schema' | 'key_pointers'>): MappedColumn[] {
   const columns = buildColumns(type).map(

@@ -1,7 +1,6 @@
 /**
- * A tenant's changes laid over a shared list: put, merge or remove by business key, within what the list's policy allows.
- * Where a change is not allowed, or no longer gives an entry of the base's type, the base entry stands: nothing written
- * earlier can loosen or break what the base says now.
+ * A tenant's overlay of a shared list: put, merge or remove by business key, within the policy of the list. When a change is not
+ * allowed, or its result is not valid for the type of the base, the base entry applies: an older overlay never weakens the base.
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Entry } from './adapter.ts'
@@ -22,7 +21,7 @@ export interface OverlayEntry {
   readonly value: Entry | null
 }
 
-/** What the tree holds of an entry: in an overlay the operation, and what it was written against, are part of the content. */
+/** The hash of an overlay entry in the tree: it includes the operation and the hash of the base entry. */
 export function computeContentHash({
   op = 'put',
   hash,
@@ -38,7 +37,7 @@ export function computeContentHash({
   return builder.finish().root
 }
 
-/** The same of a change in hand. */
+/** The same for a change with its entry. */
 export const hashOverlayEntry = ({ op, base_hash, value }: Omit<OverlayEntry, 'key'>): string =>
   computeContentHash({ op, base_hash, hash: entryHash(value === null ? '' : canonicalJson(value)) })
 
@@ -60,14 +59,14 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return merged
 }
 
-/** What the change makes of the base entry, policy aside. There is nothing to merge into an entry that is gone. */
+/** Applies the change to the base entry without checking the policy. A merge into a missing entry gives none. */
 export function applyOverlayEntry(base: Entry | undefined, change: OverlayEntry): Entry | undefined {
   if (change.op === 'remove') return undefined
   if (change.op === 'put') return change.value as Entry
   return base === undefined ? undefined : (mergePatch(base, change.value) as Entry)
 }
 
-/** Why the policy does not allow this change, as a sentence, or null. */
+/** Why the policy forbids this change, as a sentence, or null. */
 export function findPolicyFault(
   policy: OverlayPolicy,
   type: Pick<TypeDefinition, 'fields' | 'schema'>,
@@ -110,7 +109,7 @@ function findLooserValue(field: FieldDefinition, before: unknown, after: unknown
   return field.order === 'higher_is_stricter' ? (after < before ? refuse : null) : after > before ? refuse : null
 }
 
-/** The type of the base version a change is laid over, made ready. */
+/** The compiled type of the base version. */
 export interface BaseType {
   readonly definition: TypeDefinition
   readonly compiled: Pick<CompiledType, 'normalise' | 'validate'>
@@ -118,11 +117,11 @@ export interface BaseType {
 
 export interface OverlayResult {
   readonly effective: Entry | undefined
-  /** Why the base entry stands instead. */
+  /** Why the base entry applies instead. */
   readonly refusal: { readonly kind: 'policy-violating' | 'invalid'; readonly detail: string } | null
 }
 
-/** What the tenant sees under a key: the changed entry, as long as the type takes it and the policy allows it. */
+/** The entry a tenant sees under a key: the changed entry, when it is valid and the policy allows it. */
 export function evaluateOverlay(
   base: Entry | undefined,
   change: OverlayEntry,
@@ -144,7 +143,7 @@ export interface OverlayConflict {
   readonly detail: string
 }
 
-/** How a change stands against the base as it is now: null when it is clean. */
+/** The conflict of a change with the current base, or null. */
 export function findConflict(
   change: OverlayEntry,
   now: { readonly base: Entry | undefined; readonly base_hash: string | null },

@@ -270,6 +270,7 @@ async function addCheckpoint(superuser: pg.Client, keys: AuditKeys, tenant_id: s
 log(`seed ${seed}`)
 const database = await startDurableDatabase()
 const superuser = new pg.Client({ ...database.connection('postgres'), types: wireTypes })
+superuser.on('error', () => {})
 try {
   await superuser.connect()
   const result = await run(database, superuser)

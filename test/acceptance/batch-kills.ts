@@ -145,7 +145,7 @@ function findBatchFaults({ batch_id, state, receipt_id, counts }: Batch, receipt
   return faults
 }
 
-/** What is really there, past every wall. */
+/** What is stored, read as superuser. */
 async function findStoredFaults({ database: ground }: RunningApi, ids: readonly string[]): Promise<string[]> {
   const faults: string[] = []
   const expect = (what: string, found: number, right: number) => {

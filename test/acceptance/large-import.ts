@@ -114,7 +114,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** The plan the tenant's own query gets, behind the wall. */
+/** The plan of the tenant's own query under row-level security. */
 async function explainLookup(
   { database: ground, tenant_id, asTenant }: RunningApi,
   list_key: string,

@@ -1,14 +1,11 @@
 /** The console and the documentation page in a real browser: nothing from outside, no error, and requests that work. */
-import { execFileSync } from 'node:child_process'
-import fs from 'node:fs'
-import path from 'node:path'
 import type { Browser, BrowserContextOptions, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkBrowser, launchBrowser } from '../support/browser.ts'
+import { checkBrowser, getBrowser, trackOutsideRequests } from '../support/browser.ts'
+import { buildConsole } from '../support/console-build.ts'
 import { startTestApp } from '../support/test-app.ts'
+import { takeScreenshot } from './page-session.ts'
 
-const root = path.resolve(import.meta.dirname, '../..')
-const out = path.join(root, 'test/out')
 const wide = { width: 1280, height: 800 }
 const phone = { width: 390, height: 844 }
 
@@ -34,28 +31,20 @@ let token: string
 
 beforeAll(async () => {
   if (!availability.ok) return
-  fs.mkdirSync(out, { recursive: true })
-  execFileSync(process.execPath, ['scripts/build.mjs', 'console', 'docs'], { cwd: root, stdio: 'pipe' })
+  buildConsole()
   w = await startTestApp()
   base = await w.listen()
   token = await w.token({ roles: ['viewer'] })
-  browser = await launchBrowser()
+  browser = await getBrowser()
 }, 120_000)
 afterAll(async () => {
-  await browser?.close()
   await w?.close()
 })
 
 /** A fresh page that keeps account of all that a visitor should never meet. */
 async function visit(url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: wide, ...options })
-  const seen = { outside: [] as string[], errors: [] as string[], failed: [] as string[] }
-  await context.route('**/*', (route) => {
-    const asked = route.request().url()
-    if (new URL(asked).origin === new URL(base).origin || /^(data|blob):/.test(asked)) return route.continue()
-    seen.outside.push(asked)
-    return route.abort()
-  })
+  const seen = { outside: trackOutsideRequests(context, base), errors: [] as string[], failed: [] as string[] }
   const page = await context.newPage()
   page.on('console', (message) => message.type() === 'error' && seen.errors.push(message.text()))
   page.on('pageerror', (error) => seen.errors.push(String(error)))
@@ -64,7 +53,7 @@ async function visit(url: string, options: BrowserContextOptions = {}) {
   return { page, seen, docs: page.frameLocator('iframe'), close: () => context.close() }
 }
 const nothing = { outside: [], errors: [], failed: [] }
-const shot = (page: Page, name: string) => page.screenshot({ path: path.join(out, `${name}.png`) })
+const shot = takeScreenshot
 
 const box = (page: Page) => page.getByLabel('Token or API key')
 const tokenState = (page: Page) => page.locator('.token-box').getByRole('status')

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { trackOutsideRequests } from '../support/browser.ts'
 import { projectRoot } from '../support/database.ts'
 
 export const DESKTOP = { width: 1280, height: 800 }
@@ -16,17 +17,24 @@ export interface PageProblems {
   readonly failed: string[]
 }
 
-export async function openPage(browser: Browser, base: string, place: string, options: BrowserContextOptions = {}) {
+/** Sets the token of the tab before its first page loads; a tab that signed out stays signed out. */
+const signInOnce = (token: string): string => `
+  if (location.origin !== 'null' && sessionStorage.getItem('test.signed-in') === null) {
+    sessionStorage.setItem('test.signed-in', 'yes')
+    sessionStorage.setItem('probity.token', ${JSON.stringify(token)})
+  }`
+
+export async function openPage(
+  browser: Browser,
+  base: string,
+  place: string,
+  options: BrowserContextOptions = {},
+  token?: string,
+) {
   const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce', ...options })
-  const seen: PageProblems = { outside: [], errors: [], failed: [] }
-  await context.route(
-    (url) => url.origin !== new URL(base).origin && !/^(data|blob):/.test(url.href),
-    (route) => {
-      seen.outside.push(route.request().url())
-      return route.abort()
-    },
-  )
+  const seen: PageProblems = { outside: trackOutsideRequests(context, base), errors: [], failed: [] }
   const page = await context.newPage()
+  if (token !== undefined) await page.addInitScript(signInOnce(token))
   page.on('console', (message) => {
     // The browser itself writes a line for every refused request; those are counted below.
     if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) seen.errors.push(message.text())
@@ -47,18 +55,13 @@ export async function signIn(page: Page, token: string): Promise<void> {
 }
 
 /** Already signed in, as after a reload of the tab. */
-export async function openPageAs(
+export const openPageAs = (
   browser: Browser,
   base: string,
   token: string,
   place: string,
   options: BrowserContextOptions = {},
-) {
-  const visitor = await openPage(browser, base, '/favicon.svg', options)
-  await visitor.page.evaluate(`sessionStorage.setItem('probity.token', ${JSON.stringify(token)})`)
-  await visitor.page.goto(`${base}${place}`)
-  return visitor
-}
+) => openPage(browser, base, place, options, token)
 
 /** The page has its heading and nothing on it is still loading, however many parts of it were. */
 export async function waitUntilLoaded(page: Page): Promise<void> {
@@ -70,7 +73,9 @@ export async function waitUntilLoaded(page: Page): Promise<void> {
 /** By how much the page is wider than the screen. Asked until it is 0: a page follows a new width when it is drawn the next time. */
 export const getOverflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
 
+/** With PROBITY_TEST_SCREENSHOTS=1 only: painting and encoding all pages takes longer than testing them. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
+  if (process.env['PROBITY_TEST_SCREENSHOTS'] !== '1') return
   fs.mkdirSync(screenshotDir, { recursive: true })
   await page.screenshot({ path: path.join(screenshotDir, `${name}.png`) })
 }

@@ -2,12 +2,11 @@
  * What the tests of the console's pages share: one server with a worker, one browser, and people of one tenant. Each file of
  * tests opens it once; what it exports is there once `beforeAll` has run.
  */
-import { execFileSync } from 'node:child_process'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
-import { checkBrowser, launchBrowser } from '../support/browser.ts'
-import { projectRoot } from '../support/database.ts'
+import { checkBrowser, getBrowser } from '../support/browser.ts'
+import { buildConsole } from '../support/console-build.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { openPageAs } from './page-session.ts'
 
@@ -47,16 +46,15 @@ interface BrowserTestOptions {
 export function setUpBrowserTests({ jobs = [], four_eyes = false, prepare, end }: BrowserTestOptions): void {
   beforeAll(async () => {
     if (!availability.ok) return
-    execFileSync(process.execPath, ['scripts/build.mjs', 'console'], { cwd: projectRoot, stdio: 'pipe' })
+    buildConsole()
     w = await startTestApp({ jobs })
     base = await w.listen()
     jobWorker.start()
     tenant_id = await w.makeTenant({ four_eyes })
     await prepare()
-    browser = await launchBrowser()
+    browser = await getBrowser()
   }, 120_000)
   afterAll(async () => {
-    await browser?.close()
     await jobWorker.stop()
     await end?.()
     await w?.close()

@@ -37,9 +37,11 @@ afterAll(async () => {
   await w.close()
 })
 
-announceSampling('calls that fail between the first and the last of an operation')
+announceSampling('operations whose database calls fail, and calls between the first and the last of an operation')
 
-/** The first and the last call of an operation fail in every run, and a sample of those in between. */
+const SAMPLED_OPERATIONS = 60
+const SAMPLED_CHANGES = 30
+/** Of a sampled operation the first and the last call fail, and a sample of those in between. */
 const SAMPLED = 2
 function pickCalls({ id }: Route, calls: number): number[] {
   const between = Array.from({ length: Math.max(calls - 2, 0) }, (_, index) => index + 2)
@@ -118,45 +120,52 @@ function expectDocumented(route: Route, reply: Reply, fault: Fault): void {
   if (code === 'dependency_unavailable') expect(reply.headers['retry-after']).toMatch(/^[1-9]\d*$/)
 }
 
-describe('a call that fails', () => {
-  test.for(routes)('$id: a documented problem, and nothing is changed', async (route) => {
-    await measureCalls(route)
-    const { calls } = await measureCalls(route)
-    let example = await getExample(route, tenant)
-    let before = await digest()
-    let failed = 0
-    const places = pickCalls(route, calls)
-    for (const fault of ['refused', 'lost'] as const) {
-      // Where a connection is lost makes no difference in between: nothing is committed until the last call.
-      for (const at of places) {
-        if (fault === 'lost' && route.tx !== 'self' && at > 1 && at < calls) continue
-        const reply = await send(route, example, fault, at)
-        // A process remembers some of what it reads and proves, and looks for a job it has just been given: an operation may be
-        // through before the call that was to fail. Then on with another example.
-        if (isCompleted(route, reply, at >= calls)) {
-          ;[example, before] = [await getExample(route, tenant), await digest()]
-          continue
+describe('a database call that fails', () => {
+  test.for(sample(routes, SAMPLED_OPERATIONS, 'failing calls'))(
+    '$id returns a documented problem and changes nothing',
+    async (route) => {
+      await measureCalls(route)
+      const { calls } = await measureCalls(route)
+      let example = await getExample(route, tenant)
+      let before = await digest()
+      let failed = 0
+      const places = pickCalls(route, calls)
+      for (const fault of ['refused', 'lost'] as const) {
+        // Where a connection is lost makes no difference in between: nothing is committed until the last call.
+        for (const at of places) {
+          if (fault === 'lost' && route.tx !== 'self' && at > 1 && at < calls) continue
+          const reply = await send(route, example, fault, at)
+          // A process remembers some of what it reads and proves, and looks for a job it has just been given: an operation may be
+          // through before the call that was to fail. Then on with another example.
+          if (isCompleted(route, reply, at >= calls)) {
+            ;[example, before] = [await getExample(route, tenant), await digest()]
+            continue
+          }
+          failed++
+          expect([fault, at, faulty.plan.hasFired]).toEqual([fault, at, true])
+          expectDocumented(route, reply, fault)
+          // An answer that tells of the failure is an answer: its event is recorded.
+          if (reportsFailure(route, reply)) before = await digest()
+          if (route.method !== 'GET') expect([fault, at, await digest()]).toEqual([fault, at, before])
         }
-        failed++
-        expect([fault, at, faulty.plan.hasFired]).toEqual([fault, at, true])
-        expectDocumented(route, reply, fault)
-        // An answer that tells of the failure is an answer: its event is recorded.
-        if (reportsFailure(route, reply)) before = await digest()
-        if (route.method !== 'GET') expect([fault, at, await digest()]).toEqual([fault, at, before])
       }
-    }
-    if (!mayAnswerFromCache(route))
-      expect(failed, 'places at which it failed').toBeGreaterThanOrEqual(places.length / 2)
-    expect(await digest()).toEqual(before)
-    // The same example, never used up by all these failures, and a process that is none the worse for them.
-    expect((await send(route, example)).status).toBe(route.reply[0])
-  })
+      if (!mayAnswerFromCache(route))
+        expect(failed, 'places at which it failed').toBeGreaterThanOrEqual(places.length / 2)
+      expect(await digest()).toEqual(before)
+      // The same example, never used up by all these failures, and a process that is none the worse for them.
+      expect((await send(route, example)).status).toBe(route.reply[0])
+    },
+  )
 })
 
 const SEARCHED = 4
 
-describe('a call whose success is not heard of', () => {
-  const changing = routes.filter(({ access, method }) => access === 'tenant' && method !== 'GET')
+describe('a database call whose answer is lost', () => {
+  const changing = sample(
+    routes.filter(({ access, method }) => access === 'tenant' && method !== 'GET'),
+    SAMPLED_CHANGES,
+    'lost answers',
+  )
 
   /** An approval that executes its request records both, in the one transaction. */
   const eventsOf = ({ id }: Route): number => (id === 'approveChangeRequest' ? 2 : 1)
@@ -185,7 +194,7 @@ describe('a call whose success is not heard of', () => {
     return made
   }
 
-  test.for(changing)('$id: all of the change with its one event, or nothing', async (route) => {
+  test.for(changing)('$id makes the whole change with its one event, or nothing', async (route) => {
     const newKey = () => (route.method === 'POST' ? uuidv7() : undefined)
     await measureCalls(route, newKey())
     const { calls, events: recorded } = await measureCalls(route, newKey())

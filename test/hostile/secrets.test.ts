@@ -13,6 +13,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { TEST_MASTER_KEY } from '../support/database.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'
+import { announceSampling, sample } from '../support/sampling.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 
 const CANARY = `s3cr3t${uuidv7().replaceAll('-', '')}`
@@ -106,8 +107,11 @@ const quotes = ['createDatasetVersion', 'previewAdapter', 'updateOverlay']
 /** A golden case that is not met is named as its tenant named it, to that tenant. */
 const namesCases = ['submitRiskMatrixVersion', 'submitRuleVersion']
 
+announceSampling('operations that are sent a secret in the wrong place')
+const sampled = sample(routes, 80, 'misplaced secrets')
+
 describe('a secret sent to the wrong place', () => {
-  test.for(routes)('$id repeats it in no refusal', async (route) => {
+  test.for(sampled)('$id repeats it in no refusal', async (route) => {
     const example = (await fixtures[route.id]?.(tenant, route.roles[0] ?? 'viewer')) ?? {}
     const url = route.path.replace(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(example.params?.[name] ?? ''))
     const leaks: string[] = []
@@ -125,7 +129,7 @@ describe('a secret sent to the wrong place', () => {
 
   test('and the log of all that holds it nowhere', async () => {
     const text = await readLog()
-    expect(text.split('\n').length).toBeGreaterThan(routes.length * places.length)
+    expect(text.split('\n').length).toBeGreaterThan(sampled.length * places.length)
     expect(text.split('\n').filter((line) => line.includes(CANARY))).toEqual([])
   })
 })

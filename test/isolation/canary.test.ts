@@ -36,7 +36,6 @@ const TOKEN = `cnry${randomBytes(5).toString('hex')}`
 const excludedColumns: Readonly<Record<string, string>> = {
   'api_key.state': 'api_key_state_ck',
   'audit_run.kind': 'audit_run_kind_ck',
-  'batch_evaluation.family': 'batch_evaluation_family_ck',
   'batch_evaluation.source_kind': 'batch_evaluation_source_ck',
   'batch_evaluation.stage': 'batch_evaluation_stage_ck',
   'batch_item.band': 'batch_item_outcome_ck',
@@ -44,7 +43,6 @@ const excludedColumns: Readonly<Record<string, string>> = {
   'batch_item.document_hash': 'batch_item_outcome_ck',
   'batch_item.failure_code': 'batch_item_outcome_ck',
   'batch_item.state': 'batch_item_outcome_ck',
-  'batch_schedule.family': 'batch_schedule_family_ck',
   'batch_schedule.filter': 'batch_schedule_filter_ck',
   'batch_schedule_run.detail': 'batch_schedule_run_outcome_ck',
   'batch_schedule_run.skipped': 'batch_schedule_run_outcome_ck',
@@ -53,12 +51,10 @@ const excludedColumns: Readonly<Record<string, string>> = {
   'break_glass_review.state': 'break_glass_review_state_ck',
   'change_approval.approved_by': 'change_approval_person_ck',
   'change_request.state': 'change_request_state_ck',
-  'activation.family': 'activation_family_ck',
   'activation.hash': 'activation_hash_ck',
   'activation.kind': 'activation_kind_ck',
   'activation.layer': 'activation_layer_ck',
   'activation.prev_hash': 'activation_prev_hash_ck',
-  'dataset.family': 'dataset_family_ck',
   'dataset.overlay_policy': 'dataset_overlay_policy_ck',
   'dataset.role': 'dataset_role_ck',
   'dataset.state': 'dataset_state_ck',
@@ -73,16 +69,13 @@ const excludedColumns: Readonly<Record<string, string>> = {
   'dataset_version.origin': 'dataset_version_origin_ck',
   'dataset_version.state': 'dataset_version_state_ck',
   'evaluation.document_hash': 'evaluation_hash_ck',
-  'evaluation.family': 'evaluation_family_ck',
   'evaluation.receipt_hash': 'evaluation_receipt_hash_ck',
   'impact_run.content_hash': 'impact_run_content_ck',
-  'impact_run.family': 'impact_run_family_ck',
   'impact_run.manifest_hash': 'impact_run_manifest_ck',
   'impact_run.result': 'impact_run_finished_ck',
   'integrity_key.state': 'integrity_key_state_ck',
   'job.state': 'job_state_ck',
   'rating.cause': 'rating_cause_ck',
-  'rating.family': 'rating_family_ck',
   'rating.matrix_key': 'rating_matrix_ck',
   'rating.reason_code': 'rating_reason_code_ck',
   'subject.attributes': 'subject_attributes_ck',
@@ -98,8 +91,8 @@ const excludedColumns: Readonly<Record<string, string>> = {
   'user_account.origin': 'user_account_origin_ck',
   'user_account.state': 'user_account_state_ck',
 }
-/** Names that paths ask for: with these filled too, nothing could be asked for any more. */
-const names = ['list_key', 'type_key']
+/** Names that paths ask for, and the family that goes with them: with these filled, nothing could be asked for any more. */
+const names = ['list_key', 'type_key', 'family']
 /** Tables in which a tenant has no rows, with the constraint that says so. */
 const excludedTables: Readonly<Record<string, string>> = {
   operator_event: 'operator_event_system_ck',

@@ -34,7 +34,12 @@ export function getRequestLine(route: Route, example: Example): string {
 let sentCount = 0
 
 /** Without a token: as a stranger. Every call comes from an address of its own, so that no limit per address is met. */
-export function sendAs(w: TestApp, token: string | undefined, route: Route, example: Example): Promise<Reply> {
+export function sendAs(
+  w: Pick<TestApp, 'call'>,
+  token: string | undefined,
+  route: Route,
+  example: Example,
+): Promise<Reply> {
   sentCount++
   const address = `10.${(sentCount >> 16) & 255}.${(sentCount >> 8) & 255}.${sentCount & 255}`
   const options: CallOptions = {

@@ -132,6 +132,11 @@ describe('the judge of histories', () => {
 
   test.each<[string, RegisterHistory, RegExp | null]>([
     ['reads of either value while a write is under way', { writes, reads: [read(1, 3, 4), read(2, 4.1, 4.5)] }, null],
+    [
+      'answers to concurrent writes that arrive in another order',
+      { writes: [write(1, 0, 1), write(2, 2, 9), write(3, 2, 3)], reads: [] },
+      null,
+    ],
     ['a stale read', { writes, reads: [read(1, 5.5, 6)] }, /^read of 1 came after write 2/],
     ['a read that goes back', { writes, reads: [read(2, 3, 3.5), read(1, 4, 4.5)] }, /^read of 1 came after read of 2/],
     ['a read from the future', { writes, reads: [read(3, 3, 4)] }, /before it began/],

@@ -1,10 +1,9 @@
-/** Seals until nothing of a tenant is left over: transactions of other test files on the same server hold the horizon back for a moment. */
-import type { ExampleTenant } from './example-tenant.ts'
-import type { TestApp } from './test-app.ts'
+/** Chains events until none of a tenant is left: transactions of other test files on the same server delay the oldest snapshot. */
+import type { ExampleApp, ExampleTenant } from './example-tenant.ts'
 
 const TRIES = 600
 
-export async function chainAllEvents(w: TestApp, tenant: ExampleTenant): Promise<void> {
+export async function chainAllEvents(w: Pick<ExampleApp, 'runtime'>, tenant: ExampleTenant): Promise<void> {
   for (let n = 0; n < TRIES; n++) {
     await w.runtime.createChainWriter().runOnce()
     const left = await tenant.write((tx) =>

@@ -1,4 +1,4 @@
-/** Calls operations of a server in the same process, for servers that are not a world's own. */
+/** Calls operations of a server in the same process. */
 import type { HttpServer } from '#kernel/http/server.ts'
 import type { CallOptions, Reply } from './test-app.ts'
 

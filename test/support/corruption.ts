@@ -92,6 +92,8 @@ async function flipRandomBit(superuser: pg.Client, target: CorruptionTarget, ran
 export async function createCorruption(connection: pg.ClientConfig, tenant: ExampleTenant) {
   const { w, tenant_id } = tenant
   const superuser = new pg.Client(connection)
+  // A server that stops ends the connection; whoever waits for a query gets that error.
+  superuser.on('error', () => {})
   await superuser.connect()
   // Past triggers that refuse changes of the record, as a superuser can.
   await superuser.query('set session_replication_role = replica')

@@ -1,4 +1,4 @@
-/** Global set-up: one embedded PostgreSQL for the whole run and one migrated, seeded template that every test file clones. */
+/** Global set-up: one embedded PostgreSQL for the whole run, a migrated template, and a seeded one that every test file clones. */
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -14,6 +14,8 @@ import { createKeyring } from '#kernel/encryption.ts'
 import { startPgBouncer } from './pgbouncer.ts'
 
 export const TEMPLATE = 'probity_template'
+/** Migrated and otherwise empty. */
+export const EMPTY_TEMPLATE = 'probity_empty'
 export const TEST_MASTER_KEY = Buffer.alloc(32, 7)
 export const projectRoot = path.resolve(import.meta.dirname, '../..')
 
@@ -37,9 +39,13 @@ export default async function setup(project: TestProject) {
   const as = (role: RoleName, database: string) => ({ ...embedded.url(role, database) }) as pg.ClientConfig
   const admin = new pg.Client(as('postgres', 'postgres'))
   await admin.connect()
-  await admin.query(`create database ${TEMPLATE}`)
+  await admin.query(`create database ${EMPTY_TEMPLATE}`)
+  await prepareRoles(as('postgres', EMPTY_TEMPLATE), EMPTY_TEMPLATE)
+  await migrate(as('migrator', EMPTY_TEMPLATE), readMigrations(path.join(projectRoot, 'db/migrations')))
+  await admin.query(`create database ${TEMPLATE} template ${EMPTY_TEMPLATE}`)
   await admin.end()
-  await prepareTemplate((role) => as(role, TEMPLATE))
+  await prepareRoles(as('postgres', TEMPLATE), TEMPLATE)
+  await seedTemplate((role) => as(role, TEMPLATE))
   const connections = Object.fromEntries(roleNames.map((role) => [role, as(role, TEMPLATE)]))
   // Set by `npm run acceptance -- pgbouncer`: those who serve then come through it, operator and migrations directly as ever.
   const program = process.env['PROBITY_TEST_BOUNCER']
@@ -55,12 +61,14 @@ export default async function setup(project: TestProject) {
   }
 }
 
-async function prepareTemplate(as: (role: RoleName) => pg.ClientConfig): Promise<void> {
-  const owner = new pg.Client(as('postgres'))
-  await owner.connect()
-  await owner.query(rolesSql({ database: TEMPLATE }))
-  await owner.end()
-  await migrate(as('migrator'), readMigrations(path.join(projectRoot, 'db/migrations')))
+async function prepareRoles(superuser: pg.ClientConfig, database: string): Promise<void> {
+  const client = new pg.Client(superuser)
+  await client.connect()
+  await client.query(rolesSql({ database }))
+  await client.end()
+}
+
+async function seedTemplate(as: (role: RoleName) => pg.ClientConfig): Promise<void> {
   const connect = (role: RoleName) =>
     new Database({ connection: as(role), max: 2, prepared: false, statement_timeout_ms: 60_000, wait_ms: 60_000 })
   const app = connect('app')

@@ -4,7 +4,8 @@ import path from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { migrate, readMigrations } from '#kernel/database/migrations.ts'
-import { projectRoot, type RoleName } from './database.ts'
+import { EMPTY_TEMPLATE, projectRoot, type RoleName } from './database.ts'
+import { countResource } from './resource-counts.ts'
 
 export type EmptyDatabase = Record<RoleName, pg.ClientConfig> & { drop(): Promise<void> }
 
@@ -23,12 +24,16 @@ export async function createEmptyDatabase(before?: string): Promise<EmptyDatabas
   const template = inject('connections')
   const database = `e_${randomUUID().replaceAll('-', '')}`
   const administer = (sql: string) => runSql({ ...template.postgres, database: 'postgres' }, sql)
-  await administer(`create database ${database} owner app_owner`)
+  countResource('database')
+  const template_name = before === undefined ? EMPTY_TEMPLATE : 'template1'
+  await administer(`create database ${database} template ${template_name} owner app_owner`)
   const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
-  const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
-  const end = before === undefined ? migrations.length : migrations.findIndex(({ name }) => name === before)
-  if (end < 0) throw new Error(`there is no migration ${before}`)
-  await migrate({ ...template.migrator, database }, migrations.slice(0, end))
+  if (before !== undefined) {
+    const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
+    const end = migrations.findIndex(({ name }) => name === before)
+    if (end < 0) throw new Error(`there is no migration ${before}`)
+    await migrate({ ...template.migrator, database }, migrations.slice(0, end))
+  }
   return {
     ...(configs as Record<RoleName, pg.ClientConfig>),
     drop: () => administer(`drop database ${database} with (force)`),

@@ -48,12 +48,14 @@ function declares(text: string, { at, method, path: below }: Route): boolean {
   return named === method && steps.length >= filled && `/${steps.slice(filled).join('/')}` === (rest || '/')
 }
 
-/** Where matrices and rules are declared for both. */
-const sharedFolder = 'risk-matrices'
-const sharingModules = ['rules']
+/** Folders that declare routes for other modules: those of every definition, and those of everything that is decided on. */
+const sharedFolders: Readonly<Record<string, readonly string[]>> = {
+  'risk-matrices': ['definitions'],
+  rules: ['risk-matrices', 'definitions'],
+}
 
 function findDeclaration(root: string, module: Module, route: Route): string {
-  const folders = [module.name, ...(sharingModules.includes(module.name) ? [sharedFolder] : [])]
+  const folders = [module.name, ...(sharedFolders[module.name] ?? [])]
   for (const name of folders) {
     const found = findIn(root, name, route)
     if (found) return found
@@ -77,7 +79,8 @@ function findIn(root: string, name: string, route: Route): string | undefined {
   return undefined
 }
 
-export function renderEndpoints(root: string, modules: readonly Module[]): string {
+export function renderEndpoints(root: string, all: readonly Module[]): string {
+  const modules = all.filter(({ routes }) => routes.length > 0)
   const count = modules.reduce((sum, module) => sum + module.routes.length, 0)
   const out = [
     '# Endpoints',

@@ -12,25 +12,31 @@ import type { CallOptions, TestApp } from './test-app.ts'
 
 export type Person = `user:${string}`
 
+/** What an example tenant needs of the program it lives in. */
+export type ExampleApp = Pick<
+  TestApp,
+  'runtime' | 'kernel' | 'seedContext' | 'call' | 'token' | 'makeTenant' | 'setApprovalRules'
+>
+
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => (made ??= make())
 }
 
 export class ExampleTenant {
-  readonly w: TestApp
+  readonly w: ExampleApp
   readonly tenant_id: string
   /** Calls the operations; whoever proposes changes is somebody else. */
   readonly caller: Person = `user:${uuidv7()}`
   readonly author: Person = `user:${uuidv7()}`
   readonly #tokens = new Map<string, Promise<string>>()
 
-  constructor(w: TestApp, tenant_id: string) {
+  constructor(w: ExampleApp, tenant_id: string) {
     this.w = w
     this.tenant_id = tenant_id
   }
 
-  static async create(w: TestApp): Promise<ExampleTenant> {
+  static async create(w: ExampleApp): Promise<ExampleTenant> {
     const tenant = new ExampleTenant(w, await w.makeTenant())
     // A test calls faster than any client should.
     await tenant.write((tx) =>

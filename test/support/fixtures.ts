@@ -12,7 +12,7 @@ async function readFixtures(module: string): Promise<Fixtures> {
 
 async function readAllFixtures(): Promise<Fixtures> {
   const all = new Map<string, Fixture>()
-  for (const { name } of modules) {
+  for (const { name } of modules.filter(({ routes }) => routes.length > 0)) {
     for (const [id, fixture] of Object.entries(await readFixtures(name))) {
       if (all.has(id)) throw new Error(`${name}: another module has a fixture for ${id}`)
       all.set(id, fixture)

@@ -22,7 +22,7 @@ export interface RegisterHistory {
   readonly reads: readonly RegisterRead[]
 }
 
-/** Sentences, one for each thing that no register would show; none when all is well. */
+/** One sentence for each observation that no linearizable register allows. */
 export function findLinearizabilityFaults({ writes, reads }: RegisterHistory): string[] {
   const faults: string[] = []
   const inOrder = writes.toSorted((a, b) => a.seq - b.seq)
@@ -32,9 +32,8 @@ export function findLinearizabilityFaults({ writes, reads }: RegisterHistory): s
     if (!before) return
     if (write.recorded_at <= before.recorded_at) faults.push(`${write.seq} was recorded no later than ${before.seq}`)
   })
-  faults.push(
-    ...findBackwardSteps(writes.map(({ began, ended, seq }) => ({ began, ended, seq, name: `write ${seq}` }))),
-  )
+  const steps = writes.map(({ began, ended, seq }): Step => ({ began, ended, seq, name: `write ${seq}` }))
+  faults.push(...findBackwardSteps(steps, steps))
 
   const byId = new Map(writes.map((write) => [write.activation_id, write]))
   const seen: Step[] = []
@@ -45,8 +44,7 @@ export function findLinearizabilityFaults({ writes, reads }: RegisterHistory): s
     else if (write.began > read.ended) faults.push(`a read saw write ${write.seq} before it began`)
     else seen.push({ began: read.began, ended: read.ended, seq: write.seq, name: `read of ${write.seq}` })
   }
-  const ends = writes.map(({ ended, seq }) => ({ began: ended, ended, seq, name: `write ${seq}` }))
-  faults.push(...findBackwardSteps([...ends, ...seen]))
+  faults.push(...findBackwardSteps(seen, [...steps, ...seen]))
   return faults
 }
 
@@ -57,9 +55,9 @@ interface Step {
   readonly name: string
 }
 
-/** Whatever begins after another step has ended may not go back behind it. */
-function findBackwardSteps(steps: readonly Step[]): string[] {
-  const byEnd = steps.toSorted((a, b) => a.ended - b.ended)
+/** A step that begins after an earlier one has ended must not have a lower place than that one. */
+function findBackwardSteps(steps: readonly Step[], earlier: readonly Step[]): string[] {
+  const byEnd = earlier.toSorted((a, b) => a.ended - b.ended)
   const faults: string[] = []
   let next = 0
   let newest: Step | undefined

@@ -1,11 +1,8 @@
 /** A shared list as the operator keeps it: published and activated in the system tenant by the module's own functions. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { activateVersion } from '#modules/reference-data/activations/activate.ts'
-import { type DatasetRow, insertDataset, type OverlayPolicy } from '#modules/reference-data/datasets/queries.ts'
-import { hashTypeContent, toTypeContent } from '#modules/reference-data/types/dataset-type.ts'
-import { insertType, type TypeRow } from '#modules/reference-data/types/queries.ts'
-import { publishStaged, stageRows } from '#modules/reference-data/versions/publish.ts'
+import { activationStore, datasetStore, staging, typeStore, versionStore } from '#modules/definitions/index.ts'
+
 import { type CompiledType, compileType } from '#registry/types/compile-type.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import type { TestApp } from './test-app.ts'
@@ -49,11 +46,11 @@ export interface Rating {
 export class SharedList {
   readonly list_key: string
   readonly #w: TestApp
-  readonly #dataset: DatasetRow
-  #type: TypeRow
+  readonly #dataset: datasetStore.DatasetRow
+  #type: typeStore.TypeRow
   #compiled: CompiledType
 
-  private constructor(w: TestApp, dataset: DatasetRow, type: TypeRow) {
+  private constructor(w: TestApp, dataset: datasetStore.DatasetRow, type: typeStore.TypeRow) {
     this.#w = w
     this.list_key = dataset.list_key
     this.#dataset = dataset
@@ -65,30 +62,34 @@ export class SharedList {
   async publishTypeVersion(properties: Record<string, object>): Promise<void> {
     const { schema } = ratingType
     const changed = { ...schema, properties: { ...schema.properties, ...properties } }
-    const definition = toTypeContent({ ...ratingType, schema: changed })
+    const definition = typeStore.toTypeContent({ ...ratingType, schema: changed })
     const next = {
       type_key: this.#type.type_key,
       type_version: this.#type.type_version + 1,
       definition,
-      definition_hash: hashTypeContent(definition),
+      definition_hash: typeStore.hashTypeContent(definition),
       compatibility: 'none' as const,
     }
-    this.#type = (await asOperator(this.#w, (tx) => insertType(tx, next))) as TypeRow
+    this.#type = (await asOperator(this.#w, (tx) => typeStore.insertType(tx, next))) as typeStore.TypeRow
     this.#compiled = compileRow(this.#type)
   }
 
-  static async create(w: TestApp, overlay_policy: OverlayPolicy, entries: readonly Rating[]): Promise<SharedList> {
+  static async create(
+    w: TestApp,
+    overlay_policy: datasetStore.OverlayPolicy,
+    entries: readonly Rating[],
+  ): Promise<SharedList> {
     const list_key = `shared-${uuidv7().slice(-12)}`
-    const definition = toTypeContent(ratingType)
+    const definition = typeStore.toTypeContent(ratingType)
     const list = await asOperator(w, async (tx) => {
-      const type = await insertType(tx, {
+      const type = await typeStore.insertType(tx, {
         type_key: list_key,
         type_version: 1,
         definition,
-        definition_hash: hashTypeContent(definition),
+        definition_hash: typeStore.hashTypeContent(definition),
         compatibility: 'backward',
       })
-      const dataset = await insertDataset(tx, {
+      const dataset = await datasetStore.insertDataset(tx, {
         dataset_id: uuidv7(),
         family: 'list',
         list_key,
@@ -98,7 +99,7 @@ export class SharedList {
         title: 'Shared ratings',
         overlay_policy,
       })
-      return new SharedList(w, dataset as DatasetRow, type as TypeRow)
+      return new SharedList(w, dataset as datasetStore.DatasetRow, type as typeStore.TypeRow)
     })
     await list.publish(entries)
     return list
@@ -112,22 +113,22 @@ export class SharedList {
         if (!('key' in prepared)) throw new Error(`not an entry: ${JSON.stringify(prepared)}`)
         return { ...prepared, row: index + 1 }
       })
-      const made = await publishStaged(tx, {
+      const made = await versionStore.publishStaged(tx, {
         dataset: this.#dataset,
         type: this.#type,
-        content: await stageRows(tx, rows),
+        content: await staging.stageRows(tx, rows),
         origin: 'inline',
         provenance: {},
         guards: null,
       })
       if (made === 'unchanged') throw new Error('a version was expected')
-      await activateVersion(tx, { list_key: this.list_key, version: made.version, reason: 'published' })
+      await activationStore.activateVersion(tx, { list_key: this.list_key, version: made.version, reason: 'published' })
       return made.version
     })
   }
 }
 
-const compileRow = ({ type_key, type_version, definition }: TypeRow): CompiledType =>
+const compileRow = ({ type_key, type_version, definition }: typeStore.TypeRow): CompiledType =>
   compileType({ type_key, type_version, ...definition } as TypeDefinition)
 
 const asOperator = <T>(w: TestApp, body: (tx: Tx) => Promise<T>): Promise<T> =>

@@ -18,7 +18,10 @@ import { createSilentLog, type Log } from '#kernel/log.ts'
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
+import { updateApprovalRules } from './approval-rules.ts'
+import { createCaller } from './caller.ts'
 import { projectRoot, type RoleName, TEMPLATE, TEST_MASTER_KEY } from './database.ts'
+import { countResource } from './resource-counts.ts'
 import { threadsDir } from './threads.ts'
 
 export interface TestAppOptions {
@@ -69,6 +72,7 @@ export async function cloneDatabase(): Promise<Record<RoleName, pg.ClientConfig>
       await client.end()
     }
   }
+  countResource('database')
   await admin(`create database ${database} template ${TEMPLATE} owner app_owner`)
   await admin(`grant connect on database ${database} to app, worker, steward, migrator`)
   const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
@@ -172,39 +176,9 @@ export async function startTestApp(options: TestAppOptions = {}) {
     return { user_id, principal, token: await token({ tenant_id, principal, roles: held }) }
   }
 
-  /** Sets the approval policy without the checks of the API, for tenants whose people exist only in their tokens. */
+  /** Sets the approval policy without the checks of the API. */
   const setApprovalRules = (tenant_id: string, rules: readonly object[]) =>
-    runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
-      tx.run('update app.approval_policy set rules = $2::jsonb, revision = revision + 1 where tenant_id = $1', [
-        tenant_id,
-        JSON.stringify(rules),
-      ]),
-    )
-
-  const call = async (at: string, options: CallOptions = {}): Promise<Reply> => {
-    const { token: bearer, body, headers = {}, payload, address } = options
-    const [method, url] = at.split(' ') as ['GET', string]
-    const content = body === undefined ? payload : JSON.stringify(body)
-    const reply = await server.app.inject({
-      method,
-      url: url.startsWith('/api/') ? url : `/api${url}`,
-      headers: {
-        ...(bearer && { authorization: `Bearer ${bearer}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(content !== undefined && { payload: content }),
-      ...(address !== undefined && { remoteAddress: address }),
-    })
-    const isJson = /^application\/(problem\+)?json/.test(String(reply.headers['content-type']))
-    return {
-      status: reply.statusCode,
-      headers: reply.headers,
-      text: reply.body,
-      bytes: reply.rawPayload,
-      json: isJson ? reply.json() : undefined,
-    }
-  }
+    runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) => updateApprovalRules(tx, tenant_id, rules))
 
   return {
     runtime,
@@ -218,7 +192,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     token,
     person,
     setApprovalRules,
-    call,
+    call: createCaller(server),
     listen: async () => `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`,
     close: async () => {
       await server.close()

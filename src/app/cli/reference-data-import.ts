@@ -6,34 +6,24 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import {
-  assertHeadVersion,
-  type DatasetRow,
   type DeltaRequest,
-  findSharedDataset,
-  findType,
   findTypeMismatch,
   importRows,
   indexVersion,
-  insertDataset,
   needsIndex,
-  type OverlayPolicy,
-  type Publication,
-  publishStaged,
   readSource,
   resolveDelta,
-  type TypeRow,
   toImportCounts,
   toStagedContent,
-  toTypeDefinition,
-  type VersionRow,
   withDefaultColumns,
 } from '#modules/reference-data/index.ts'
 import type { Adapter, Reject } from '#registry/adapter.ts'
 import { findOptionFaults } from '#registry/adapter-options.ts'
 import { adapters } from '#registry/adapters/index.ts'
 import type { TreeSource } from '#registry/content/stored-tree.ts'
-import type { ImportTotals } from '#registry/import/order.ts'
+import type { ImportTotals } from '#registry/import/import-messages.ts'
 import { type Arguments, type Command, type Invocation, parseInteger, type Terminal, UsageError } from './command.ts'
 import { findNearest } from './help.ts'
 import { DELTA_OPTIONS, readDelta } from './import-delta.ts'
@@ -60,7 +50,7 @@ const TITLE_MAX = 200
 const adapterKeys = [...adapters.keys()].sort()
 /** So many names of adapters fit on the first line of help. */
 const HELP_ADAPTERS = 8
-const overlayPolicies: readonly OverlayPolicy[] = ['none', 'add_only', 'tighten_only', 'free']
+const overlayPolicies: readonly datasetStore.OverlayPolicy[] = ['none', 'add_only', 'tighten_only', 'free']
 
 export const referenceDataImport: Command = {
   name: 'reference-data import',
@@ -119,7 +109,7 @@ interface ListImportRequest {
   readonly registers: {
     readonly type_key: string
     readonly title: string
-    readonly overlay_policy: OverlayPolicy
+    readonly overlay_policy: datasetStore.OverlayPolicy
   } | null
   readonly label: string | null
   readonly note: string | null
@@ -213,14 +203,14 @@ function readRegistration(args: Arguments): ListImportRequest['registers'] {
 async function importShared(lists: SharedLists, request: ListImportRequest, terminal: Terminal): Promise<number> {
   const { list, type } = await lists.read((tx) => findTarget(tx, request))
   if (list) {
-    assertHeadVersion(list, request.expected_head)
+    versionStore.assertHeadVersion(list, request.expected_head)
     terminal.note(await lists.read((tx) => describeListStatus(tx, list)))
   } else terminal.note(`${request.list_key} is new; it will be registered as a list of ${type.type_key}.`)
 
   const source = new HashedFile(request.file)
   const rejects = new RejectReport(request.rejects_file)
   let reported_ms = Date.now()
-  const definition = toTypeDefinition(type)
+  const definition = typeStore.toTypeDefinition(type)
   const outputs = readSource({ threads: { scriptPath: builtScript } }, source.read(), {
     adapter_key: request.adapter.key,
     file_name: path.basename(request.file),
@@ -270,29 +260,29 @@ const builtScript = (name: string): string => path.join(import.meta.dirname, `${
 async function findTarget(
   tx: Tx,
   { list_key, registers, adapter }: ListImportRequest,
-): Promise<{ list: DatasetRow | null; type: TypeRow }> {
+): Promise<{ list: datasetStore.DatasetRow | null; type: typeStore.TypeRow }> {
   const list = registers
-    ? ((await findSharedDataset(tx, list_key)) ?? null)
+    ? ((await datasetStore.findSharedDataset(tx, list_key)) ?? null)
     : await requireList(tx, list_key, 'A new list is registered with --type and --title.')
   if (list && registers) throw new Error(`${list_key} exists already; leave --type, --title and --overlay-policy out.`)
   if (list?.state === 'archived') throw new Error(`${list_key} is archived.`)
   const type_key = list?.type_key ?? (registers?.type_key as string)
   const misfit = findTypeMismatch(adapter, type_key)
   if (misfit) throw new Error(misfit)
-  const type = await findType(tx, type_key)
+  const type = await typeStore.findType(tx, type_key)
   if (!type) throw new Error(`There is no shared type "${type_key}"; "reference-data types --shared" lists them.`)
   return { list, type }
 }
 
 interface PublishResult {
-  readonly version: VersionRow | 'unchanged'
+  readonly version: versionStore.VersionRow | 'unchanged'
   readonly put: ActivationResult | null
 }
 
 interface PublishContext {
   readonly order: ListImportRequest
-  readonly list: DatasetRow | null
-  readonly type: TypeRow
+  readonly list: datasetStore.DatasetRow | null
+  readonly type: typeStore.TypeRow
   readonly totals: ImportTotals
   readonly tree: TreeSource
   readonly source: HashedFile
@@ -325,7 +315,7 @@ async function publish(tx: Tx, publishing: PublishContext): Promise<PublishResul
     files: totals.files,
     ...(resolved && { delta: { ...resolved.counts, removed_by: order.delta?.removed.marker ?? null } }),
   }
-  const publication: Publication = {
+  const publication: versionStore.Publication = {
     dataset,
     type,
     content: resolved?.content ?? { ...toStagedContent(totals), tree },
@@ -338,7 +328,7 @@ async function publish(tx: Tx, publishing: PublishContext): Promise<PublishResul
     guards: dataset.guards,
     override: order.override_reason === null ? null : { by: tx.actor, reason: order.override_reason },
   }
-  const version = await publishStaged(tx, publication, resolved?.exchange)
+  const version = await versionStore.publishStaged(tx, publication, resolved?.exchange)
   if (version === 'unchanged') return { version, put: null }
   await recordSharedListEvent(tx, 'importSharedList', order.list_key, {
     version: version.version,
@@ -352,10 +342,14 @@ async function publish(tx: Tx, publishing: PublishContext): Promise<PublishResul
   return { version, put }
 }
 
-async function register(tx: Tx, { list_key, registers }: ListImportRequest, type: TypeRow): Promise<DatasetRow> {
+async function register(
+  tx: Tx,
+  { list_key, registers }: ListImportRequest,
+  type: typeStore.TypeRow,
+): Promise<datasetStore.DatasetRow> {
   const { title, overlay_policy } = registers as NonNullable<ListImportRequest['registers']>
   const { tenant_id: type_tenant_id, type_key } = type
-  const list = await insertDataset(tx, {
+  const list = await datasetStore.insertDataset(tx, {
     dataset_id: uuidv7(),
     family: 'list',
     list_key,
@@ -366,7 +360,7 @@ async function register(tx: Tx, { list_key, registers }: ListImportRequest, type
     overlay_policy,
   })
   await recordSharedListEvent(tx, 'registerSharedList', list_key, { type_key, title, overlay_policy })
-  return list as DatasetRow
+  return list as datasetStore.DatasetRow
 }
 
 /** Which files were read and how, and what is doubtful about them; also when a guard stops the import afterwards. */
@@ -380,7 +374,7 @@ function printSource(terminal: Terminal, { files, warnings }: ImportTotals): voi
 function printResult(
   terminal: Terminal,
   order: ListImportRequest,
-  version: VersionRow | 'unchanged',
+  version: versionStore.VersionRow | 'unchanged',
   put: ActivationResult | null,
 ): void {
   if (version === 'unchanged') {

@@ -1,5 +1,6 @@
 /** `reference-data index --shared`: builds what long lists need to be searched, compared and proved quickly, where it is missing. */
-import { findVersion, indexVersion, needsIndex } from '#modules/reference-data/index.ts'
+import { versionStore } from '#modules/definitions/index.ts'
+import { indexVersion, needsIndex } from '#modules/reference-data/index.ts'
 import type { Command } from './command.ts'
 import { listSharedLists, readScope, requireList, SHARED_OPTION, withSharedLists } from './shared-list.ts'
 
@@ -19,7 +20,10 @@ import or this command; until then a search looks at every entry. Safe to repeat
       const lists = list_key ? [await read((tx) => requireList(tx, list_key))] : await read(listSharedLists)
       let indexed = 0
       for (const list of lists) {
-        const head = list.head_version === 0 ? undefined : await read((tx) => findVersion(tx, list, list.head_version))
+        const head =
+          list.head_version === 0
+            ? undefined
+            : await read((tx) => versionStore.findVersion(tx, list, list.head_version))
         if (!head || !needsIndex(head)) continue
         invocation.terminal.note(`${list.list_key}: ${head.entry_count.toLocaleString('en')} entries`)
         await indexVersion({ read, write, onBatch: async () => {} }, head)

@@ -2,16 +2,8 @@
  * `reference-data list|types|activate|schedule|rollback|diff|withdraw --shared`: the operator's hand on the lists that all
  * tenants share, through the same functions as the API. Importing has a file of its own.
  */
-import {
-  assertNotInForce,
-  countDifferences,
-  findActivationInForce,
-  listDifferences,
-  listTypes,
-  parseDifference,
-  rollBack,
-  updateVersionState,
-} from '#modules/reference-data/index.ts'
+import { activationStore, differenceStore, typeStore, versionStore } from '#modules/definitions/index.ts'
+
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { type Command, type Invocation, type Option, parseInteger, UsageError } from './command.ts'
 import { formatTable } from './format-table.ts'
@@ -71,7 +63,7 @@ export const referenceDataTypes: Command = {
   run: async (invocation) => {
     const scope = readScope(invocation)
     return withSharedLists(invocation, scope, async ({ read }) => {
-      const types = await read((tx) => listTypes(tx, 'own', null, MAX_LISTED))
+      const types = await read((tx) => typeStore.listTypes(tx, 'own', null, MAX_LISTED))
       const rows = types.map(({ type_key, type_version, definition }) => ({
         type_key,
         type_version,
@@ -188,9 +180,9 @@ Example:
         return version
       })
       const { from, activation, revoked } = await write(async (tx) => {
-        const before = await findActivationInForce(tx, 'list', list_key, 'base')
+        const before = await activationStore.findActivationInForce(tx, 'list', list_key, 'base')
         const keep_scheduled = args.flag('keep-scheduled')
-        const made = await rollBack(tx, { list_key, to_version, reason, keep_scheduled })
+        const made = await activationStore.rollBack(tx, { list_key, to_version, reason, keep_scheduled })
         await recordSharedListEvent(tx, 'rollBackSharedList', list_key, {
           from: before?.version ?? null,
           to: made.activation.version,
@@ -209,7 +201,11 @@ Example:
         if (from !== to)
           terminal.note(
             formatSummary(
-              await countDifferences((body) => body(tx), { ...list, version: from }, { ...list, version: to }),
+              await differenceStore.countDifferences(
+                (body) => body(tx),
+                { ...list, version: from },
+                { ...list, version: to },
+              ),
             ),
           )
         terminal.note(await describeListStatus(tx, list))
@@ -245,8 +241,8 @@ Example:
         const found = await requireVersion(tx, list, wanted)
         if (found.state === 'withdrawn')
           throw new Error(`Version ${found.version} of ${list_key} is withdrawn already.`)
-        await assertNotInForce(tx, list, found.version)
-        await updateVersionState(tx, list, found.version, 'withdrawn')
+        await activationStore.assertNotInForce(tx, list, found.version)
+        await versionStore.updateVersionState(tx, list, found.version, 'withdrawn')
         await recordSharedListEvent(tx, 'withdrawSharedVersion', list_key, {
           version: found.version,
           content_hash: found.content_hash,
@@ -287,12 +283,18 @@ Example:
         const list = await requireList(tx, list_key)
         const [one, other] = [await requireVersion(tx, list, from), await requireVersion(tx, list, to)]
         const range = { from: one.version, to: other.version }
-        const rows = await listDifferences(tx, list, range, { after: null, prefix: null }, limit)
-        return { one, other, range, rows, summary: await countDifferences((body) => body(tx), one, other) }
+        const rows = await versionStore.listDifferences(tx, list, range, { after: null, prefix: null }, limit)
+        return {
+          one,
+          other,
+          range,
+          rows,
+          summary: await differenceStore.countDifferences((body) => body(tx), one, other),
+        }
       })
       const { one, other, range, summary } = found
       const items = found.rows.map((row) => {
-        const [before, after] = parseDifference(row)
+        const [before, after] = versionStore.parseDifference(row)
         const op = before ? (after ? 'changed' : 'removed') : 'added'
         return { op, key: row.key, before, after, changes: before && after ? listFieldChanges(before, after) : [] }
       })

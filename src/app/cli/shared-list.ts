@@ -8,19 +8,8 @@ import type { Database, Scope, Tx } from '#kernel/database/tx.ts'
 import { Problem, problems } from '#kernel/problem.ts'
 import { hasVisibleText } from '#kernel/schema.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
-import {
-  activateVersion,
-  countDifferences,
-  type DatasetRow,
-  findActivationInForce,
-  findSharedDataset,
-  findVersion,
-  insertOperatorEvent,
-  listDatasets,
-  listScheduledActivations,
-  referenceData,
-  type VersionRow,
-} from '#modules/reference-data/index.ts'
+import { activationStore, datasetStore, differenceStore, seeding, versionStore } from '#modules/definitions/index.ts'
+import { referenceData } from '#modules/reference-data/index.ts'
 import { type Invocation, type Option, UsageError } from './command.ts'
 import { findNearest } from './help.ts'
 import { withOperator } from './operator.ts'
@@ -95,14 +84,14 @@ function toTerminalError(error: unknown): unknown {
 }
 
 export const recordSharedListEvent = (tx: Tx, operation: string, list_key: string, detail: Record<string, unknown>) =>
-  insertOperatorEvent(tx, { operation, subject: `list:${list_key}`, detail: canonicalJson(detail) })
+  seeding.insertOperatorEvent(tx, { operation, subject: `list:${list_key}`, detail: canonicalJson(detail) })
 
 const MAX_LISTED = 1000
 export const listSharedLists = (tx: Tx) =>
-  listDatasets(tx, { origin: 'own', state: null, type_key: null, key_prefix: null }, null, MAX_LISTED)
+  datasetStore.listDatasets(tx, { origin: 'own', state: null, type_key: null, key_prefix: null }, null, MAX_LISTED)
 
-export async function requireList(tx: Tx, list_key: string, otherwise = ''): Promise<DatasetRow> {
-  const found = await findSharedDataset(tx, list_key)
+export async function requireList(tx: Tx, list_key: string, otherwise = ''): Promise<datasetStore.DatasetRow> {
+  const found = await datasetStore.findSharedDataset(tx, list_key)
   if (found) return found
   const keys = (await listSharedLists(tx)).map((list) => list.list_key)
   const near = findNearest(list_key, keys)
@@ -111,8 +100,12 @@ export async function requireList(tx: Tx, list_key: string, otherwise = ''): Pro
 }
 
 /** By number or label. */
-export async function requireVersion(tx: Tx, list: DatasetRow, version: string): Promise<VersionRow> {
-  const found = await findVersion(tx, list, version)
+export async function requireVersion(
+  tx: Tx,
+  list: datasetStore.DatasetRow,
+  version: string,
+): Promise<versionStore.VersionRow> {
+  const found = await versionStore.findVersion(tx, list, version)
   if (found) return found
   const there = list.head_version === 0 ? 'it has none yet' : `it has 1 to ${list.head_version}`
   throw new Error(`${list.list_key} has no version "${version.slice(0, 100)}"; ${there}.`)
@@ -166,8 +159,8 @@ export async function activateSharedVersion(
   version: number,
   moment: ActivationTime,
 ): Promise<ActivationResult> {
-  const before = await findActivationInForce(tx, 'list', list_key, 'base')
-  const { effective_from } = await activateVersion(tx, {
+  const before = await activationStore.findActivationInForce(tx, 'list', list_key, 'base')
+  const { effective_from } = await activationStore.activateVersion(tx, {
     list_key,
     version,
     reason: moment.reason,
@@ -184,24 +177,24 @@ export async function activateSharedVersion(
 }
 
 /** One line: newest version, what is in force, and what is coming. */
-export async function describeListStatus(tx: Tx, { list_key, head_version }: DatasetRow): Promise<string> {
-  const in_force = (await findActivationInForce(tx, 'list', list_key, 'base'))?.version ?? 'none'
-  const pending = await listScheduledActivations(tx, 'list', list_key)
+export async function describeListStatus(tx: Tx, { list_key, head_version }: datasetStore.DatasetRow): Promise<string> {
+  const in_force = (await activationStore.findActivationInForce(tx, 'list', list_key, 'base'))?.version ?? 'none'
+  const pending = await activationStore.listScheduledActivations(tx, 'list', list_key)
   const coming = pending.map(({ version, effective_from }) => `version ${version} from ${effective_from}`)
   return `${list_key}: newest version ${head_version || 'none'}, in force ${in_force}, pending ${coming.join(', ') || 'none'}.`
 }
 
 /** What putting `to` in place of what is in force would change. */
-export async function describeActivationChange(tx: Tx, list: DatasetRow, to: number): Promise<string> {
-  const from = (await findActivationInForce(tx, 'list', list.list_key, 'base'))?.version
+export async function describeActivationChange(tx: Tx, list: datasetStore.DatasetRow, to: number): Promise<string> {
+  const from = (await activationStore.findActivationInForce(tx, 'list', list.list_key, 'base'))?.version
   if (!from) return `Nothing is in force yet; version ${to} would be the first.`
   if (from === to) return `Version ${to} is in force already.`
-  return `From version ${from} to ${to}: ${formatSummary(await countDifferences((body) => body(tx), { ...list, version: from }, { ...list, version: to }))}`
+  return `From version ${from} to ${to}: ${formatSummary(await differenceStore.countDifferences((body) => body(tx), { ...list, version: from }, { ...list, version: to }))}`
 }
 
 const MAX_LISTED_FIELDS = 8
 
-type Summary = Awaited<ReturnType<typeof countDifferences>>
+type Summary = Awaited<ReturnType<typeof differenceStore.countDifferences>>
 
 export function formatSummary({ added, removed, changed, fields }: Summary): string {
   const shown = fields.slice(0, MAX_LISTED_FIELDS).map(({ pointer, changed: times }) => `${pointer} ${times}`)

@@ -1,6 +1,6 @@
 /**
- * The analysis against brute force: random tables over spaces small enough to try every input with the engine itself. What is
- * reported is real, and where nothing is reported there is nothing.
+ * Compares the analysis with brute force: random tables over spaces small enough to decide every input with the engine. Every
+ * reported fault exists, and every existing fault is reported.
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const lists = buildLists(
   buildList('countries', { AT: { group: 'near' }, FR: { group: 'near' }, US: { group: 'far' } }),
 )
 
-/** An input, tests on it, and every value that can matter: literals of the tests lie well inside of what is tried. */
+/** An input, tests on it, and all relevant values, which include those around the literals of the tests. */
 interface Column {
   readonly input: Input
   readonly tests: readonly string[]
@@ -168,7 +168,7 @@ function everyInput(inputs: readonly Input[]): Inputs[] {
   )
 }
 
-/** What is wrong with the table, from deciding every input with each row alone. */
+/** The faults of the table, found by deciding every input with each row alone. */
 function bruteForce(trial: Trial, space: readonly Inputs[]) {
   const { table } = trial
   const alone = table.rows.map((row) => {
@@ -176,7 +176,7 @@ function bruteForce(trial: Trial, space: readonly Inputs[]) {
     return bindOrThrow(matrixOf(trial, { ...rest, hit_policy: 'first', rows: [row] }), lists)
   })
   const fires = space.map((inputs) => {
-    // A first factor without a score leaves nothing to the table.
+    // When the first factor has no score the table is not evaluated.
     if (trial.with_factor && inputs['kind'] === 'c') return null
     return alone.flatMap((each, row) => (each.decide(inputs).ok ? [row] : []))
   })
@@ -206,7 +206,7 @@ const SHOWS: Readonly<Record<string, string>> = {
   list_key_missing: 'list_key_missing',
 }
 
-test('reported faults are real, and silence means that there are none', () => {
+test('reports every fault and only real ones', () => {
   fc.assert(
     fc.property(trials, (trial) => {
       const { table, with_factor } = trial

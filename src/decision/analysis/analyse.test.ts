@@ -17,11 +17,11 @@ const shownBy = (definition: Definition, { example }: Finding, to: BoundLists = 
   return decision.ok ? [] : summarizeFindings(decision.findings)
 }
 
-test('a complete matrix has no finding', () => {
+test('reports nothing for a complete matrix', () => {
   expect(analyseExample(matrix)).toEqual([])
 })
 
-test('a gap is told with an input that falls into it', () => {
+test('reports a gap with an example input', () => {
   const definition = buildMatrix(
     [age, kind],
     [
@@ -48,7 +48,7 @@ test('a gap is told with an input that falls into it', () => {
   expect(shownBy(definition, findings[0] as Finding)).toEqual(['no_row_fires /factors/0/table'])
 })
 
-test('an overlap, an unreachable row and a needless otherwise are told', () => {
+test('reports an overlap, an unreachable row and an unused otherwise', () => {
   const rows = [['< 18'], ['>= 17'], ['> 200']]
   const findings = analyseExample(buildMatrix([age], [buildTableFactor(['age'], rows)]))
   expect(summarizeFindings(findings)).toEqual([
@@ -60,16 +60,16 @@ test('an overlap, an unreachable row and a needless otherwise are told', () => {
     hit_policy: 'first',
     otherwise: { then: [0], reason: 'Otherwise.' },
   })
-  const told = analyseExample(buildMatrix([age], [first]))
-  expect(summarizeFindings(told)).toEqual([
+  const reported = analyseExample(buildMatrix([age], [first]))
+  expect(summarizeFindings(reported)).toEqual([
     'otherwise_never /factors/0/table/otherwise',
     'row_never /factors/0/table/rows/1',
   ])
-  expect(told.map(({ severity }) => severity)).toEqual(['warning', 'error'])
-  expect(told[1]?.message).toContain('wherever it fires, another row counts before it')
+  expect(reported.map(({ severity }) => severity)).toEqual(['warning', 'error'])
+  expect(reported[1]?.message).toContain('wherever it fires, another row counts before it')
 })
 
-test('policy values are compared as the lists have them', () => {
+test('compares policy values from lists', () => {
   const score = (key: string) => ({ list_key: 'levels', key, field: 'score_bps' })
   const rows = [
     { key: 'a', when: ['< 18'], then: [score('low')] },
@@ -82,7 +82,7 @@ test('policy values are compared as the lists have them', () => {
   expect(analyseExample(definition, buildLists(bands, same))).toEqual([])
 })
 
-describe('factors that are no tables', () => {
+describe('factors that are not tables', () => {
   const country: Input = { name: 'country', title: 'Country', type: 'enum', values: ['DE', 'XX'] }
   const lookup = (more: object = {}): Factor => ({
     key: 'country',
@@ -95,7 +95,7 @@ describe('factors that are no tables', () => {
     ...more,
   })
 
-  test('every allowed value is on the list, or there is a default', () => {
+  test('requires every allowed value on the list, or a default', () => {
     const definition = buildMatrix([country, age], [lookup()])
     const findings = analyseExample(definition)
     expect(summarizeFindings(findings)).toEqual(['list_key_missing /factors/0'])
@@ -108,7 +108,7 @@ describe('factors that are no tables', () => {
     expect(shownBy(text, analyseExample(text)[0] as Finding)).toEqual(['list_key_missing /factors/0'])
   })
 
-  test('an entry without a score is found, wherever it stands on the list', () => {
+  test('finds an entry without a score at any position of the list', () => {
     const broken = buildLists(
       bands,
       buildList('jurisdiction-risk', { DE: { score_bps: 1 }, XX: { score_bps: 'high' } }),
@@ -119,7 +119,7 @@ describe('factors that are no tables', () => {
     expect(shownBy(definition, findings[0] as Finding, broken)).toEqual(['not_a_score /factors/0'])
   })
 
-  test('an empty list of items is an allowed input too', () => {
+  test('includes an empty list as input', () => {
     const { values: _, ...any } = country
     const definition = buildMatrix([{ ...any, type: 'list', one_of: { list_key: 'jurisdiction-risk' } }], [lookup()])
     const findings = analyseExample(definition)
@@ -127,7 +127,7 @@ describe('factors that are no tables', () => {
     expect(findings[0]?.example).toEqual({ country: [] })
   })
 
-  test('keys of several parts are gone through together', () => {
+  test('combines the parts of composite keys', () => {
     const pairs = buildLists(bands, buildList('pairs', { 'a|1': { s: 1 }, 'a|2': { s: 2 }, 'b|1': { s: 3 } }))
     const few: Input = { name: 'n', title: 'N', type: 'integer', minimum: 1, maximum: 2 }
     const definition = buildMatrix([kind, few], [lookup({ list_key: 'pairs', inputs: ['kind', 'n'], field: 's' })])
@@ -136,7 +136,7 @@ describe('factors that are no tables', () => {
     expect(analyseExample({ ...definition, inputs: [kind, { ...few, maximum: 1 }] }, pairs)).toEqual([])
   })
 
-  test('a score map without a value it may meet', () => {
+  test('reports a score map that lacks a possible value', () => {
     const scores: Factor = {
       key: 'kind',
       title: 'Kind',
@@ -152,8 +152,8 @@ describe('factors that are no tables', () => {
     expect(analyseExample(buildMatrix([kind], [{ ...scores, scores: { a: 1, b: 2 } }]))).toEqual([])
   })
 
-  test('an example is not spoilt by a factor that fails before', () => {
-    // The first value of `country` would fail in the first factor.
+  test('chooses an example that does not fail in an earlier factor', () => {
+    // The first value of `country` fails in the first factor.
     const values = { ...country, values: ['XX', 'DE'] }
     const definition = buildMatrix([values, age], [lookup(), buildTableFactor(['age'], [['< 18']])])
     const gap = analyseExample(definition).find(({ code }) => code === 'table_gap') as Finding
@@ -161,7 +161,7 @@ describe('factors that are no tables', () => {
   })
 })
 
-test('a default that its list does not allow is told', () => {
+test('reports a default that its list does not allow', () => {
   const input: Input = {
     name: 'c',
     title: 'C',
@@ -176,7 +176,7 @@ test('a default that its list does not allow is told', () => {
   expect(analyseExample({ ...definition, inputs: [{ ...input, default: 'DE' }] })).toEqual([])
 })
 
-test('where a factor has no score, its table has no gap', () => {
+test('reports no gap where a tested factor has no score', () => {
   const first: Factor = {
     key: 'first',
     title: 'First',
@@ -201,7 +201,7 @@ describe('a matrix as a whole', () => {
   })
   const table = buildTableFactor(['age'], [['< 18'], ['>= 18']])
 
-  test('triggers that can never fire are warnings', () => {
+  test('warns of triggers that can never fire', () => {
     const never = [
       trigger('age', '> 150'),
       trigger('age', '> 20', '< 10'),
@@ -220,7 +220,7 @@ describe('a matrix as a whole', () => {
     expect(findings.every(({ severity }) => severity === 'warning')).toBe(true)
   })
 
-  test('scores that may sum beyond a score are shown', () => {
+  test('reports sums that may exceed the maximum score', () => {
     const one = buildTableFactor(['age'], [['< 18'], ['>= 18']], {
       rows: [
         { key: 'a', when: ['< 18'], then: [6000] },
@@ -250,13 +250,13 @@ describe('a matrix as a whole', () => {
     expect(analyseExample(buildMatrix([kind], [bothByKind, opposed], { aggregation: 'sum' }))).toEqual([])
   })
 
-  test('lists that do not fit are told as the engine tells them', () => {
+  test('reports unsuitable lists with the findings of the engine', () => {
     const gap = buildList('risk-bands', { low: { band: 'low', from_bps: 0, to_bps: 5 } })
     expect(summarizeFindings(analyseExample(buildMatrix([age], [table]), buildLists(gap)))).toEqual(['band_gap /bands'])
   })
 })
 
-test('a rule may miss: a gap is no fault of it, an overlap is', () => {
+test('reports an overlap of a rule, but not a gap', () => {
   const rule = (hit_policy: DecisionTable['hit_policy'], rows: readonly (readonly string[])[]): Definition => ({
     family: 'rule',
     inputs: [age],

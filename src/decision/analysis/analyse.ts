@@ -1,7 +1,7 @@
 /**
- * The proof that a definition decides everything it may be asked, for the versions of lists in force: no gap, no forbidden
- * overlap, no row that never counts, no allowed value without its score. Every fault comes with inputs that show it; what is
- * too large to be gone through is said to be so, never passed as proved.
+ * Proves that a definition decides every valid input with the list versions in force: no gap, no forbidden overlap, no unreachable
+ * row, no allowed value without a score. Every fault has example inputs. A definition that is too large to enumerate is reported as
+ * not provable.
  */
 import { buildBoundLayout } from '../engine-1/bound-layout.ts'
 import type { BoundDefinition, BoundLists, CompiledDefinition, Finding } from '../model.ts'
@@ -13,10 +13,10 @@ import { analyseSum, analyseTriggers } from './matrix-findings.ts'
 import { MAX_BOXES } from './sweep.ts'
 import { analyseTable } from './table-findings.ts'
 
-/** Of all its tables together: so that no definition keeps its reader busy for long. */
+/** Limit for all tables of a definition together, so that the analysis takes a bounded time. */
 const MAX_BOXES_OF_DEFINITION = 5 * MAX_BOXES
 
-/** Lists that do not fit the definition are found when it is bound; those findings are given then, and no others. */
+/** When binding finds unsuitable lists, only those findings are returned. */
 export function analyseDefinition(compiled: CompiledDefinition, lists: BoundLists): Finding[] {
   const bound = compiled.bind(lists)
   if (!isBound(bound)) return [...bound]
@@ -37,9 +37,9 @@ export function analyseDefinition(compiled: CompiledDefinition, lists: BoundList
     ...definition.factors.flatMap((factor, index) => {
       const pointer = `/factors/${index}`
       if (factor.form === 'table') return table(`${pointer}/table`, true)
-      return reportUnanalysable(pointer, () => analyseFactor(factor, index, layout, lists, examples))
+      return reportUnanalysable(pointer, () => analyseFactor(index, layout, lists, examples))
     }),
-    ...reportUnanalysable('/aggregation', () => analyseSum(definition, layout, lists, bound, examples)),
+    ...reportUnanalysable('/aggregation', () => analyseSum(layout, lists, bound, examples)),
     ...analyseTriggers(definition, layout, lists),
   ]
 }

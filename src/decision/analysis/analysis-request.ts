@@ -1,6 +1,6 @@
 /**
- * Work on a definition as plain data: the definition, and what its lists give it. It can be handed to another thread, and what
- * is found there is what would be found here.
+ * An analysis request as plain data: the definition and its list entries. It can be sent to another thread and gives the same result
+ * there.
  */
 import { deserialize, serialize } from 'node:v8'
 import type { BoundList, BoundLists, CompiledDefinition, Definition, ListEntry } from '../model.ts'
@@ -11,7 +11,7 @@ export interface ListSnapshot {
   readonly content_hash: string
   readonly overlay_hash: string | null
   readonly entries: readonly ListEntry[]
-  /** False: these are only the entries that the definition names, of a list too large to be held. */
+  /** False: only the entries that the definition names, of a list too large to load. */
   readonly whole: boolean
 }
 
@@ -34,14 +34,14 @@ export function buildAnalysisRequest(
   return { engine, definition, lists: [...lists.values()].map(plain) }
 }
 
-/** The same written out part by part: handing it over whole would hold up for long whoever does so. */
+/** The same serialized in parts: a structured clone of the whole would block the event loop. */
 export interface SerializedRequest {
   readonly engine: number
   readonly definition: Uint8Array<ArrayBuffer>
   readonly lists: readonly Uint8Array<ArrayBuffer>[]
 }
 
-/** Gives the event loop back after each part. */
+/** Yields to the event loop after each part. */
 export async function serializeRequest({ engine, definition, lists }: AnalysisRequest): Promise<SerializedRequest> {
   const written = async (part: Definition | ListSnapshot) => {
     const bytes = serialize(part) as Uint8Array<ArrayBuffer>
@@ -53,7 +53,7 @@ export async function serializeRequest({ engine, definition, lists }: AnalysisRe
   return { engine, definition: await written(definition), lists: packed }
 }
 
-/** What is handed over with it, instead of copied. */
+/** Buffers that are transferred instead of copied. */
 export const listTransferables = ({ definition, lists }: SerializedRequest): ArrayBuffer[] =>
   [definition, ...lists].map(({ buffer }) => buffer)
 

@@ -1,4 +1,4 @@
-/** What the thread finds is what is found here; what it cannot find within its limits is never taken for proved. */
+/** The thread gives the same results as a direct call; what exceeds its limits is never reported as proved. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -71,7 +71,7 @@ const named: Factor = {
   on_missing: 'fail',
 }
 
-describe('what it answers', () => {
+describe('analysis', () => {
   test.each<[string, Definition, BoundLists]>([
     ['a sound matrix', matrix, lists],
     [
@@ -97,7 +97,7 @@ describe('what it answers', () => {
     ['a list that does not fit', buildMatrix([country], [{ ...lookup, field: 'country' }]), lists],
     ['more columns than are gone through', digits(13), lists],
     ['a hundred thousand combinations', digits(5), lists],
-  ])('%s: the same as in this thread', async (_name, definition, to) => {
+  ])('%s: gives the same findings as a direct call', async (_name, definition, to) => {
     analyst = createAnalysisRunner({ script })
     const { findings, is_cut_short } = await analyst.analyse(order(definition, to), 'a')
     expect(findings).toEqual(analyseDefinition(engine1.compile(definition), to))
@@ -114,33 +114,38 @@ const given: Inputs = {
   pep: false,
 }
 
-describe('what it searches', () => {
-  test.each([undefined, 'medium', 'unheard-of'])('changes towards %s: the same as in this thread', async (band) => {
-    analyst = createAnalysisRunner({ script })
-    const here = findMinimalChanges(bindOrThrow(matrix), engine1.compile(matrix), lists, given, { band })
-    expect(JSON.stringify(await analyst.search(order(matrix), given, band, 'a'))).toBe(JSON.stringify(here))
-  })
+describe('search for changes', () => {
+  test.each([undefined, 'medium', 'unheard-of'])(
+    'towards %s: gives the same changes as a direct call',
+    async (band) => {
+      analyst = createAnalysisRunner({ script })
+      const here = findMinimalChanges({ bound: bindOrThrow(matrix), compiled: engine1.compile(matrix), lists }, given, {
+        band,
+      })
+      expect(JSON.stringify(await analyst.search(order(matrix), given, band, 'a'))).toBe(JSON.stringify(here))
+    },
+  )
 
-  test('an input that was not given stays so', async () => {
+  test('keeps an absent input absent', async () => {
     analyst = createAnalysisRunner({ script })
     const { since: _, ...fewer } = given
-    const here = findMinimalChanges(bindOrThrow(matrix), engine1.compile(matrix), lists, fewer)
+    const here = findMinimalChanges({ bound: bindOrThrow(matrix), compiled: engine1.compile(matrix), lists }, fewer)
     expect(await analyst.search(order(matrix), fewer, undefined, 'a')).toEqual(here)
   })
 })
 
-describe('what it attributes', () => {
+describe('attribution', () => {
   const risky = buildList('jurisdiction-risk', { DE: { score_bps: 9000 }, CH: { score_bps: 1000 } })
   const scored = buildMatrix([country], [lookup])
   const doubled = buildMatrix([country], [lookup, { ...lookup, key: 'again' }], { aggregation: 'sum' })
 
-  test('the list that makes the difference, and a definition that has a part in it', async () => {
+  test('names the list that changes the outcome, and a definition that contributes', async () => {
     analyst = createAnalysisRunner({ script })
     const young = buildAnalysisRequest(engine1.compile(doubled), new Map([['jurisdiction-risk', risky]]), 1)
     const names = [DEFINITION, toListName('jurisdiction-risk')]
     const found = await analyst.attribute({ names, old: order(scored), young, inputs: { country: 'DE' } }, 'a')
-    const told = found.alone.map(({ name, outcome, whole }) => [name, outcome.outcome?.reason_codes, whole])
-    expect(told).toEqual([
+    const reported = found.alone.map(({ name, outcome, whole }) => [name, outcome.outcome?.reason_codes, whole])
+    expect(reported).toEqual([
       [DEFINITION, [], false],
       [toListName('jurisdiction-risk'), [], false],
     ])
@@ -148,8 +153,8 @@ describe('what it attributes', () => {
   })
 })
 
-describe('what it bounds', () => {
-  /** Says that it is ready, and then nothing. */
+describe('limits', () => {
+  /** Sends the ready message and nothing else. */
   const silent = path.join(folder, 'silent.mjs')
   const hungry = path.join(folder, 'hungry.mjs')
   beforeAll(() => {
@@ -161,7 +166,7 @@ describe('what it bounds', () => {
     )
   })
 
-  test('time: said to be unprovable, in its own words', async () => {
+  test('time: reports that the proof took too long', async () => {
     analyst = createAnalysisRunner({ script: silent, time_limit_ms: 50 })
     expect(await analyst.analyse(order(matrix), 'a')).toEqual({
       findings: [
@@ -177,7 +182,7 @@ describe('what it bounds', () => {
     })
   })
 
-  test('time of a search and of an attribution: nothing is said that was not tried', async () => {
+  test('time of a search and of an attribution: reports what was not tried', async () => {
     analyst = createAnalysisRunner({ script: silent, time_limit_ms: 50 })
     expect(await analyst.search(order(matrix), given, undefined, 'a')).toEqual(NOT_SEARCHED)
     const both = { old: order(matrix), young: order(matrix), inputs: given }
@@ -185,21 +190,21 @@ describe('what it bounds', () => {
     expect(found).toEqual({ alone: [], joint: [], untried: [DEFINITION] })
   })
 
-  test('memory alike', async () => {
+  test('memory: reports that the proof needed too much', async () => {
     analyst = createAnalysisRunner({ script: hungry, heap_limit_mib: 16 })
     const { findings, is_cut_short } = await analyst.analyse(order(matrix), 'a')
     expect([findings[0]?.code, is_cut_short]).toEqual(['not_analysable', true])
     expect(findings[0]?.message).toContain('more than 16 MiB of memory')
   })
 
-  test('a thread that is not there proves nothing', async () => {
+  test('throws when the thread cannot start', async () => {
     analyst = createAnalysisRunner({ script: path.join(folder, 'missing.mjs') })
     await expect(analyst.analyse(order(matrix), 'a')).rejects.toMatchObject({ reason: 'not_started' })
   })
 })
 
-describe('how large a definition is', () => {
-  test('is told without going through it, never too small', () => {
+describe('size estimate', () => {
+  test('is computed without enumeration and never too small', () => {
     expect(estimateCombinations(digits(1), lists)).toBeLessThan(100)
     expect(estimateCombinations(digits(6), lists)).toBeGreaterThanOrEqual(1_000_000)
     expect(estimateCombinations(buildMatrix([country], [lookup]), lists)).toBeLessThan(100)
@@ -213,7 +218,7 @@ describe('how large a definition is', () => {
     expect(estimateCombinations(buildMatrix([own], [lookup]), large)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('counts what a tested score is made of, and sums that may go beyond a score', () => {
+  test('includes the inputs of a tested score, and sums that may exceed the maximum', () => {
     const [inner] = (digits(4) as { factors: readonly Factor[] }).factors as [Factor]
     const outer = { ...buildTableFactor(['factor.table'], [['< 5'], ['>= 5']]), key: 'outer' }
     const both = buildMatrix(numbers(4), [inner, outer])

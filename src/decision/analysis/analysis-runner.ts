@@ -1,6 +1,6 @@
 /**
- * Goes through definitions in a bounded thread, so that nobody else's request waits for it. What meets a limit of time or
- * memory is said to be unproved, unsearched or untried; a thread that fails is never taken for an answer.
+ * Analyses definitions in a bounded thread, so that other requests do not wait. Work that exceeds a limit of time or memory is
+ * reported as unproved, not searched or untried; a failed thread is an error.
  */
 import { BoundedThread, ThreadFailure } from '#kernel/bounded-thread.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
@@ -21,7 +21,7 @@ export interface AnalysisRunnerOptions {
 
 export interface Analysis {
   readonly findings: readonly Finding[]
-  /** A limit was met, as it might not be at another time. */
+  /** A limit was exceeded; a later attempt may succeed. */
   readonly is_cut_short: boolean
 }
 
@@ -33,22 +33,22 @@ export interface AttributionRequest {
   readonly inputs: Inputs
 }
 
-/** `caller` is who asks: callers take turns. All throw when the thread fails. */
+/** Callers are served in turn. All methods throw when the thread fails. */
 export interface AnalysisRunner {
   analyse(order: AnalysisRequest, caller: string): Promise<Analysis>
-  /** What was bound before; says `truncated` where a limit was met. */
+  /** For a definition without binding faults; `truncated` when a limit was exceeded. */
   search(order: AnalysisRequest, inputs: Inputs, band: string | undefined, caller: string): Promise<MinimalChanges>
-  /** Says `untried` of what a limit kept from being tried. */
+  /** Names in `untried` what a limit prevented from being tried. */
   attribute(order: AttributionRequest, caller: string): Promise<AttributionResult>
   close(): Promise<void>
 }
 export type AttributionResult = Pick<Attribution<DecisionAttempt>, 'alone' | 'joint' | 'untried'>
 
-/** Five million combinations, the most that is gone through, take under a second; lists and decisions may add several. */
+/** Five million combinations, the maximum, take under a second; lists and decisions may add several. */
 const TIME_LIMIT_MS = 15_000
 const HEAP_LIMIT_MIB = 256
 const MAX_WAITING = 50
-/** Of the time limit: how long is searched, so that what was found by then is told. */
+/** The part of the time limit for the search, so that its results are still returned. */
 const SEARCH_TIME_SHARE = 1 / 3
 
 export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRunner {
@@ -100,7 +100,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRu
   }
 }
 
-/** The limit, if one was met; anything else is thrown on. */
+/** Returns the failure when a limit was exceeded; rethrows any other error. */
 function assertLimitFailure(error: unknown): ThreadFailure {
   if (error instanceof ThreadFailure && (error.reason === 'time' || error.reason === 'memory')) return error
   throw error

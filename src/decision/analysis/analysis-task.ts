@@ -1,4 +1,4 @@
-/** What the bounded thread is asked, and how it finds the answer; it says so itself when the time it was given was too short. */
+/** Tasks of the analysis thread and their execution. The result states when the time was too short. */
 import { getEngine } from '../engines.ts'
 import type { BoundLists, CompiledDefinition, Finding, Inputs, Outcome } from '../model.ts'
 import { analyseDefinition } from './analyse.ts'
@@ -6,13 +6,13 @@ import { deserializeDefinition, deserializeLists, type SerializedRequest } from 
 import { type Attribution, attribute } from './attribution.ts'
 import { findMinimalChanges, type MinimalChanges } from './minimal-changes.ts'
 
-/** Is every input answered? */
+/** Checks that every input is decided. */
 export interface ProofTask {
   readonly op: 'prove'
   readonly of: SerializedRequest
 }
 
-/** How little would have to be different for another band? */
+/** Finds the smallest changes that lead to another band. */
 export interface SearchTask {
   readonly op: 'search'
   readonly of: SerializedRequest
@@ -21,12 +21,12 @@ export interface SearchTask {
   readonly limit_ms: number
 }
 
-/** Which change of version made which difference? Names are `definition`, `engine`, and `list` with a key. */
+/** Finds which change of version caused which difference. Names are `definition`, `engine`, and `list` with a key. */
 export interface AttributionTask {
   readonly op: 'attribute'
   readonly names: readonly string[]
   readonly old: SerializedRequest
-  /** Of its lists only those that are not the same in `old`. */
+  /** Only the lists that differ from `old`. */
   readonly young: SerializedRequest
   readonly inputs: Inputs
   readonly limit_ms: number
@@ -40,7 +40,7 @@ export interface TaskResults {
   readonly attribute: Attribution<DecisionAttempt>
 }
 
-/** An outcome, or why there is none. */
+/** An outcome, or why the decision failed. */
 export interface DecisionAttempt {
   readonly outcome: Outcome | null
   readonly findings: readonly Pick<Finding, 'code' | 'pointer' | 'message'>[]
@@ -64,7 +64,7 @@ export function runTask(task: AnalysisTask): TaskResults[AnalysisTask['op']] {
 const compileRequest = (order: SerializedRequest, engine = order.engine): CompiledDefinition =>
   getEngine(engine).compile(deserializeDefinition(order))
 
-/** True once the time is over. */
+/** True after the time has elapsed. */
 const createTimer = (limit_ms: number): (() => boolean) => {
   const end_ms = performance.now() + limit_ms
   return () => performance.now() >= end_ms
@@ -75,7 +75,7 @@ function search({ of, inputs, band, limit_ms }: SearchTask): MinimalChanges {
   const [compiled, lists] = [compileRequest(of), deserializeLists(of)]
   const bound = compiled.bind(lists)
   if (!('decide' in bound)) throw new Error('What was bound before is searched only')
-  return findMinimalChanges(bound, compiled, lists, inputs, { band, isOver })
+  return findMinimalChanges({ bound, compiled, lists }, inputs, { band, isOver })
 }
 
 function runAttribution({ names, old, young, inputs, limit_ms }: AttributionTask): Attribution<DecisionAttempt> {
@@ -93,7 +93,7 @@ function runAttribution({ names, old, young, inputs, limit_ms }: AttributionTask
     const base = compiledOf(switched.has(DEFINITION) ? young : old, engine)
     const lists = base.list_keys.flatMap((list_key) => {
       const [then, today] = [before.get(list_key), after.get(list_key)]
-      // A list that was not read then has only today's version.
+      // A list that the old decision did not read has only the new version.
       const chosen = switched.has(toListName(list_key)) ? (today ?? then) : (then ?? today)
       return chosen ? [[list_key, chosen] as const] : []
     })
@@ -102,7 +102,7 @@ function runAttribution({ names, old, young, inputs, limit_ms }: AttributionTask
   return attribute({ names, decide, isOver })
 }
 
-/** A list that is not held whole has the keys that the inputs lead to, if they can be read. */
+/** A list that is not fully loaded contains the keys of the inputs, if they can be read. */
 function decideWithLists(compiled: CompiledDefinition, lists: BoundLists, inputs: Inputs): DecisionAttempt {
   const bound = compiled.bind(lists)
   if (!('decide' in bound)) return failedAttempt(bound)

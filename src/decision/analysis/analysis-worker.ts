@@ -1,4 +1,4 @@
-/** The inside of the bounded thread that goes through definitions: it keeps nothing, so it can be ended at any moment. */
+/** Entry point of the analysis thread. It keeps no state, so it can be terminated at any moment. */
 import { parentPort } from 'node:worker_threads'
 import { type AnalysisTask, runTask, type TaskResults } from './analysis-task.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What one input may be, cut where anything in the definition tells its values apart: every value of one atom passes the same
- * tests and is a key of the same lists, so one example speaks for all. Nothing here runs a decision.
+ * Partitions the values of one input into atoms: all values of an atom pass the same tests and are keys of the same lists, so one
+ * example represents them all.
  */
 import { createFieldReader } from '../engine-1/binder.ts'
 import { formatValue } from '../engine-1/inputs.ts'
@@ -8,7 +8,7 @@ import { parseDate, parseScaled } from '../engine-1/scalars.ts'
 import { type Column, type Scalar, type Term, toColumn, toInterval, type UnaryTest } from '../engine-1/unary.ts'
 import type { BoundLists, Input, ListEntry } from '../model.ts'
 
-/** One value, all whole numbers between two, or all texts that nothing names; `value` is one of them. */
+/** One value, a range of integers, or all texts that the definition does not name; `value` is one of them. */
 export interface Atom {
   readonly value: Scalar
   /** Both ends included; only numbers and dates have them. */
@@ -16,7 +16,7 @@ export interface Atom {
   readonly to?: number
 }
 
-/** What tells values of an input apart. */
+/** What distinguishes values of an input. */
 export interface Distinctions {
   readonly tests: readonly UnaryTest[]
   /** Lists whose keys the values may be. */
@@ -25,21 +25,21 @@ export interface Distinctions {
   readonly named: readonly string[]
 }
 
-/** Why the values of an input cannot be gone through, in words. */
+/** Why the values of an input cannot be enumerated, as a message. */
 export class NotAnalysable extends Error {
   override readonly name = 'NotAnalysable'
 }
 
 const MAX_ATOMS = 100_000
-/** Keys of all lists together, alike or not: more are not even gathered, for memory has to be found for them at once. */
+/** Limit for the keys of all lists together, including duplicates, to bound memory. */
 const MAX_KEYS = 500_000
 const FIRST_DATE = parseDate('0001-01-01') as number
 const LAST_DATE = parseDate('9999-12-31') as number
 
-/** Throws NotAnalysable where the values cannot be told. */
+/** Throws NotAnalysable when the values cannot be enumerated. */
 export function buildAtoms(input: Input, by: Distinctions, lists: BoundLists): Atom[] {
   const column = toColumn(input)
-  // A list that is not held whole cannot say of any value that it is not its key.
+  // A list that is not fully loaded cannot show that a value is not its key.
   const entries = by.list_keys.map((list_key) => requireEntries(list_key, lists))
   const count = entries.reduce((sum, { length }) => sum + length, 0)
   if (count > MAX_KEYS) throw new NotAnalysable(`its lists have ${count} keys together, more than ${MAX_KEYS}`)
@@ -60,7 +60,7 @@ function textAtoms(input: Input, by: Distinctions, named: readonly string[], lis
   return [...known, createUnusedText(known)].map((value) => ({ value }))
 }
 
-/** Null where any text is allowed. */
+/** Null when any text is allowed. */
 function allowedTexts(input: Input, lists: BoundLists): readonly string[] | null {
   if (input.values) return input.values
   if (!input.one_of) return null
@@ -114,7 +114,7 @@ function orderedAtoms(input: Input, column: Column, by: Distinctions, named: rea
   })
 }
 
-/** Where a test on an ordered column may change its answer, in ascending order; what it asks of lists is left out. */
+/** Values where the result of a test on an ordered column may change, ascending; without list lookups. */
 export function listIntervalStarts(test: UnaryTest): number[] {
   const inTerms = (terms: readonly Term[]): number[] =>
     terms.flatMap((term) => {
@@ -127,7 +127,7 @@ export function listIntervalStarts(test: UnaryTest): number[] {
   return test.form === 'any' ? [] : inTerms(test.terms).sort((a, b) => a - b)
 }
 
-/** Rather a value a person would write than the edge of what can be counted. */
+/** Prefers a realistic value over the limit of the number range. */
 function pickExample(from: number, to: number): number {
   const isEdge = (value: number): boolean =>
     Math.abs(value) === Number.MAX_SAFE_INTEGER || value === FIRST_DATE || value === LAST_DATE
@@ -148,7 +148,7 @@ function getInputRange(input: Input, column: Column): { from: number; to: number
 const parseOrdered = (text: string, column: Column): number | undefined =>
   column.kind === 'date' ? parseDate(text) : parseScaled(text, column.scale)
 
-/** As it travels among the inputs of a decision. */
+/** The value in the form of the API. */
 export const toWireValue = (value: Scalar, column: Column): Scalar =>
   column.kind === 'date' || column.kind === 'decimal' ? formatValue(value, column) : value
 

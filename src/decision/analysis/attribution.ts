@@ -1,16 +1,15 @@
 /**
- * Why a decision comes out differently than before: of all things that have a new version, each is switched alone from the old
- * to the new one and the decision made again. What has an effect only together with others is found by taking away whatever
- * is not needed for the new outcome.
+ * Attributes a changed outcome to changed versions: each is switched alone from old to new and the decision is repeated. Versions
+ * that have an effect only together are found by removing those that the new outcome does not need.
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 
 export interface AttributionInput<T> {
-  /** Names of what has an old and a new version: lists, the matrix. */
+  /** Names of changed versions: lists, the matrix. */
   readonly names: readonly string[]
-  /** The outcome with the new version of those switched and the old one of all others. */
+  /** The outcome with the new version of `switched` and the old version of all others. */
   decide(switched: ReadonlySet<string>): T
-  /** True from when nothing more is to be tried. */
+  /** True when the time is over. */
   isOver?(): boolean
 }
 
@@ -18,12 +17,12 @@ export interface Attribution<T> {
   readonly before: T
   readonly after: T
   readonly changed: boolean
-  /** Each changes the outcome by itself; `whole` when that is the new outcome already. */
+  /** Each changes the outcome alone; `whole` when it gives the complete new outcome. */
   readonly alone: readonly { readonly name: string; readonly outcome: T; readonly whole: boolean }[]
-  /** Needed for the new outcome, though without effect when switched alone. */
+  /** Needed for the new outcome, but without effect alone. */
   readonly joint: readonly string[]
   readonly without_effect: readonly string[]
-  /** What it does was not found out: it was over before. */
+  /** Not tried, since the time was over. */
   readonly untried: readonly string[]
 }
 
@@ -40,7 +39,7 @@ export function attribute<T>({ names, decide, isOver = () => false }: Attributio
   const isWhole = alone.some(({ whole }) => whole) || text(before) === text(after)
   const needed = isWhole
     ? new Set<string>()
-    : findMinimalSet(text(after), names, effective, (switched) => text(decide(switched)), isOver)
+    : findMinimalSet(names, effective, (switched) => text(decide(switched)) === text(after), isOver)
   const inert = single.map(({ name }) => name).filter((name) => !effective.has(name))
   const joint = inert.filter((name) => needed?.has(name))
   const without_effect = needed ? inert.filter((name) => !needed.has(name)) : []
@@ -50,14 +49,13 @@ export function attribute<T>({ names, decide, isOver = () => false }: Attributio
 }
 
 /**
- * A smallest set in that none of it can be left out; what has an effect alone is kept longest, since it explains more. Null
- * when it was over before that was known.
+ * A minimal set: none of it can be left out. Names with an effect alone are removed last, since they explain more. Null when the
+ * time was over.
  */
 function findMinimalSet(
-  after: string,
   names: readonly string[],
   effective: ReadonlySet<string>,
-  outcome: (switched: ReadonlySet<string>) => string,
+  hasNewOutcome: (switched: ReadonlySet<string>) => boolean,
   isOver: () => boolean,
 ): Set<string> | null {
   const needed = new Set(names)
@@ -65,7 +63,7 @@ function findMinimalSet(
   for (const name of [...inert, ...effective]) {
     if (isOver()) return null
     needed.delete(name)
-    if (outcome(needed) !== after) needed.add(name)
+    if (!hasNewOutcome(needed)) needed.add(name)
   }
   return needed
 }

@@ -1,6 +1,6 @@
 /**
- * Values of an input between which a definition can change its mind: for numbers and dates both ends of every stretch that is
- * treated alike, for everything else one value of each class.
+ * Values of an input at which the result of a definition can change: for numbers and dates both ends of every range with equal
+ * results, otherwise one value of each class.
  */
 import { buildBoundLayout } from '../engine-1/bound-layout.ts'
 import { toColumn } from '../engine-1/unary.ts'
@@ -8,7 +8,7 @@ import type { BoundLists, CompiledDefinition } from '../model.ts'
 import { toWireValue } from './atoms.ts'
 import { collectInputUsage } from './examples.ts'
 
-/** In ascending order for numbers and dates. Throws NotAnalysable where the values cannot be gone through. */
+/** Ascending for numbers and dates. Throws NotAnalysable when the values cannot be enumerated. */
 export function findBreakPoints(compiled: CompiledDefinition, lists: BoundLists, input_name: string): unknown[] {
   const input = compiled.definition.inputs.find(({ name }) => name === input_name)
   if (!input) throw new RangeError(`There is no input "${input_name}"`)

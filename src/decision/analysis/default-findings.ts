@@ -1,4 +1,4 @@
-/** Defaults that the lists in force do not allow: an input that is left out would then be refused. */
+/** Finds defaults that the lists in force do not allow: an absent input would be refused. */
 import type { BoundDefinition, Definition, Finding } from '../model.ts'
 import type { ExampleFinder } from './examples.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Complete inputs that show a fault. What has no part in the fault is filled in so that nothing else fails first, as far as
- * that can be had: a counter-example is worth what the engine says about it.
+ * Finds complete inputs that show a fault. Unrelated inputs are filled in so that, if possible, nothing else fails first. The engine
+ * confirms each example.
  */
 import type { Layout } from '../engine-1/layout.ts'
 import type { BoundDefinition, BoundLists, Decision, Finding, Input, Inputs } from '../model.ts'
@@ -8,7 +8,7 @@ import { NotAnalysable } from './atoms.ts'
 import { InputUsage } from './input-usage.ts'
 import { buildDimension, type Dimension, type InputProbes, type ValueClass } from './value-classes.ts'
 
-/** Decisions made in search of good examples, for one definition. */
+/** Maximum number of decisions to find examples, for one definition. */
 const MAX_TRIES = 5000
 
 export class ExampleFinder {
@@ -17,7 +17,7 @@ export class ExampleFinder {
   private readonly bound: BoundDefinition
   private known: readonly Dimension[] | undefined
   private tries_left = MAX_TRIES
-  /** A decision that goes through, or as far as one could be found. */
+  /** Inputs of a decision that succeeds, or gets as far as possible. */
   readonly usual: Inputs
 
   constructor(layout: Layout, lists: BoundLists, bound: BoundDefinition) {
@@ -28,7 +28,7 @@ export class ExampleFinder {
     this.usual = this.improve(Object.fromEntries(first), new Set(), ({ ok }) => ok)
   }
 
-  /** Only asked for where a first guess does not do. */
+  /** Computed only when the first guess fails. */
   private get dimensions(): readonly Dimension[] {
     this.known ??= buildAllDimensions(this.layout, this.lists)
     return this.known
@@ -36,7 +36,7 @@ export class ExampleFinder {
 
   readonly complete = (some: Inputs): Inputs => ({ ...this.usual, ...some })
 
-  /** `some` completed so that `decide` answers a finding that `shows` the fault; nothing where no completion was found. */
+  /** Completes `some` so that `decide` returns a finding that `shows` the fault; empty when none was found. */
   showing(some: Inputs, shows: (finding: Finding) => boolean): { readonly example?: Inputs } {
     const fixed = new Set(Object.keys(some))
     const good = (decision: Decision) => !decision.ok && decision.findings.some(shows)
@@ -44,7 +44,7 @@ export class ExampleFinder {
     return good(this.bound.decide(example)) ? { example } : {}
   }
 
-  /** Changes free inputs one by one, always to what lets the decision come furthest, until it is `good` or stays as it is. */
+  /** Changes free inputs one by one to the value that lets the decision get furthest, until it is `good` or no longer improves. */
   private improve(inputs: Inputs, fixed: ReadonlySet<string>, good: (decision: Decision) => boolean): Inputs {
     let best = { inputs, decision: this.bound.decide(inputs) }
     for (;;) {
@@ -72,7 +72,7 @@ function measureProgress(decision: Decision): number {
   return Number(factor ?? 0)
 }
 
-/** Of every input, as finely as the whole definition tells its values apart; one value where they cannot be gone through. */
+/** The classes of every input for the whole definition; a single value when they cannot be enumerated. */
 function buildAllDimensions(layout: Layout, lists: BoundLists): Dimension[] {
   const questions = collectInputUsage(layout, lists)
   return layout.definition.inputs.map(
@@ -98,7 +98,7 @@ function tryAnalyse<T>(find: () => T): T | undefined {
   }
 }
 
-/** Everything a definition asks: factors or the rule's table, and triggers. */
+/** The usage of inputs by the whole definition: factors or the rule's table, and triggers. */
 export function collectInputUsage(layout: Layout, lists: BoundLists): InputUsage {
   const { definition } = layout
   const questions = new InputUsage(layout, lists)

@@ -1,6 +1,6 @@
 /**
- * Factors that are no tables: every combination of what they read is put to the engine, and what it refuses is a finding with
- * those inputs as its example.
+ * Analyses factors that are not tables: the engine decides every combination of their inputs, and each failure is a finding with
+ * those inputs as example.
  */
 import type { Layout } from '../engine-1/layout.ts'
 import type { BoundLists, Factor, Finding, Inputs } from '../model.ts'
@@ -10,19 +10,14 @@ import { InputUsage } from './input-usage.ts'
 import { buildDimensions, toInputs } from './table-space.ts'
 import type { Dimension } from './value-classes.ts'
 
-/** Each is a whole decision, which is slower than a look at bits. */
+/** Each combination is a decision, which is slower than the bit operations of tables. */
 export const MAX_DECISIONS = 100_000
 
 /** Throws NotAnalysable. */
-export function analyseFactor(
-  factor: Factor,
-  index: number,
-  layout: Layout,
-  lists: BoundLists,
-  examples: ExampleFinder,
-): Finding[] {
+export function analyseFactor(index: number, layout: Layout, lists: BoundLists, examples: ExampleFinder): Finding[] {
   const { definition } = layout
-  if (definition.family !== 'matrix' || isAlwaysScored(factor, definition.inputs, lists)) return []
+  const factor = definition.family === 'matrix' ? definition.factors[index] : undefined
+  if (definition.family !== 'matrix' || !factor || isAlwaysScored(factor, definition.inputs, lists)) return []
   const questions = new InputUsage(layout, lists)
   questions.factor(factor, index)
   const dimensions = buildDimensions(questions, layout, MAX_DECISIONS)
@@ -44,12 +39,12 @@ export function analyseFactor(
   })
 }
 
-/** Of a list too large to be gone through, what can be said without its entries. */
+/** Whether a factor on a list too large to enumerate always has a score. */
 function isAlwaysScored(factor: Factor, inputs: Layout['definition']['inputs'], lists: BoundLists): boolean {
   if (!('list_key' in factor) || lists.get(factor.list_key)?.all) return false
-  // On it or not on it, both have their score, which binding has checked; only a sum without a limit could grow too large.
+  // Present or absent, both have a score, which binding has checked; only an unlimited sum could become too large.
   if (factor.form === 'presence') return !factor.count || factor.at_most !== undefined
-  // The allowed values are the keys of the very list that is asked: none is missing.
+  // The allowed values are the keys of the same list: none is missing.
   if (factor.inputs.length !== 1) return false
   const input = inputs.find(({ name }) => name === factor.inputs[0])
   return input?.type !== 'list' && input?.one_of?.list_key === factor.list_key && input.one_of.field === undefined

@@ -1,6 +1,6 @@
 /**
- * The score of one factor for given inputs, said by the engine itself: a matrix of that factor and those it reads is compiled
- * and asked. So there is no second meaning of factors that could differ from the first.
+ * The score of one factor for given inputs, computed by the engine with a matrix of that factor and the factors it reads. So the
+ * analysis has no second implementation of factors.
  */
 import { engine1 } from '../engine-1/engine.ts'
 import type { BoundDefinition, BoundLists, Definition, Factor, Finding, Input, Inputs } from '../model.ts'
@@ -26,7 +26,7 @@ function scoreFactor(bound: BoundDefinition, inputs: Inputs): FactorResult {
   return { score_bps: decision.explanation.factors.at(-1)?.score_bps as number }
 }
 
-/** Weights, triggers and inputs it does not read have no part in the score of one factor. */
+/** Weights, triggers and other inputs do not affect the score of one factor. */
 function isolateFactor(
   { inputs, factors }: Matrix,
   key: string,
@@ -52,7 +52,7 @@ function listFactorInputs(factor: Factor): readonly string[] {
   return factor.form === 'lookup' ? factor.inputs : [factor.input]
 }
 
-/** Whatever stands in for it then, no list refuses it. */
+/** Without the list, no value of the input is refused. */
 function withoutAllowedList(input: Input): Input {
   const { one_of, ...rest } = input
   return one_of && input.type === 'enum' ? { ...rest, type: 'string' } : rest

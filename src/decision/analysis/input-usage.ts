@@ -1,6 +1,6 @@
 /**
- * What a definition asks about each of its inputs: the tests of tables and triggers, the keys of lists, the scores of maps.
- * Gathered for one table, one factor, or the whole; a score that a table tests stands for the inputs it is made of.
+ * How a definition uses each of its inputs: tests of tables and triggers, keys of lists, score maps. Collected for one table, one
+ * factor, or the whole definition; a tested score is replaced by the inputs it depends on.
  */
 import { createFieldReader } from '../engine-1/binder.ts'
 import { formatValue } from '../engine-1/inputs.ts'
@@ -16,13 +16,13 @@ interface UsageEntry {
   readonly list_keys: Set<string>
   readonly named: Set<string>
   readonly probes: Probe[]
-  /** Lists on which the items of the input are counted. */
+  /** Lists that the items of the input are counted on. */
   readonly counted: Set<string>
 }
 
 const FACTOR = /^factor\.(.+)$/
 
-/** The key of the factor whose score is meant; undefined for an input. */
+/** The key of the factor of a score; undefined for an input. */
 export const parseFactorKey = (reference: string): string | undefined => FACTOR.exec(reference)?.[1]
 
 export class InputUsage {
@@ -36,7 +36,7 @@ export class InputUsage {
     this.lists = lists
   }
 
-  /** Names of the inputs asked about, in the order of the definition. */
+  /** Names of the used inputs, in the order of the definition. */
   inputs(): string[] {
     return this.layout.definition.inputs.map(({ name }) => name).filter((name) => this.asked.has(name))
   }
@@ -49,7 +49,7 @@ export class InputUsage {
     return buildDimension(input, { by, probes: all }, this.lists)
   }
 
-  /** For each column that is an input: which of the answers about that input are those of its distinct tests. */
+  /** For each column that is an input: the indexes of its distinct tests among the probes of that input. */
   table({ subjects, rows }: ParsedTable): (number | undefined)[] {
     return subjects.map((subject, n) =>
       this.tests(
@@ -59,7 +59,7 @@ export class InputUsage {
     )
   }
 
-  /** Asked of an input directly, of a factor through the inputs its score is made of; of the whole score, not at all. */
+  /** Adds tests of an input, or of a factor by the inputs of its score; tests of the total score are ignored. */
   tests({ reference, column }: Subject, tests: readonly UnaryTest[]): number | undefined {
     const factor = parseFactorKey(reference)
     if (factor !== undefined) this.factorByKey(factor)
@@ -104,7 +104,7 @@ export class InputUsage {
     if (count) about.counted.add(list_key)
   }
 
-  /** How many items are on which of the lists together: counts by single lists would not say what can still be added. */
+  /** Counts items for all lists together: counts of single lists would not show what can still be added. */
   private countProbe(column: Column, list_keys: readonly string[]): Probe {
     const lists = list_keys.map((list_key) => this.lists.get(list_key))
     const label = (value: Scalar): string =>
@@ -138,14 +138,14 @@ export class InputUsage {
     about.probes.push(createProbe(label, joinHighest))
   }
 
-  /** Each value that is a part of some key is a class of its own: which keys exist is only known of the whole. */
+  /** Each value that is part of a key is its own class, since only complete keys are known. */
   private compositeLookup({ inputs, list_key }: LookupFactor): void {
     const all = this.lists.get(list_key)?.all
     const keys = (all ?? []).map(({ key }) => splitKey(key))
     inputs.forEach((name, n) => {
       const about = this.about(name)
       const column = toColumn(about.input)
-      // That the list cannot be gone through is said when the values of the input are wanted.
+      // A list that cannot be enumerated is reported when the values of the input are built.
       if (!all) about.list_keys.add(list_key)
       const parts = new Set(keys.map((key) => key[n] ?? ''))
       for (const part of parts) about.named.add(part)
@@ -174,10 +174,10 @@ export class InputUsage {
   }
 }
 
-/** Which items there are, however often: enough for "any item". */
+/** The distinct results of the items, which is enough for "any item". */
 const distinct = (labels: readonly string[]): string => [...new Set(labels)].sort().join(' ')
 
-/** Of a list that is looked up only the highest score counts, beside whatever gives none. */
+/** For a lookup by list only the highest score counts, and whether an item has none. */
 const joinHighest = (labels: readonly string[]): string => {
   const scores = labels.filter((label) => /^\d+$/.test(label)).map(Number)
   const others = labels.filter((label) => !/^\d+$/.test(label))
@@ -195,7 +195,7 @@ function createTestsProbe(tests: readonly UnaryTest[], column: Column, lists: Bo
   }
 }
 
-/** A question put to each value by itself. */
+/** A probe that evaluates each value separately. */
 const createProbe = (label: (value: Scalar) => string, join: Probe['join'] = distinct): Probe => ({
   labels: (atoms) => atoms.map(({ value }) => label(value)),
   join,

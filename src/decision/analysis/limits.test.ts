@@ -1,4 +1,4 @@
-/** What is too large to be gone through is said to be so, and never proved. */
+/** Definitions that are too large to enumerate are reported as not provable. */
 import { describe, expect, test } from 'vitest'
 import {
   age,
@@ -11,7 +11,7 @@ import {
 import { lists } from '#test/support/example-matrix.ts'
 import type { BoundList, BoundLists, Definition, Factor, Input } from '../model.ts'
 
-describe('what is too large', () => {
+describe('a definition that is too large', () => {
   const flags = (count: number): Input[] =>
     Array.from({ length: count }, (_, n) => ({ name: `f${n}`, title: `Flag ${n}`, type: 'boolean' }))
   const wide = (count: number): Definition => {
@@ -25,7 +25,7 @@ describe('what is too large', () => {
     ])
   }
 
-  test('is said to be so, naming the columns', () => {
+  test('is reported with the columns', () => {
     expect(summarizeFindings(analyseExample(wide(12)))).toEqual(['table_gap /factors/0/table'])
     const [finding] = analyseExample(wide(13))
     expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0/table', severity: 'error' })
@@ -33,7 +33,7 @@ describe('what is too large', () => {
     expect(finding?.message).toContain('f12 (2)')
   })
 
-  test('columns that no row tests do not count', () => {
+  test('ignores columns that no row tests', () => {
     const inputs = flags(20)
     const rows = [inputs.map((_, n) => (n === 0 ? 'true' : '-')), inputs.map((_, n) => (n === 0 ? 'false' : '-'))]
     expect(
@@ -48,7 +48,7 @@ describe('what is too large', () => {
     ).toEqual([])
   })
 
-  test('all tables together have their limit too', () => {
+  test('is limited for all tables together', () => {
     const inputs = Array.from({ length: 6 }, (_, n): Input => ({ ...age, name: `n${n}`, maximum: 9 }))
     const columns = inputs.map(({ name }) => name)
     const rows = Array.from({ length: 10 }, (_, n) => inputs.map(() => `${n}`))
@@ -61,7 +61,7 @@ describe('what is too large', () => {
     )
   })
 
-  test('keys of many lists are not even gathered, alike or not', () => {
+  test('limits the keys of all lists, including duplicates', () => {
     const entry = { key: 'k', entry: {}, hash: '' }
     const long = (list_key: string): BoundList => ({
       ...(lists.get('jurisdiction-risk') as BoundList),
@@ -81,7 +81,7 @@ describe('what is too large', () => {
     expect(finding?.message).toContain('540000 keys together')
   })
 
-  test('a list that is not held whole proves nothing, except of its own keys', () => {
+  test('proves nothing for a list that is not fully loaded, except for its own keys', () => {
     const large: BoundLists = new Map([
       ...lists,
       ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
@@ -97,7 +97,7 @@ describe('what is too large', () => {
     }
     const own: Input = { name: 'country', title: 'Country', type: 'string', one_of: { list_key: 'jurisdiction-risk' } }
     expect(analyseExample(buildMatrix([own], [lookup]), large)).toEqual([])
-    // What else the matrix does is judged all the same, whatever the country may be.
+    // The rest of the matrix is analysed for any country.
     const other = buildTableFactor(['age'], [['< 18'], ['> 18']])
     const [gap, ...more] = analyseExample(buildMatrix([own, age], [lookup, other]), large)
     expect([gap?.code, gap?.example, more]).toEqual(['table_gap', undefined, []])
@@ -122,7 +122,7 @@ describe('what is too large', () => {
     expect(finding?.message).toContain('jurisdiction-risk is too large')
   })
 
-  test('whether something is on a list is answered either way, however large the list', () => {
+  test('proves presence on a list of any size', () => {
     const large: BoundLists = new Map([
       ...lists,
       ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
@@ -140,13 +140,13 @@ describe('what is too large', () => {
     }
     expect(analyseExample(buildMatrix([named], [presence]), large)).toEqual([])
     expect(analyseExample(buildMatrix([several], [{ ...presence, count: true, at_most: 10_000 }]), large)).toEqual([])
-    // Without a limit twenty hits would be too many, and nobody can say how many there may be.
+    // Without a limit twenty hits would be too many, and their number is unknown.
     expect(summarizeFindings(analyseExample(buildMatrix([several], [{ ...presence, count: true }]), large))).toEqual([
       'not_analysable /factors/0',
     ])
   })
 
-  test('a million combinations are gone through', () => {
+  test('enumerates a million combinations', () => {
     const inputs = Array.from(
       { length: 6 },
       (_, n): Input => ({ name: `n${n}`, title: `N${n}`, type: 'integer', minimum: 0, maximum: 9 }),
@@ -160,7 +160,7 @@ describe('what is too large', () => {
       { hit_policy: 'first' },
     )
     const findings = analyseExample(buildMatrix(inputs, [factor]))
-    // The ten rows on the first column cover everything, and those written after its last one come too late.
+    // The ten rows on the first column cover everything, so later rows are unreachable.
     expect(summarizeFindings(findings)).toEqual(
       [55, 56, 57, 58, 59].map((row) => `row_never /factors/0/table/rows/${row}`),
     )

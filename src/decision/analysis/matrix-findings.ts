@@ -1,4 +1,4 @@
-/** What concerns a matrix as a whole: whether its scores can sum to more than a score may be, and triggers that never fire. */
+/** Findings about a matrix as a whole: sums that can exceed the maximum score, and triggers that never fire. */
 
 import { MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
 import type { Condition, Layout } from '../engine-1/layout.ts'
@@ -15,13 +15,13 @@ type Matrix = Extract<Definition, { family: 'matrix' }>
 
 /** Throws NotAnalysable. */
 export function analyseSum(
-  definition: Matrix,
   layout: Layout,
   lists: BoundLists,
   bound: BoundDefinition,
   examples: ExampleFinder,
 ): Finding[] {
-  if (definition.aggregation !== 'sum') return []
+  const { definition } = layout
+  if (definition.family !== 'matrix' || definition.aggregation !== 'sum') return []
   const highest = definition.factors.map((factor) => getPossibleScores(factor, definition.inputs, lists).highest)
   if (highest.reduce((sum, score) => sum + score, 0) <= MAX_SCORE_BPS) return []
   const dimensions = buildDimensions(collectInputUsage(layout, lists), layout, MAX_DECISIONS)
@@ -53,7 +53,7 @@ export function analyseTriggers(definition: Matrix, layout: Layout, lists: Bound
   })
 }
 
-/** Conditions on one subject. True where it is not known: a warning must be right. */
+/** Whether conditions on one subject can hold. True when unknown, to avoid wrong warnings. */
 function canHold(together: readonly Condition[], definition: Matrix, layout: Layout, lists: BoundLists): boolean {
   const { reference, column } = (together[0] as Condition).subject
   const all = (held: Parameters<typeof testHolds>[1]): boolean =>

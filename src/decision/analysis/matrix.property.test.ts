@@ -1,4 +1,4 @@
-/** Whole matrices against brute force: every input of a small space is decided, and the analysis must have known. */
+/** Compares the analysis of matrices with brute force over every input of a small space. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { buildList, buildLists } from '#test/support/bound-lists.ts'
@@ -98,7 +98,7 @@ const trials = fc.record({
 const bandOf = (decision: Decision): string | null =>
   decision.ok && decision.outcome.family === 'matrix' ? decision.outcome.band : null
 
-test('a matrix without error findings decides everything, and every error finding is shown by its example', () => {
+test('a matrix without errors decides every input, and the example of every error fails', () => {
   fc.assert(
     fc.property(trials, ({ definition, lists }) => {
       const found = analyseDefinition(engine1.compile(definition), lists)
@@ -109,7 +109,7 @@ test('a matrix without error findings decides everything, and every error findin
       expect(errors.length > 0).toBe(decisions.some(({ ok }) => !ok))
       for (const { code, example } of errors) {
         const codesOf = (decision: Decision) => (decision.ok ? [] : decision.findings.map((finding) => finding.code))
-        // A factor that fails on everything leaves no input that gets past it, and so no example.
+        // When a factor fails for every input there is no example for later factors.
         if (decisions.some((decision) => codesOf(decision).includes(code))) expect(example).toBeDefined()
         if (example) expect(codesOf(decider.decide(example))).toContain(code)
       }
@@ -121,12 +121,15 @@ test('a matrix without error findings decides everything, and every error findin
   )
 })
 
-test('smallest changes are real, and none is missed', () => {
+test('finds all smallest changes and only real ones', () => {
   fc.assert(
     fc.property(trials, ({ definition, lists, start }) => {
       const decider = bindOrThrow(definition, lists)
       const now = bandOf(decider.decide(start))
-      const { changes, searched } = findMinimalChanges(decider, engine1.compile(definition), lists, start)
+      const { changes, searched } = findMinimalChanges(
+        { bound: decider, compiled: engine1.compile(definition), lists },
+        start,
+      )
       expect(searched.truncated).toBe(false)
       for (const { changed, result } of changes) {
         const inputs = { ...start, ...Object.fromEntries(changed.map(({ name, to }) => [name, to])) }

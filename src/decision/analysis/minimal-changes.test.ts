@@ -20,17 +20,17 @@ const bandOf = (changed: Inputs): string => {
   return decision.outcome.band
 }
 
-test('break points are the ends of what is treated alike', () => {
+test('finds break points at the ends of equal ranges', () => {
   expect(findBreakPoints(compiled, lists, 'turnover')).toEqual(['0.00', '10000.49', '10000.50', '1000000000.00'])
   expect(findBreakPoints(compiled, lists, 'since')).toEqual(['0001-01-01', '2023-12-31', '2024-01-01', '9999-12-31'])
   expect(findBreakPoints(compiled, lists, 'pep')).toEqual([true, false])
-  // Germany and Switzerland are rated alike, and no trigger tells them apart.
+  // Germany and Switzerland have equal scores, and no trigger distinguishes them.
   expect(findBreakPoints(compiled, lists, 'country')).toEqual(['CH', 'IR', 'NA'])
   expect(() => findBreakPoints(compiled, lists, 'shoe_size')).toThrow(RangeError)
 })
 
-test('every change found leads where it says, and changes one input', () => {
-  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs)
+test('finds changes of one input that lead to the stated band', () => {
+  const found = findMinimalChanges({ bound: bindOrThrow(matrix), compiled, lists }, inputs)
   expect(bandOf({})).toBe('low')
   expect(found.changes.map(({ changed, result }) => [changed[0]?.name, changed[0]?.to, result])).toEqual([
     ['country', 'IR', 'prohibited'],
@@ -44,8 +44,8 @@ test('every change found leads where it says, and changes one input', () => {
   expect(found.searched.decisions).toBe(found.searched.candidates)
 })
 
-test('where no single input is enough, pairs are tried', () => {
-  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs, { band: 'medium' })
+test('tries pairs when no single input is enough', () => {
+  const found = findMinimalChanges({ bound: bindOrThrow(matrix), compiled, lists }, inputs, { band: 'medium' })
   expect(found.searched.together).toBe(2)
   expect(found.changes.length).toBeGreaterThan(0)
   for (const { changed, result } of found.changes) {
@@ -71,11 +71,14 @@ const rule = (test_text: string, maximum = 1000): Definition => ({
   reason: 'Large.',
 })
 
-test('the nearest value is given, on either side', () => {
+test('returns the nearest value on either side', () => {
   const tried = (amount: number) => {
     const definition = rule('[100..200]')
     const given = { amount, tags: ['cash'] }
-    return findMinimalChanges(bindOrThrow(definition), engine1.compile(definition), new Map(), given).changes
+    return findMinimalChanges(
+      { bound: bindOrThrow(definition), compiled: engine1.compile(definition), lists: new Map() },
+      given,
+    ).changes
   }
   expect(tried(50)).toEqual([{ changed: [{ name: 'amount', from: 50, to: 100 }], result: 'hit' }])
   expect(tried(999)).toEqual([{ changed: [{ name: 'amount', from: 999, to: 200 }], result: 'hit' }])
@@ -83,29 +86,40 @@ test('the nearest value is given, on either side', () => {
   expect(tried(195)[0]).toEqual({ changed: [{ name: 'amount', from: 195, to: 201 }], result: 'no hit' })
 })
 
-test('a list loses or gains one item before it becomes another', () => {
+test('tries to remove or add one item before it replaces a list', () => {
   const definition = rule('-')
   const given = { amount: 1, tags: ['safe', 'cash'] }
-  const found = findMinimalChanges(bindOrThrow(definition), engine1.compile(definition), new Map(), given)
+  const found = findMinimalChanges(
+    { bound: bindOrThrow(definition), compiled: engine1.compile(definition), lists: new Map() },
+    given,
+  )
   expect(found.changes).toEqual([
     { changed: [{ name: 'tags', from: ['safe', 'cash'], to: ['safe'] }], result: 'no hit' },
   ])
 })
 
-test('nothing found says what was searched; undecidable inputs are not searched', () => {
+test('reports what was searched when nothing is found, and does not search undecidable inputs', () => {
   const definition = rule('> 5000')
   const compiledRule = engine1.compile(definition)
-  const none = findMinimalChanges(bindOrThrow(definition), compiledRule, new Map(), { amount: 1, tags: [] })
+  const none = findMinimalChanges(
+    { bound: bindOrThrow(definition), compiled: compiledRule, lists: new Map() },
+    { amount: 1, tags: [] },
+  )
   expect(none.changes).toEqual([])
   expect(none.searched).toMatchObject({ inputs: ['amount', 'tags'], together: 2, truncated: false })
-  const refused = findMinimalChanges(bindOrThrow(definition), compiledRule, new Map(), { amount: 'x', tags: [] })
+  const refused = findMinimalChanges(
+    { bound: bindOrThrow(definition), compiled: compiledRule, lists: new Map() },
+    { amount: 'x', tags: [] },
+  )
   expect(refused).toMatchObject({ changes: [], searched: { together: 0, decisions: 0 } })
 })
 
-test('when it is over, what was found by then is told, and that it was not all', () => {
-  const whole = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs)
+test('returns partial results when the time is over', () => {
+  const whole = findMinimalChanges({ bound: bindOrThrow(matrix), compiled, lists }, inputs)
   let left = 2
-  const found = findMinimalChanges(bindOrThrow(matrix), compiled, lists, inputs, { isOver: () => left-- <= 0 })
+  const found = findMinimalChanges({ bound: bindOrThrow(matrix), compiled, lists }, inputs, {
+    isOver: () => left-- <= 0,
+  })
   expect(found.changes).toEqual(whole.changes.slice(0, 1))
   expect(found.searched).toEqual({ ...whole.searched, decisions: 2, truncated: true })
 })

@@ -1,6 +1,6 @@
 /**
- * What would have to be different for another band: one input at a time, then two, tried at the definition's own break
- * points. It says what was searched, so that finding nothing is not taken for more than it is.
+ * Finds the smallest changes of inputs that lead to another band: one input, then two, at the break points of the definition. The
+ * result states what was searched.
  */
 
 import { buildBoundLayout } from '../engine-1/bound-layout.ts'
@@ -51,17 +51,21 @@ export interface SearchOptions {
   readonly isOver?: () => boolean
 }
 
-/** Where there was no time to look for anything. */
+/** The result when there was no time to search. */
 export const NOT_SEARCHED: MinimalChanges = {
   changes: [],
   searched: { inputs: [], not_searched: [], candidates: 0, decisions: 0, together: 0, truncated: true },
 }
 
-/** Inputs that cannot be decided on have no changes. */
+export interface SearchedDefinition {
+  readonly bound: BoundDefinition
+  readonly compiled: CompiledDefinition
+  readonly lists: BoundLists
+}
+
+/** Inputs that cannot be decided have no changes. */
 export function findMinimalChanges(
-  bound: BoundDefinition,
-  compiled: CompiledDefinition,
-  lists: BoundLists,
+  { bound, compiled, lists }: SearchedDefinition,
   inputs: Inputs,
   options: SearchOptions = {},
 ): MinimalChanges {
@@ -120,7 +124,7 @@ class ChangeSearch {
     return 2
   }
 
-  /** Tries every combination of values of these inputs; the first that leads to a band is kept. */
+  /** Tries every combination of values of these inputs; keeps the first that leads to a band. */
   private each(changing: readonly Candidates[]): void {
     const [one, other] = changing
     for (const value of one?.values ?? []) {
@@ -173,7 +177,7 @@ function collectCandidates(compiled: CompiledDefinition, lists: BoundLists, inpu
   return { candidates, not_searched, truncated }
 }
 
-/** One value of each class but the present one, the nearest first. */
+/** One value of each other class, the nearest first. */
 function listCandidateValues({ input, classes }: Dimension, from: unknown): unknown[] {
   const column = toColumn(input)
   const held = compileInput(input).read(from)
@@ -190,7 +194,7 @@ function listCandidateValues({ input, classes }: Dimension, from: unknown): unkn
     .map((value) => toWireValue(value, column))
 }
 
-/** One item less, one more, then every other kind of list. */
+/** One item less, one more, then every other class of list. */
 function listCandidateLists(classes: readonly ValueClass[], held: readonly string[]): unknown[] {
   const lists = classes.map(({ wire }) => wire as readonly string[])
   const fewer = held.map((_, n) => held.filter((__, at) => at !== n))

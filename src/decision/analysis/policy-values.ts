@@ -1,4 +1,4 @@
-/** Policy values of a definition as plain values. Lists have been bound before, so what they lack is found already. */
+/** Resolves policy values of a definition. The lists are already bound, so missing values have been reported. */
 import { createFieldReader } from '../engine-1/binder.ts'
 import type { Scalar } from '../engine-1/unary.ts'
 import type { BoundLists, PolicyValue } from '../model.ts'

@@ -1,6 +1,6 @@
 /**
- * The scores a factor may have, at most: never fewer than it has, sometimes more. So what cannot be with these cannot be at
- * all, but what can be with these may still not happen.
+ * An upper bound of the scores a factor may have: never fewer, sometimes more. What is impossible with these scores is impossible;
+ * what is possible with them may still never happen.
  */
 import { createFieldReader, isScore } from '../engine-1/binder.ts'
 import { MAX_ITEMS, MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
@@ -8,7 +8,7 @@ import type { BoundLists, DecisionTable, Factor, Input, PolicyValue } from '../m
 import { resolveValue, resolveValues } from './policy-values.ts'
 
 export interface PossibleScores {
-  /** Null where they were not told one by one. */
+  /** Null when they were not enumerated. */
   readonly values: readonly number[] | null
   readonly highest: number
 }

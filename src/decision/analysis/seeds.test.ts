@@ -1,4 +1,4 @@
-/** The matrices and rules a tenant starts with are complete for the lists it starts with, and decide whatever they allow. */
+/** The seeded matrices and rules are complete for the seeded lists and decide every allowed input. */
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -46,16 +46,16 @@ const definitions = (['matrix', 'rule'] as const).flatMap((family) => {
   })
 })
 
-test('there are some', () => {
+test('finds seeded definitions', () => {
   expect(definitions.length).toBeGreaterThan(3)
 })
 
-test.each(definitions)('%s has no finding, and decides at all of its break points', (_file, definition) => {
+test.each(definitions)('%s has no finding and decides at all its break points', (_file, definition) => {
   const compiled = engine1.compile(definition)
   expect(analyseDefinition(compiled, lists)).toEqual([])
   const decider = bindOrThrow(definition, lists)
   const values = definition.inputs.map(({ name }) => findBreakPoints(compiled, lists, name))
-  // Every value of every input, each time beside other values of the others.
+  // Every value of every input, each time with other values of the other inputs.
   const rounds = Math.max(...values.map(({ length }) => length))
   for (let round = 0; round < rounds * 3; round++) {
     const inputs: Inputs = Object.fromEntries(

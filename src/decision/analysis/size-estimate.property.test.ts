@@ -1,4 +1,4 @@
-/** How large a definition is said to be against how large it is: never smaller, whatever its tests and lists. */
+/** The estimated size of a definition is never smaller than its real size. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { buildMatrix, buildTableFactor } from '#test/support/analysis-definitions.ts'
@@ -84,7 +84,7 @@ const presence: PresenceFactor = {
   absent: 0,
 }
 
-test('is at least what is gone through', () => {
+test('is at least the number of enumerated combinations', () => {
   fc.assert(
     fc.property(factors, (given) => {
       const read = JSON.stringify(given.map((factor) => (factor.form === 'table' ? factor.table.columns : factor)))

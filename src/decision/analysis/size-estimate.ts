@@ -1,6 +1,6 @@
 /**
- * How many combinations going through a definition may take, at most, told from its text and the lengths of its lists: never
- * too few, often too many. It runs nothing, so it may be asked of anything.
+ * Estimates an upper bound of the combinations of an analysis from the definition and the lengths of its lists: never too low,
+ * often too high. It evaluates nothing.
  */
 import { MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
 import { listTables } from '../engine-1/layout.ts'
@@ -12,7 +12,7 @@ export function estimateCombinations(definition: Definition, lists: BoundLists):
   const spreads = new Map(definition.inputs.map((input) => [input.name, estimateClasses(input, definition, lists)]))
   const product = (names: Iterable<string>): number =>
     [...new Set(names)].reduce((boxes, name) => boxes * (spreads.get(name) ?? 1), 1)
-  // In search of examples inputs are changed one by one.
+  // The search for examples changes inputs one by one.
   const changes = [...spreads.values()].reduce((sum, spread) => sum + spread, 0)
   if (definition.family === 'rule') return changes + product(definition.table.columns)
   const factors = new Map(definition.factors.map((factor) => [factor.key, factor]))
@@ -24,7 +24,7 @@ export function estimateCombinations(definition: Definition, lists: BoundLists):
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** What a factor reads, itself or through the scores that its table tests; a factor only tests those before it. */
+/** Inputs of a factor, direct or through scores that its table tests; a factor tests earlier factors only. */
 function collectInputs(factor: Factor, factors: ReadonlyMap<string, Factor>): string[] {
   if (factor.form === 'lookup') return [...factor.inputs]
   if (factor.form !== 'table') return [factor.input]
@@ -44,7 +44,7 @@ function estimateValues(input: Input, definition: Definition, lists: BoundLists)
   if (input.values) return input.values.length
   if (input.one_of) return getListLength(input.one_of.list_key, lists)
   const tests = collectTests(input.name, definition)
-  // Each term is a value or an interval, with values before and after it; more commas than terms do no harm.
+  // Each term is a value or an interval, with values before and after it; surplus commas only raise the estimate.
   const terms = tests.reduce((count, test) => count + test.split(',').length, 0)
   const reads = tests.some((test) => test.includes('list')) || isLookedUp(input.name, definition)
   const entries = reads ? sum([...lists.keys()].map((list_key) => getListLength(list_key, lists))) : 0

@@ -1,13 +1,13 @@
 /**
- * Goes through every combination of classes of a table's inputs and tells which rows fire there. Rows are bits, so one
- * combination costs a few machine words per column; a part of the space in which no row is left is passed over whole.
+ * Enumerates every combination of classes of a table's inputs with the rows that fire. Rows are bits, so a combination costs a few
+ * machine words per column; a subspace in which no row can fire is skipped as a whole.
  */
 import type { Dimension } from './value-classes.ts'
 
 export const MAX_COLUMNS = 12
 export const MAX_BOXES = 1_000_000
 
-/** A score that is tested: known once all inputs it is made of are. Undefined where it has none, for the factor faults there. */
+/** A tested score: known when all its inputs are. Undefined when the factor fails. */
 export interface ScoreColumn {
   readonly dimensions: readonly number[]
   rowsAt(classes: Int32Array): Uint32Array | undefined
@@ -21,7 +21,7 @@ export interface TableSpace {
   readonly row_count: number
 }
 
-/** `boxes` is how many combinations the call speaks for; `fired` and `classes` are only valid during it. */
+/** `boxes` is the number of combinations this call represents; `fired` and `classes` are valid only during the call. */
 export type BoxVisitor = (fired: Uint32Array, classes: Int32Array, boxes: number) => void
 
 export const countBoxes = (dimensions: readonly Dimension[]): number =>
@@ -53,7 +53,7 @@ export function listRows(bits: Uint32Array): number[] {
   return rows
 }
 
-/** Into `target`; false when nothing is left. */
+/** Stores the result in `target`; returns false when it is empty. */
 function intersect(target: Uint32Array, a: Uint32Array, b: Uint32Array): boolean {
   let left = 0
   for (let word = 0; word < target.length; word++) {
@@ -69,7 +69,7 @@ export function sweep(space: TableSpace, visit: BoxVisitor): void {
   const depth = dimensions.length
   const classes = new Int32Array(depth)
   const levels = Array.from({ length: depth + 1 }, () => allRows(row_count))
-  // From here on: how many combinations are below, and which scores become known.
+  // For each dimension: the number of combinations below it, and the scores that become known.
   const below = Array.from({ length: depth + 1 }, (_, level) => countBoxes(dimensions.slice(level)))
   const known = dimensions.map((_, level) => scores.filter((score) => Math.max(...score.dimensions) === level))
   const pending = dimensions.map((_, level) => scores.some((score) => Math.max(...score.dimensions) > level))

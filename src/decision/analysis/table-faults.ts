@@ -1,6 +1,6 @@
 /**
- * What a sweep over a table's space brings to light: gaps, forbidden overlaps, rows that never count, sums beyond what a score
- * may be. It keeps the first combination that shows each fault, and counts the rest.
+ * Collects the faults of a table during a sweep: gaps, forbidden overlaps, unreachable rows, sums beyond the maximum score. It keeps
+ * the first combination that shows each fault, and counts the rest.
  */
 import { MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
 import type { Scalar } from '../engine-1/unary.ts'
@@ -19,22 +19,22 @@ export interface TableFaults {
   readonly gap: { readonly box: Box; readonly boxes: number } | null
   readonly overlaps: readonly Overlap[]
   readonly overlaps_omitted: boolean
-  /** Rows that decide nowhere; `fires` where another row always stands before it. */
+  /** Rows that never decide; `fires` when another row always takes precedence. */
   readonly dead_rows: readonly { readonly row: number; readonly fires: boolean }[]
   readonly overflow: { readonly box: Box; readonly sum: number } | null
 }
 
 const MAX_OVERLAPS = 20
 
-/** Rows come most important first: where one row is to count, it is the first that fires. */
+/** Rows are in order of precedence: when one row decides, it is the first that fires. */
 export class FaultFinder {
   private readonly table: DecisionTable
-  /** The outputs of each row, policy values already read from their lists. */
+  /** The outputs of each row, with resolved policy values. */
   private readonly then: readonly (readonly Scalar[])[]
   private readonly fired: Uint32Array
-  /** Rows that decided, or helped to decide, somewhere. */
+  /** Rows that decided or contributed somewhere. */
   private readonly counted: Uint32Array
-  /** By the first row that fires: those that may fire beside it, or are known to. */
+  /** By the first row that fires: rows that may fire together with it, or do. */
   private readonly allowed_rows = new Map<number, Uint32Array>()
   private readonly overlaps: Overlap[] = []
   private overlaps_omitted = false
@@ -73,7 +73,7 @@ export class FaultFinder {
     return { gap, overlaps, overlaps_omitted, dead_rows: never, overflow: beyond }
   }
 
-  /** `unique` forbids any second row, `any` one that gives something else. */
+  /** `unique` forbids any second row, `any` a second row with other outputs. */
   private checkOverlap(fired: Uint32Array, first: number, classes: Int32Array): void {
     if (this.overlaps_omitted) return
     const beside = this.allowed_rows.get(first) ?? this.findAllowedRows(first)
@@ -104,7 +104,7 @@ export class FaultFinder {
   }
 }
 
-/** What each row adds to the score; null where no combination of rows can go beyond a score. */
+/** What each row adds to the score; null when no combination can exceed the maximum. */
 function getRowAmounts({ collect }: DecisionTable, then: readonly (readonly Scalar[])[]): readonly number[] | null {
   if (collect !== 'sum' && collect !== 'count') return null
   const amounts = then.map(([first]) => (collect === 'count' ? 1 : Number(first)))

@@ -1,4 +1,4 @@
-/** The faults of a decision table in sentences, each with inputs that show it. */
+/** Findings about a decision table, each with example inputs. */
 import type { Layout, ParsedTable } from '../engine-1/layout.ts'
 import type { Scalar } from '../engine-1/unary.ts'
 import type { BoundLists, DecisionTable, Finding, Inputs } from '../model.ts'
@@ -14,12 +14,12 @@ export interface TableAnalysisInput {
   readonly layout: Layout
   readonly lists: BoundLists
   readonly examples: ExampleFinder
-  /** Of a factor: its single output is a score, and a gap is a fault. A rule in a gap does not hit, which is an answer. */
+  /** The table of a factor: its single output is a score, and a gap is a fault. In a rule a gap means no hit. */
   readonly scores: boolean
   readonly budget: Budget
 }
 
-/** Combinations that may still be gone through for one definition. */
+/** Combinations that may still be enumerated for one definition. */
 export interface Budget {
   boxes_left: number
 }
@@ -30,7 +30,11 @@ export function analyseTable(given: TableAnalysisInput): Finding[] {
   const then = parsed.table.rows.map((row) => resolveValues(row.then, lists))
   const order = sortByPrecedence(parsed.table, then, lists)
   const ordered = { ...parsed, rows: order.map((row) => parsed.rows[row] as (typeof parsed.rows)[number]) }
-  const space = buildTableSpace(ordered, layout, lists, examples.complete, Math.min(MAX_BOXES, budget.boxes_left))
+  const space = buildTableSpace(
+    ordered,
+    { layout, lists, complete: examples.complete },
+    Math.min(MAX_BOXES, budget.boxes_left),
+  )
   budget.boxes_left -= countBoxes(space.dimensions)
   const finder = new FaultFinder(
     parsed.table,
@@ -41,7 +45,7 @@ export function analyseTable(given: TableAnalysisInput): Finding[] {
   return toFindings(given, space.dimensions, toDefinitionOrder(finder.getFaults(), order))
 }
 
-/** Rows as they take precedence: as they are written, for `priority` by the rank of their first output. */
+/** Rows in order of precedence: as written, or for `priority` by the rank of their first output. */
 function sortByPrecedence(
   { rows, priorities = [] }: DecisionTable,
   then: readonly (readonly Scalar[])[],
@@ -52,7 +56,7 @@ function sortByPrecedence(
   return rows.map((_, row) => row).sort((a, b) => rank(a) - rank(b) || a - b)
 }
 
-/** The same faults by the place of their rows in the definition. */
+/** The same faults with the positions of rows in the definition. */
 function toDefinitionOrder(faults: TableFaults, order: readonly number[]): TableFaults {
   const place = (row: number): number => order[row] as number
   return {
@@ -72,8 +76,8 @@ function toFindings(given: TableAnalysisInput, dimensions: readonly Dimension[],
     return { at: describeInputs(some), ...given.examples.showing(some, of_table) }
   }
   const findings: Finding[] = []
-  const add = (code: string, at: string, message: string, example?: Inputs, severity: Finding['severity'] = 'error') =>
-    findings.push({ code, pointer: at, message, severity, ...(example && { example }) })
+  const add = (code: string, at: string, message: string, example?: Inputs) =>
+    findings.push({ code, pointer: at, message, severity: 'error', ...(example && { example }) })
 
   if (faults.gap && !table.otherwise && given.scores) {
     const { at, example } = shown(faults.gap.box, 'no_row_fires')
@@ -83,7 +87,7 @@ function toFindings(given: TableAnalysisInput, dimensions: readonly Dimension[],
   }
   if (!faults.gap && table.otherwise) {
     const message = 'Rows cover everything, so what is given otherwise is never given.'
-    add('otherwise_never', `${pointer}/otherwise`, message, undefined, 'warning')
+    findings.push({ code: 'otherwise_never', pointer: `${pointer}/otherwise`, message, severity: 'warning' })
   }
   for (const { rows, box } of faults.overlaps) {
     const unique = table.hit_policy === 'unique'

@@ -1,6 +1,6 @@
 /**
- * The space of a table: the classes of every input that its columns read, directly or through the score of a factor, and for
- * each class the rows that pass. Refuses spaces that are too large, naming the columns.
+ * The space of a table: the classes of every input that its columns read, directly or through the score of a factor, and for each
+ * class the rows that pass. A space that is too large is refused with its columns.
  */
 
 import type { InputValue } from '../engine-1/inputs.ts'
@@ -14,7 +14,7 @@ import { allRows, countBoxes, countWords, MAX_COLUMNS, type ScoreColumn, setRow,
 import { listPassedTests } from './unary-test-bits.ts'
 import type { Dimension } from './value-classes.ts'
 
-/** Throws NotAnalysable naming the input, or the columns that have too many combinations; later ones are not looked at then. */
+/** Throws NotAnalysable with the input, or with the columns that have too many combinations so far. */
 export function buildDimensions(questions: InputUsage, layout: Layout, max_boxes: number): Dimension[] {
   const dimensions: Dimension[] = []
   for (const name of questions.inputs()) {
@@ -43,14 +43,15 @@ function assertSpaceSize(dimensions: readonly Dimension[], max_boxes: number): v
   throw new NotAnalysable(`these columns have ${boxes} combinations, and at most ${limit} are gone through: ${columns}`)
 }
 
-/** `complete` fills in the inputs that have no part in the table. */
-export function buildTableSpace(
-  parsed: ParsedTable,
-  layout: Layout,
-  lists: BoundLists,
-  complete: (some: Inputs) => Inputs,
-  max_boxes: number,
-): TableSpace {
+interface DefinitionContext {
+  readonly layout: Layout
+  readonly lists: BoundLists
+  /** Fills in the inputs that the table does not read. */
+  readonly complete: (some: Inputs) => Inputs
+}
+
+export function buildTableSpace(parsed: ParsedTable, context: DefinitionContext, max_boxes: number): TableSpace {
+  const { layout, lists } = context
   const questions = new InputUsage(layout, lists)
   const answered = questions.table(parsed)
   const dimensions = buildDimensions(questions, layout, max_boxes)
@@ -73,14 +74,14 @@ export function buildTableSpace(
       const passed = asked.flatMap((test, index) => (passesTest(test, score, subject.column, lists) ? [index] : []))
       return toRowBits(passed, groups, row_count)
     }
-    return [buildScoreColumn(key, dimensions, passing, layout, lists, complete)]
+    return [buildScoreColumn(key, dimensions, passing, context)]
   })
   return { dimensions, rows, scores, row_count }
 }
 
 type RowsPassing = (score: number) => Uint32Array
 
-/** For each distinct test, in the order they are first met, its rows. */
+/** The rows of each distinct test, in order of first occurrence. */
 function groupRowsByTest(tests: readonly UnaryTest[]): number[][] {
   const groups = new Map<string, number[]>()
   tests.forEach((test, row) => {
@@ -105,7 +106,7 @@ export function testHolds(test: UnaryTest, held: InputValue, column: Column, lis
   return passesTest(test, held, column, lists)
 }
 
-/** No score is negative. */
+/** Scores are not negative, so negative numbers mark missing ones. */
 const UNKNOWN = -1
 const NONE = -2
 
@@ -113,9 +114,7 @@ function buildScoreColumn(
   key: string,
   dimensions: readonly Dimension[],
   passing: RowsPassing,
-  layout: Layout,
-  lists: BoundLists,
-  complete: (some: Inputs) => Inputs,
+  { layout, lists, complete }: DefinitionContext,
 ): ScoreColumn {
   const { definition } = layout
   if (definition.family !== 'matrix') throw new Error('only a matrix has factors')
@@ -124,7 +123,7 @@ function buildScoreColumn(
   questions.factor(definition.factors[index] as (typeof definition.factors)[number], index)
   const made_of = questions.inputs().map((name) => dimensions.findIndex(({ input }) => input.name === name))
   const answer = compileFactorScore(definition, key, lists)
-  // Scores by box; millions of them are no matter for the heap.
+  // Scores by box, in a typed array since there may be millions.
   const scores = new Int32Array(countBoxes(made_of.map((at) => dimensions[at] as Dimension))).fill(UNKNOWN)
   const byScore = new Map<number, Uint32Array>()
   return {
@@ -147,7 +146,7 @@ function buildScoreColumn(
   }
 }
 
-/** The inputs that stand for a combination of classes. */
+/** Inputs that represent a combination of classes. */
 export function toInputs(dimensions: readonly Dimension[], classes: ArrayLike<number>): Inputs {
   return Object.fromEntries(
     dimensions.map(({ input, classes: all }, n) => [input.name, all[classes[n] as number]?.wire]),

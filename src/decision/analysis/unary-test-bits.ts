@@ -1,21 +1,21 @@
 /**
- * Which of many tests each atom of an input passes, as one text of bits per atom. A test is asked once per stretch of values
- * it treats alike, not once per atom, so that thousands of rows over thousands of values stay cheap.
+ * Computes which tests each atom of an input passes, as one string of bits per atom. A test is evaluated once per range of equal
+ * results, not once per atom, so that thousands of rows over thousands of values stay cheap.
  */
 import { type Column, findListKeys, type Scalar, type UnaryTest } from '../engine-1/unary.ts'
 import type { BoundLists } from '../model.ts'
 import { type Atom, listIntervalStarts, listTestTexts, NotAnalysable, passesTest } from './atoms.ts'
 
-/** Tests that ask a list are asked for every atom. */
+/** Tests that look up a list are evaluated for every atom. */
 const MAX_LIST_ANSWERS = 5_000_000
-/** Of a text: one UTF-16 unit holds so many bits. */
+/** Bits per UTF-16 code unit of the string. */
 const UNIT_BITS = 16
-/** Named by no test: no input may hold this character. */
+/** A text that no test names: inputs cannot contain this character. */
 const UNNAMED = '\0'
 
 type TestPredicate = (test: UnaryTest, value: Scalar) => boolean
 
-/** For each atom, in their order, the text whose bits are the tests it passes. */
+/** For each atom the string whose bits are the passed tests. */
 export function computeTestBits(
   tests: readonly UnaryTest[],
   column: Column,
@@ -30,7 +30,7 @@ export function computeTestBits(
   return column.kind === 'text' ? computeTextBits(tests, atoms, ask) : computeOrderedBits(tests, atoms, ask)
 }
 
-/** A text that a test does not name is to it like any other, unless it asks a list. */
+/** A test without list lookup gives the same result for all texts it does not name. */
 function computeTextBits(tests: readonly UnaryTest[], atoms: readonly Atom[], ask: TestPredicate): string[] {
   const flips = new Map(atoms.map(({ value }) => [value, [] as number[]]))
   const base = allocateBits(tests)
@@ -47,7 +47,7 @@ function computeTextBits(tests: readonly UnaryTest[], atoms: readonly Atom[], as
   })
 }
 
-/** From the lowest atom to the highest, only what changes from one to the next is kept. */
+/** Visits atoms in ascending order and stores only changes from one to the next. */
 function computeOrderedBits(tests: readonly UnaryTest[], atoms: readonly Atom[], ask: TestPredicate): string[] {
   const flips = atoms.map((): number[] => [])
   const position = new Map(atoms.map(({ from }, at) => [from, at]))
@@ -77,7 +77,7 @@ function toggleBit(bits: Uint16Array, n: number): void {
 
 const encodeBits = (bits: Uint16Array): string => String.fromCharCode(...bits)
 
-/** What a list passes when its items have these answers: whatever any of them passes. */
+/** A list passes every test that any of its items passes. */
 export function unionTestBits(tests: readonly UnaryTest[], answers: readonly string[]): string {
   const bits = allocateBits(tests)
   tests.forEach(({ form }, n) => {
@@ -89,7 +89,7 @@ export function unionTestBits(tests: readonly UnaryTest[], answers: readonly str
   return encodeBits(bits)
 }
 
-/** The tests that an answer says are passed. */
+/** The indexes of passed tests. */
 export function listPassedTests(answer: string): number[] {
   const passed: number[] = []
   for (let unit = 0; unit < answer.length; unit++) {

@@ -1,6 +1,6 @@
 /**
- * The values of an input sorted into classes: two values are in one class when everything that is asked about the input
- * answers alike for both. Most inputs of most tables have a handful, whatever the number of their values.
+ * Groups the values of an input into equivalence classes: two values are in one class when every probe gives the same result for
+ * both. Most inputs have a handful of classes, whatever the number of their values.
  */
 import { MAX_ITEMS } from '../engine-1/definition-shape.ts'
 import type { InputValue } from '../engine-1/inputs.ts'
@@ -8,22 +8,22 @@ import { toColumn } from '../engine-1/unary.ts'
 import type { BoundLists, Input } from '../model.ts'
 import { type Atom, buildAtoms, type Distinctions, NotAnalysable, toWireValue } from './atoms.ts'
 
-/** Something that is asked about an input. */
+/** A function of an input that the definition depends on. */
 export interface Probe {
-  /** The answers for values in their order, or for items of a list. */
+  /** The results for values in their order, or for items of a list. */
   labels(atoms: readonly Atom[]): readonly string[]
-  /** The answer for a list, from those for its items; it must not depend on their order. */
+  /** The result for a list, from the results of its items; it must not depend on their order. */
   join(labels: readonly string[]): string
 }
 
 export interface ValueClass {
   /** One of its values, as tests see it. */
   readonly held: InputValue
-  /** The same as it travels among the inputs. */
+  /** The same in the form of the API. */
   readonly wire: unknown
-  /** All atoms of it; for a list, empty. */
+  /** Its atoms; empty for a list. */
   readonly atoms: readonly Atom[]
-  /** What each probe answers. */
+  /** The results of all probes. */
   readonly labels: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export interface InputProbes {
 
 const MAX_LIST_CLASSES = 4096
 
-/** Throws NotAnalysable where the values cannot be gone through. */
+/** Throws NotAnalysable when the values cannot be enumerated. */
 export function buildDimension(input: Input, { by, probes }: InputProbes, lists: BoundLists): Dimension {
   const column = toColumn(input)
   const atoms = buildAtoms(input, by, lists)
@@ -67,8 +67,8 @@ interface ItemClass {
 }
 
 /**
- * Lists grow item by item, each item once: repeating one changes no answer. A list that answers like a shorter or equally long
- * one is not grown further, for whatever could be added to it could be added, or exchanged, in the other as well.
+ * Extends lists item by item without repetition, since a repeated item changes no result. A list with the same results as a list of
+ * at most its length is not extended, since the same items can be added to the other one.
  */
 function buildListClasses(input: Input, items: readonly ItemClass[], probes: readonly Probe[]): ValueClass[] {
   const seen = new Set<string>()

@@ -13,7 +13,7 @@ export interface BoundBand {
   readonly used: readonly UsedEntry[]
 }
 
-/** Lowest first; empty when something is wrong. */
+/** Lowest first; empty after a finding. */
 export function bindBands({ list_key, band_field, from_field, to_field }: Bands, binder: Binder): BoundBand[] {
   const { findings } = binder
   const list = binder.bindList(list_key, '/bands/list_key')

@@ -1,6 +1,6 @@
 /**
- * Brings a definition and lists together once: policy values become plain numbers and texts. What a list lacks is a finding at
- * the place of the definition that reads it.
+ * Binds a definition to lists: resolves policy values to plain numbers and texts. A missing value is a finding at the place of the
+ * definition that reads it.
  */
 import { parsePointer, valueAt } from '#registry/content/json-pointer.ts'
 import type { BoundList, BoundLists, PolicyValue, UsedEntry } from '../model.ts'
@@ -10,14 +10,14 @@ import type { Scalar } from './unary.ts'
 
 export interface BoundValue {
   readonly value: Scalar
-  /** The entry it was read from; null for one written out. */
+  /** The entry it was read from; null for a literal. */
   readonly used: UsedEntry | null
 }
 export interface BoundScore extends BoundValue {
   readonly value: number
 }
 
-/** Stands where a finding was made; a definition with findings is never run. */
+/** Placeholder after a finding; a definition with findings is never run. */
 const UNBOUND_SCORE: BoundScore = { value: 0, used: null }
 const EMPTY_LIST: BoundList = {
   list_key: '',

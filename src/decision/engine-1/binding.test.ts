@@ -1,4 +1,4 @@
-/** A definition and its lists: what it reads, and what is found when a list does not serve. */
+/** Binding: which lists a definition reads, and findings about unsuitable lists. */
 import { describe, expect, test } from 'vitest'
 import { buildList } from '#test/support/bound-lists.ts'
 import { inputs, listBindFaults, withList } from '#test/support/decision-examples.ts'
@@ -6,7 +6,7 @@ import { bands, bindOrThrow, lists, matrix } from '#test/support/example-matrix.
 import type { BoundLists } from '../model.ts'
 import { engine1 } from './engine.ts'
 
-describe('lists that do not serve', () => {
+describe('unsuitable lists', () => {
   test.each<[string, BoundLists, string[]]>([
     [
       'a list that is not in force',
@@ -45,7 +45,7 @@ describe('lists that do not serve', () => {
   const banded = (entries: Record<string, Record<string, unknown>>) =>
     listBindFaults(matrix, withList(buildList('risk-bands', entries)))
   const band = (name: string, from_bps: unknown, to_bps: unknown) => ({ [name]: { band: name, from_bps, to_bps } })
-  test('bands leave no gap, do not overlap, and hold those that triggers name', () => {
+  test('requires bands without gap and overlap that include those of triggers', () => {
     expect(banded({ ...band('high', 0, 4999), ...band('prohibited', 5000, 10000) })).toEqual([])
     expect(banded({ ...band('high', 0, 4998), ...band('prohibited', 5000, 10000) })).toEqual(['band_gap /bands'])
     expect(banded({ ...band('high', 1, 4999), ...band('prohibited', 5000, 10000) })).toEqual(['band_gap /bands'])
@@ -62,9 +62,9 @@ describe('lists that do not serve', () => {
   })
 })
 
-describe('what a definition reads', () => {
+describe('lists that a definition reads', () => {
   const compiled = engine1.compile(matrix)
-  test('lists, and where', () => {
+  test('returns lists with their places', () => {
     expect(compiled.list_keys).toEqual([
       'high-risk',
       'jurisdiction-risk',
@@ -93,7 +93,7 @@ describe('what a definition reads', () => {
     })
   })
 
-  test('keys that follow from the inputs, as far as these are good', () => {
+  test('returns the keys of valid inputs', () => {
     expect(Object.fromEntries(compiled.needs({ country: 'NA', trades: ['gold', 'x'], pep: 3 }))).toEqual({
       'jurisdiction-risk': ['NA'],
       weights: ['country', 'volume'],
@@ -105,7 +105,7 @@ describe('what a definition reads', () => {
     expect(compiled.needs({ country: 7 }).get('jurisdiction-risk')).toEqual([])
   })
 
-  test('with nothing but what is needed the decision is the same', () => {
+  test('gives the same decision with only the needed entries', () => {
     const needed = new Map(
       [...compiled.needs(inputs)].map(([list_key, keys]) => {
         const list = lists.get(list_key) as NonNullable<ReturnType<BoundLists['get']>>

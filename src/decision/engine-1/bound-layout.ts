@@ -1,4 +1,4 @@
-/** A layout in which every test is written out: values from lists are those of the lists given, which have been bound before. */
+/** A layout in which values from lists are replaced by literals. The lists are already bound. */
 import type { BoundLists, Definition } from '../model.ts'
 import { Binder } from './binder.ts'
 import { buildLayout, type Condition, type Layout, type Subject } from './layout.ts'

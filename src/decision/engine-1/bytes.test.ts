@@ -1,4 +1,4 @@
-/** What engine 1 says of definitions made by chance, as one hash: an edit that changes a byte of any old decision is noticed. */
+/** One hash over the decisions of engine 1 on generated definitions: detects any change of a byte. */
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import { DefinitionGenerator } from '#test/support/definition-generator.ts'
 import { engine1 } from './engine.ts'
 
-test('the same bytes as ever', () => {
+test('gives the same bytes as before', () => {
   const texts = fc.sample(fc.gen(), { numRuns: 300, seed: 1969 }).map((g) => {
     const maker = new DefinitionGenerator(g)
     const compiled = engine1.compile(maker.chance() ? maker.rule() : maker.matrix().definition)

@@ -1,4 +1,4 @@
-/** What check.ts asks about single parts of a definition: an input, a name, a test, a sentence. */
+/** Checks single parts of a definition for check.ts: an input, a name, a test, a sentence. */
 import type { Input } from '../model.ts'
 import { compileInput, getParser } from './inputs.ts'
 import { listPlaceholders, type Placeholder } from './sentence-template.ts'
@@ -9,10 +9,10 @@ import { isTestFault, parseTest } from './unary-parser.ts'
 const SCORE = 'score'
 const FACTOR = /^factor\.(.*)$/
 
-/** The names a definition declares. Faulty inputs are known too, so that one fault is not told again at every use. */
+/** The declared names. Invalid inputs are included, so that one fault is not reported at every use. */
 export class DeclaredNames {
   private readonly inputs = new Map<string, Input | null>()
-  /** Keys of the factors that stand before the part that is looked at. */
+  /** Keys of the factors before the current part. */
   readonly factors = new Set<string>()
   readonly all_factors = new Set<unknown>()
 
@@ -26,7 +26,7 @@ export class DeclaredNames {
     return this.inputs.has(name)
   }
 
-  /** Null where it is declared but faulty; an unknown one is told, and null as well. */
+  /** Null when the input is invalid or unknown; the latter is reported. */
   input(name: string, pointer: string, findings: FindingCollector): Input | null {
     const found = this.inputs.get(name)
     if (found === undefined) findings.error('input_undeclared', pointer, `There is no input "${name}".`)
@@ -105,7 +105,13 @@ function checkBounds(input: Input, pointer: string, findings: FindingCollector):
   }
 }
 
-export function checkTest(text: string, column: Column, of: string, pointer: string, findings: FindingCollector): void {
+/** `of`: the input or score that is tested. */
+export function checkTest(
+  text: string,
+  { of, column }: { readonly of: string; readonly column: Column },
+  pointer: string,
+  findings: FindingCollector,
+): void {
   const parsed = parseTest(text, column)
   if (isTestFault(parsed)) findings.error(parsed.code, pointer, parsed.message)
   else if ((of === SCORE || FACTOR.test(of)) && findListKeys(parsed).length > 0) {
@@ -113,11 +119,15 @@ export function checkTest(text: string, column: Column, of: string, pointer: str
   }
 }
 
+export interface SentenceContext {
+  readonly names: DeclaredNames
+  readonly words: readonly Placeholder[]
+}
+
 export function checkSentence(
   text: string | undefined,
   pointer: string,
-  words: readonly Placeholder[],
-  names: DeclaredNames,
+  { words, names }: SentenceContext,
   findings: FindingCollector,
 ): void {
   for (const name of text === undefined ? [] : listPlaceholders(text)) {

@@ -1,14 +1,11 @@
-/** What can be said about a decision table and about scores without lists. */
+/** Checks a decision table and scores without lists. */
 import type { DecisionTable, PolicyValue } from '../model.ts'
-import { checkSentence, checkTest, type DeclaredNames } from './check-parts.ts'
+import { checkSentence, checkTest, type DeclaredNames, type SentenceContext } from './check-parts.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
-import type { Placeholder } from './sentence-template.ts'
 import { type FindingCollector, formatForMessage } from './shape.ts'
 import type { Column } from './unary.ts'
 
-export interface TableContext {
-  readonly names: DeclaredNames
-  readonly words: readonly Placeholder[]
+export interface TableContext extends SentenceContext {
   /** The single output is a score in basis points. */
   readonly scores: boolean
 }
@@ -16,11 +13,11 @@ export interface TableContext {
 export function checkTable(
   table: DecisionTable,
   pointer: string,
-  place: TableContext,
+  context: TableContext,
   findings: FindingCollector,
 ): void {
-  const columns = checkColumns(table, pointer, place.names, findings)
-  checkOutputs(table, pointer, place, findings)
+  const columns = checkColumns(table, pointer, context.names, findings)
+  checkOutputs(table, pointer, context, findings)
   const keys = new Set<string>()
   table.rows.forEach((row, index) => {
     const at = `${pointer}/rows/${index}`
@@ -32,15 +29,16 @@ export function checkTable(
     } else {
       row.when.forEach((test, n) => {
         const column = columns[n]
-        if (column) checkTest(test, column, table.columns[n] as string, `${at}/when/${n}`, findings)
+        if (column) checkTest(test, { of: table.columns[n] as string, column }, `${at}/when/${n}`, findings)
       })
     }
-    checkThen(row.then, table, `${at}/then`, place, findings)
-    checkSentence(row.reason, `${at}/reason`, place.words, place.names, findings)
+    checkThen(row.then, `${at}/then`, { table, scores: context.scores }, findings)
+    checkSentence(row.reason, `${at}/reason`, context, findings)
   })
   if (!table.otherwise) return
-  checkThen(table.otherwise.then, table, `${pointer}/otherwise/then`, place, findings, true)
-  checkSentence(table.otherwise.reason, `${pointer}/otherwise/reason`, place.words, place.names, findings)
+  const otherwise = { table, scores: context.scores, is_otherwise: true }
+  checkThen(table.otherwise.then, `${pointer}/otherwise/then`, otherwise, findings)
+  checkSentence(table.otherwise.reason, `${pointer}/otherwise/reason`, context, findings)
 }
 
 function checkColumns(
@@ -91,20 +89,25 @@ function checkOutputs(
   if (outputs.length === 0) refuse('outputs_wrong', 'outputs', 'The hit policy "priority" needs an output.')
 }
 
+interface ThenContext {
+  readonly table: DecisionTable
+  readonly scores: boolean
+  readonly is_otherwise?: boolean
+}
+
 function checkThen(
   then: readonly PolicyValue[],
-  { outputs, priorities, collect }: DecisionTable,
   pointer: string,
-  { scores }: TableContext,
+  { table, scores, is_otherwise = false }: ThenContext,
   findings: FindingCollector,
-  is_otherwise = false,
 ): void {
+  const { outputs, priorities, collect } = table
   if (then.length !== outputs.length) {
     const message = `There must be one value per output, ${outputs.length}; there are ${then.length}.`
     findings.error('cells_wrong', pointer, message)
     return
   }
-  // What is counted need not be a number.
+  // `count` accepts outputs of any type.
   if (scores && (collect !== 'count' || is_otherwise)) {
     then.forEach((value, index) => {
       checkScore(value, `${pointer}/${index}`, findings)
@@ -117,7 +120,7 @@ function checkThen(
   }
 }
 
-/** A score written out; one from a list is judged when the list is bound. */
+/** Checks a literal score; a score from a list is checked when the list is bound. */
 export function checkScore(value: PolicyValue, pointer: string, findings: FindingCollector): void {
   if (typeof value === 'object') return
   if (typeof value !== 'number' || !Number.isInteger(value)) {

@@ -1,4 +1,4 @@
-/** What is found in a definition without lists: each fault at its place, nothing ever thrown, and silence means it runs. */
+/** Checks of a definition without lists: each fault with its pointer, no exception, and a definition without faults can be run. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { lists, matrix } from '#test/support/example-matrix.ts'
@@ -14,7 +14,7 @@ const copyOf = (definition: Definition): Json => structuredClone(definition) as 
 const at = (root: unknown, steps: readonly (string | number)[]): Json =>
   steps.reduce((value, step) => (value as Json)[step] as never, root) as Json
 
-/** The definition with one member replaced; undefined takes it away. */
+/** The definition with one member replaced; undefined removes it. */
 function changed(definition: Definition, path: string, value: unknown): Json {
   const copy = copyOf(definition)
   const steps = path.slice(1).split('/')
@@ -31,7 +31,7 @@ const found = (definition: unknown, family: DefinitionFamily = 'matrix') =>
 const table = (path = '') => `/factors/1/table${path}`
 
 describe('faults and their places', () => {
-  test('there is none in what the tests use', () => {
+  test('finds none in the definitions of the tests', () => {
     expect(found(matrix)).toEqual([])
     expect(found(rule, 'rule')).toEqual([])
   })
@@ -129,7 +129,7 @@ describe('faults and their places', () => {
     expect(found(matrix, 'rule')).toContain('family_wrong /family')
   })
 
-  test('priorities name every value of the first output', () => {
+  test('requires priorities for every value of the first output', () => {
     const priority = (values: unknown[]) => ({
       ...copyOf(rule),
       table: { ...rule.table, hit_policy: 'priority', priorities: values },
@@ -152,11 +152,11 @@ describe('faults and their places', () => {
     expect(found(changed(matrix, table('/rows'), bad))).toHaveLength(MAX_FINDINGS)
   })
 
-  test('a fault of an input is told once, not at every use', () => {
+  test('reports a fault of an input once', () => {
     expect(found(changed(matrix, '/inputs/1/scale', 99))).toEqual(['shape_invalid /inputs/1/scale'])
   })
 
-  test('one is compiled only without a fault', () => {
+  test('compiles a definition only without faults', () => {
     expect(() => engine1.compile(changed(matrix, '/extra', 1) as never)).toThrow('/extra: There is no member "extra"')
   })
 })
@@ -168,7 +168,7 @@ const paths = (value: unknown, path = ''): string[] =>
     : [path, ...Object.entries(value).flatMap(([name, member]) => paths(member, `${path}/${name}`))]
 
 describe('for any JSON', () => {
-  test('nothing is thrown', () => {
+  test('throws nothing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom<DefinitionFamily>('matrix', 'rule'), (value, family) => {
         expect(engine1.check(value, family).length).toBeGreaterThan(0)
@@ -177,7 +177,7 @@ describe('for any JSON', () => {
     )
   })
 
-  test('a definition with something replaced is faulty, or can be decided with', () => {
+  test('reports a changed definition or decides with it', () => {
     const definitions: Definition[] = [matrix, rule]
     const places = definitions.map((definition) => paths(definition).filter((path) => path !== ''))
     const odd = fc.oneof(

@@ -1,6 +1,6 @@
 /**
- * Everything that can be said about a definition without lists: shape, names, references, tests, limits. It takes any JSON and
- * never throws; what it lets through without a finding can be compiled.
+ * Checks a definition without lists: shape, names, references, tests, limits. It accepts any JSON and never throws; a definition
+ * without findings can be compiled.
  */
 import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
 import type { DefinitionFamily, Factor, Finding, Input, Trigger } from '../model.ts'
@@ -53,7 +53,7 @@ export function check(definition: unknown, family: DefinitionFamily): Finding[] 
   return findings.list
 }
 
-/** The elements of an array that may be none, as many as are allowed. */
+/** The elements of an optional array, up to the limit. */
 const elements = (value: unknown, max: number): unknown[] =>
   Array.isArray(value) ? Array.from(value.slice(0, max)) : []
 
@@ -90,7 +90,7 @@ function checkMatrix(definition: Record<string, unknown>, names: DeclaredNames, 
     if (keys.indexOf(key) < index) {
       findings.error('name_repeated', `${pointer}/key`, `The factor "${key}" is declared twice.`)
     }
-    // Only now, so that a factor sees those before it.
+    // Added after the check, so that a factor sees earlier factors only.
     names.factors.add(key)
   })
   if (aggregation === 'weighted_sum' && good.length === factors.length) checkWeights(good, findings)
@@ -100,7 +100,7 @@ function checkMatrix(definition: Record<string, unknown>, names: DeclaredNames, 
 function checkFactor(factor: Factor, pointer: string, names: DeclaredNames, findings: FindingCollector): void {
   const words: Placeholder[] = ['input', 'value', 'score_bps']
   if (factor.form === 'lookup' || factor.form === 'presence') words.push('list_key')
-  const sentence = (text: string | undefined, at: string) => checkSentence(text, at, words, names, findings)
+  const sentence = (text: string | undefined, at: string) => checkSentence(text, at, { words, names }, findings)
   sentence(factor.reason, `${pointer}/reason`)
   if ('on_missing' in factor && factor.on_missing !== 'fail') {
     checkScore(factor.on_missing.default, `${pointer}/on_missing/default`, findings)
@@ -128,7 +128,7 @@ function checkFactor(factor: Factor, pointer: string, names: DeclaredNames, find
   }
 }
 
-/** Inputs whose values make the key of a list's entry. */
+/** Inputs whose values form the key of an entry. */
 function checkKeyInputs(
   inputs: readonly string[],
   pointer: string,
@@ -186,7 +186,7 @@ function checkWeight(factor: Factor, aggregation: unknown, pointer: string, find
   }
 }
 
-/** Weights that stand in lists are summed when lists are bound. */
+/** Weights from lists are summed when lists are bound. */
 function checkWeights(factors: readonly Factor[], findings: FindingCollector): void {
   let sum = 0
   for (const { weight_bps } of factors) {
@@ -212,18 +212,20 @@ function checkTriggers(triggers: unknown, names: DeclaredNames, findings: Findin
       findings.error('name_repeated', `${pointer}/key`, `The trigger "${trigger.key}" is declared twice.`)
     }
     keys.add(trigger.key)
-    checkSentence(trigger.reason, `${pointer}/reason`, ['input', 'value', 'score_bps'], names, findings)
+    const words: readonly Placeholder[] = ['input', 'value', 'score_bps']
+    checkSentence(trigger.reason, `${pointer}/reason`, { words, names }, findings)
     trigger.when.forEach(({ of, test }, n) => {
       const at = `${pointer}/when/${n}`
       const column = names.column(of, `${at}/of`, findings, true)
-      if (column) checkTest(test, column, of, `${at}/test`, findings)
+      if (column) checkTest(test, { of, column }, `${at}/test`, findings)
     })
   })
 }
 
 function checkRule(definition: Record<string, unknown>, names: DeclaredNames, findings: FindingCollector): void {
   const words: readonly Placeholder[] = ['input', 'value']
-  if (typeof definition['reason'] === 'string') checkSentence(definition['reason'], '/reason', words, names, findings)
+  if (typeof definition['reason'] === 'string')
+    checkSentence(definition['reason'], '/reason', { words, names }, findings)
   if (!Object.hasOwn(definition, 'table') || !TableShape(definition['table'], '/table', findings)) return
   checkTable(definition['table'] as never, '/table', { names, words, scores: false }, findings)
 }

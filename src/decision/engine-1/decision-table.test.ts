@@ -1,4 +1,4 @@
-/** Decision tables: hit policies and what a table gives, in a rule and in a factor. */
+/** Decision tables: hit policies and results in a rule and in a factor. */
 import { describe, expect, test } from 'vitest'
 import { assertDecided, changeMatrix, inputs, listFaults } from '#test/support/decision-examples.ts'
 import { bindOrThrow } from '#test/support/example-matrix.ts'
@@ -6,7 +6,7 @@ import { rule } from '#test/support/example-rule.ts'
 import type { Decision, DecisionTable, Factor, RuleDefinition } from '../model.ts'
 
 describe('rules', () => {
-  test('hit, with outputs, rows and reasons', () => {
+  test('hit with outputs, rows and reasons', () => {
     const { outcome, explanation } = assertDecided(bindOrThrow(rule).decide({ amount: 20000, country: 'CH', tags: [] }))
     expect(outcome).toEqual({
       family: 'rule',
@@ -22,7 +22,7 @@ describe('rules', () => {
     ])
   })
 
-  test('no hit is an answer', () => {
+  test('return no hit when no row fires', () => {
     const { outcome, explanation } = assertDecided(
       bindOrThrow(rule).decide({ amount: 2000, country: 'CH', tags: ['cash'] }),
     )
@@ -30,7 +30,7 @@ describe('rules', () => {
     expect(explanation.summary).toEqual(['The rule does not hit.'])
   })
 
-  test('a test on a list holds when any item passes it, and never for none', () => {
+  test('pass a test on a list when any item passes, and never for an empty list', () => {
     const hits = (tags: string[]) =>
       assertDecided(bindOrThrow(rule).decide({ amount: 2000, country: 'IR', tags })).outcome
     expect(hits(['wire', 'crypto'])).toMatchObject({ hit: true })
@@ -75,14 +75,14 @@ describe('rules', () => {
     expect(out(policy({ hit_policy: 'collect', collect: 'count' }, 35, ['x', 'y', 'z']))).toBe(3)
   })
 
-  test('otherwise gives values without a hit', () => {
+  test('return the values of otherwise without a hit', () => {
     const otherwise = { then: ['none'], reason: '{amount} is small.', reason_code: 'SMALL' }
     const { outcome, explanation } = assertDecided(policy({ otherwise }, 5))
     expect(outcome).toMatchObject({ hit: false, outputs: { out: 'none' }, reason_codes: ['SMALL'] })
     expect(explanation.summary).toEqual(['The rule does not hit.', '5 is small.'])
   })
 
-  test('what cannot be summed is found when lists are bound', () => {
+  test('report values that cannot be summed when lists are bound', () => {
     const collect = { hit_policy: 'collect', collect: 'sum' } as const
     expect(() => policy(collect, 5, ['x', 1, 2])).toThrow('not_a_number')
     expect(() => policy(collect, 5, [1e21, 1, 2])).toThrow('cannot be summed exactly')
@@ -109,14 +109,14 @@ describe('a table that gives a score', () => {
     } as Factor
     return bindOrThrow(changeMatrix({ aggregation: 'max', factors: [factor], triggers: [] }))
   }
-  test('no row, several rows, too much: faults', () => {
+  test('fails for no row, several rows and too large a sum', () => {
     expect(listFaults(scored({}).decide({ ...inputs, trades: [] }))).toEqual(['no_row_fires /factors/0/table'])
     expect(listFaults(scored({}).decide(inputs))).toEqual(['several_rows_fire /factors/0/table'])
     const sum = scored({ hit_policy: 'collect', collect: 'sum' })
     expect(listFaults(sum.decide(inputs))).toEqual(['score_out_of_range /factors/0'])
   })
 
-  test('all rows that fire give their reasons and codes', () => {
+  test('returns reasons and codes of all rows that fire', () => {
     const { outcome, explanation } = assertDecided(scored({ hit_policy: 'collect', collect: 'max' }).decide(inputs))
     expect(outcome.reason_codes).toEqual(['GOLD', 'ARMS'])
     expect(explanation.factors[0]).toMatchObject({ score_bps: 6000, rows: ['a', 'b'], reason: 'Gold. Arms.' })

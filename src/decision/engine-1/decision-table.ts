@@ -1,4 +1,4 @@
-/** A decision table bound to lists: which rows fire, and what they give under the table's hit policy. */
+/** A decision table bound to lists: which rows fire, and the result under the hit policy. */
 import type { CollectOperator, HitPolicy, UsedEntry } from '../model.ts'
 import type { Binder, BoundValue } from './binder.ts'
 import type { ParsedTable, Subject } from './layout.ts'
@@ -19,26 +19,26 @@ export interface BoundRow {
   readonly used: readonly UsedEntry[]
   readonly reason: Sentence<Run> | null
   readonly reason_code: string | null
-  /** What its tests were compared with in lists. */
+  /** List values its tests were compared with. */
   readonly compared: readonly UsedEntry[]
   /** The same as a sentence. */
   readonly by_lists: string | null
   readonly holds: ConditionPredicate
   /** This row and no other. */
   readonly alone: Hit
-  /** With the hit policy `priority`: the lower, the more important. */
+  /** With the hit policy `priority`: lower takes precedence. */
   readonly rank: number
-  /** With `collect`: the output as it is reckoned with. */
+  /** With `collect`: the output as an operand. */
   readonly amount: number
 }
 
-/** What a table gives, and the rows that gave it. */
+/** The result of a table, and the rows that gave it. */
 export interface Hit {
   readonly rows: readonly BoundRow[]
   readonly gives: readonly (Scalar | readonly Scalar[])[]
 }
 
-/** What is given when no row fires. */
+/** The result when no row fires. */
 export interface Otherwise extends Hit {
   readonly rows: readonly []
   readonly used: readonly UsedEntry[]
@@ -48,11 +48,11 @@ export interface Otherwise extends Hit {
 
 export interface BoundTable {
   readonly otherwise: Otherwise | null
-  /** Undefined: no row fires, and nothing is given otherwise. Null: a fault, which the run holds. */
+  /** Undefined: no row fires and there is no `otherwise`. Null: a fault, which is stored in the run. */
   decide(run: Run): Hit | null | undefined
 }
 
-/** How a sentence of this table is made ready. */
+/** Compiles a sentence of this table. */
 export type CompileSentence = (text: string, subjects: readonly Subject[]) => Sentence<Run>
 type BindValue = (value: ParsedTable['rows'][number]['row']['then'][number], pointer: string) => BoundValue
 
@@ -144,7 +144,7 @@ type Combine = (fired: readonly BoundRow[]) => Hit['gives']
 
 const filterFiring = (rows: readonly BoundRow[], run: Run): BoundRow[] => rows.filter((row) => row.holds(run))
 
-/** The first few, since a fault must not be as long as the table. */
+/** The first few keys, to bound the message. */
 function formatKeys(rows: readonly BoundRow[]): string {
   const some = rows.slice(0, FEW_ROWS).map(({ key }) => `"${key}"`)
   return rows.length > FEW_ROWS ? `${some.join(', ')} and ${rows.length - FEW_ROWS} more` : some.join(', ')
@@ -189,12 +189,12 @@ const policies: Record<HitPolicy, (rows: readonly BoundRow[], pointer: string, c
 }
 
 interface Collector {
-  /** Of each row: its output as it is reckoned with. */
+  /** The output of each row as an operand. */
   readonly amounts: readonly number[]
   readonly combine: Combine
 }
 
-/** How the outputs of all rows that fire become one. Sums are of whole numbers, so they are exact. */
+/** Combines the outputs of all rows that fire. Sums are of integers, so they are exact. */
 function createCollector(
   firsts: readonly (Scalar | undefined)[],
   collect: CollectOperator | undefined,

@@ -1,4 +1,4 @@
-/** The shape of every part of a definition, with its limits. Names, references and tests are judged by check.ts. */
+/** The shape of every part of a definition, with its limits. check.ts checks names, references and tests. */
 import { isObject, isPointer } from '#registry/content/json-pointer.ts'
 import {
   anything,
@@ -40,7 +40,7 @@ const Reference = text(
   'the name of an input, or factor.<key>',
 )
 const EntryKey = text(MAX_ENTRY_KEY_CHARS)
-/** Spaces around it mean nothing; how long it may be is the parser's to say. */
+/** Surrounding spaces are ignored; the parser checks the length. */
 const Test: Shape = (value, pointer, findings) => {
   const fault =
     typeof value === 'string' ? findStorageFault(value.trim()) : `This must be a test, not ${formatForMessage(value)}.`

@@ -1,4 +1,4 @@
-/** What engine 1 decides: every form of factor by example, every fault by its code, and the same bytes every time. */
+/** Decisions of engine 1: every kind of factor, every fault code, and reproducible bytes. */
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { compileType } from '#registry/types/compile-type.ts'
@@ -18,7 +18,7 @@ import type { Factor, Inputs, MatrixDefinition } from '../model.ts'
 import { engine1 } from './engine.ts'
 import { joinKeyParts } from './entry-key.ts'
 
-describe('one whole decision', () => {
+describe('a complete decision', () => {
   test('outcome', () => {
     expect(assertDecided(bindOrThrow(matrix).decide(inputs)).outcome).toEqual({
       family: 'matrix',
@@ -30,7 +30,7 @@ describe('one whole decision', () => {
     })
   })
 
-  test('explanation: per factor what was read, found, and why', () => {
+  test('explanation: what each factor read and found, and why', () => {
     const { factors, triggers, summary, inputs: read } = assertDecided(bindOrThrow(matrix).decide(inputs)).explanation
     expect(factors[0]).toEqual({
       key: 'country',
@@ -60,7 +60,7 @@ describe('one whole decision', () => {
     ])
   })
 
-  test('every entry it used, with its hash, once; also that a key is not there', () => {
+  test('lists every used entry once with its hash, also missing keys', () => {
     const { used } = assertDecided(bindOrThrow(matrix).decide(inputs))
     const asked = used.map(({ list_key, key, field, value }) => `${list_key} ${key} ${field} ${value}`)
     expect(asked).toEqual([
@@ -80,7 +80,7 @@ describe('one whole decision', () => {
     for (const { list_key, key, hash } of used) expect(hash).toBe(lists.get(list_key)?.get(key)?.hash ?? null)
   })
 
-  test('however often something is asked, it is used once', () => {
+  test('lists an entry once that is read repeatedly', () => {
     const { used } = assertDecided(bindOrThrow(matrix).decide({ ...inputs, trades: ['gold', 'gold'] }))
     expect(used.filter(({ list_key }) => list_key === 'watched-trades')).toHaveLength(1)
     const row = { when: ['< 0, > 1', 'in list(high-risk)', '"wire"'], then: ['low', 1] }
@@ -99,7 +99,7 @@ describe('one whole decision', () => {
     expect(hashDocument(canonicalJson(whole))).toBe('65042d3a7c36730bf0010c29ac276f3550a97d1bb24474908322f088cec49ae7')
   })
 
-  test('the same bytes, whatever the order of the inputs, however often, compiled anew', () => {
+  test('gives the same bytes for any order of inputs, repeatedly and compiled again', () => {
     const text = canonicalJson(bindOrThrow(matrix).decide(inputs))
     const decide = bindOrThrow(structuredClone(matrix))
     const reversed = Object.fromEntries(Object.entries(inputs).reverse())
@@ -108,7 +108,7 @@ describe('one whole decision', () => {
 })
 
 describe('triggers', () => {
-  test('raise the band, and never lower it', () => {
+  test('raise the band and never lower it', () => {
     const { outcome, explanation } = assertDecided(
       bindOrThrow(matrix).decide({ ...inputs, country: 'IR', channel: 'agent' }),
     )
@@ -133,7 +133,7 @@ describe('look-ups', () => {
     return bindOrThrow(changeMatrix({ aggregation: 'max', factors: [factor], triggers: [] }), to).decide(given)
   }
 
-  test('a missing key fails, or takes the default and says so', () => {
+  test('fail for a missing key, or use and report the default', () => {
     const from = buildList('other', { XX: { n: 1 } })
     const to = withList(from)
     expect(listFaults(lookup({ list_key: 'other' }, to))).toEqual(['list_key_missing /factors/0'])
@@ -147,7 +147,7 @@ describe('look-ups', () => {
     expect(used).toContainEqual({ list_key: 'other', key: 'NA', field: 'score_bps', value: null, hash: null })
   })
 
-  test('of a list the highest counts, and what is missing counts as its default', () => {
+  test('use the highest score of a list, and the default for missing items', () => {
     const trades = buildList('trade-risk', { arms: { s: 9000 }, gold: { s: 4000 } })
     const over = (items: string[], on_missing: Extract<Factor, { form: 'lookup' }>['on_missing'] = 'fail') =>
       lookup(
@@ -167,7 +167,7 @@ describe('look-ups', () => {
     expect(assertDecided(over([], missing)).explanation.factors[0]).toMatchObject({ score_bps: 5000, defaulted: true })
   })
 
-  test('a key of several parts is made as the registry makes it', () => {
+  test('build a composite key like the registry', () => {
     const type = compileType({
       type_key: 't',
       type_version: 1,
@@ -189,14 +189,14 @@ describe('look-ups', () => {
     expect(assertDecided(found).outcome).toMatchObject({ score_bps: 1234 })
   })
 
-  test('an entry without a score is a fault, never a zero', () => {
+  test('fail for an entry without a score', () => {
     const wrong = (entry: object) => withList(buildList('jurisdiction-risk', { NA: entry as never }))
     expect(listFaults(lookup({}, wrong({})))).toEqual(['field_missing /factors/0'])
     expect(listFaults(lookup({}, wrong({ score_bps: 10001 })))).toEqual(['not_a_score /factors/0'])
     expect(listFaults(lookup({}, wrong({ score_bps: '1' })))).toEqual(['not_a_score /factors/0'])
   })
 
-  test('lists given with the decision replace those bound', () => {
+  test('use lists given with the decision instead of bound ones', () => {
     const later = buildList('jurisdiction-risk', { NA: { score_bps: 9999 } })
     const decide = bindOrThrow(matrix)
     expect(assertDecided(decide.decide(inputs, buildLists(later))).explanation.factors[0]).toMatchObject({
@@ -235,7 +235,7 @@ describe('presence', () => {
     expect(assertDecided(decide.decide({ ...inputs, trades })).outcome).toMatchObject({ score_bps })
   })
 
-  test('more than the whole is a fault', () => {
+  test('fails above the maximum score', () => {
     expect(listFaults(presence(['gold', 'arms'], { present: 6000, at_most: 10000 }))).toEqual([])
     const { at_most: _at_most, ...unbounded } = { ...matrix.factors[2], present: 6000 } as Extract<
       Factor,
@@ -248,7 +248,7 @@ describe('presence', () => {
 })
 
 describe('score maps', () => {
-  test('a value without a score fails where that is wanted', () => {
+  test('fail for a value without a score when configured', () => {
     const factor = { ...matrix.factors[3], on_missing: 'fail' } as Factor
     const strict = bindOrThrow(changeMatrix({ factors: [...matrix.factors.slice(0, 3), factor] }))
     expect(listFaults(strict.decide({ ...inputs, channel: 'agent' }))).toEqual(['value_not_scored /factors/3'])
@@ -271,7 +271,7 @@ describe('aggregation', () => {
   const total = (aggregation: MatrixDefinition['aggregation'], ...factors: Factor[]) =>
     bindOrThrow(changeMatrix({ aggregation, factors, triggers: [] })).decide(inputs)
 
-  test('a weighted sum is divided once and rounded half up', () => {
+  test('divides a weighted sum once and rounds half up', () => {
     expect(assertDecided(total('weighted_sum', map('a', 1, 5000), map('b', 0, 5000))).outcome).toMatchObject({
       score_bps: 1,
     })
@@ -283,7 +283,7 @@ describe('aggregation', () => {
     expect(assertDecided(thirds).explanation.factors[0]?.contribution_bps).toBe('0.3333')
   })
 
-  test('a sum above the whole is a fault, a maximum never is', () => {
+  test('fails for a sum above the maximum score, and never for a maximum', () => {
     expect(assertDecided(total('sum', map('a', 6000), map('b', 4000))).outcome).toMatchObject({
       score_bps: 10000,
       band: 'prohibited',
@@ -292,7 +292,7 @@ describe('aggregation', () => {
     expect(assertDecided(total('max', map('a', 6000), map('b', 9000))).outcome).toMatchObject({ score_bps: 9000 })
   })
 
-  test('a score of nothing gives no reason code', () => {
+  test('gives no reason code for a score of zero', () => {
     const coded = { ...map('a', 0), reason_code: 'NONE' }
     expect(assertDecided(total('max', coded, map('b', 1))).outcome).toMatchObject({ reason_codes: [] })
   })
@@ -320,12 +320,12 @@ describe('inputs', () => {
     const given = Object.defineProperty({ ...inputs }, name, { value, enumerable: true })
     if (value === undefined) delete (given as Record<string, unknown>)[name]
     expect(listFaults(bindOrThrow(matrix).decide(given))).toEqual([fault])
-    // What a list says is allowed is asked only when lists are at hand.
+    // Values allowed by a list are checked only with bound lists.
     const alone = engine1.compile(matrix).checkInputs(given)
     expect(alone.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(value === 'ZZ' ? [] : [fault])
   })
 
-  test('an unknown, missing or mistyped one hides no other fault', () => {
+  test('reports unknown, missing and mistyped inputs together', () => {
     const { pep: _, ...rest } = inputs
     expect(listFaults(bindOrThrow(matrix).decide({ ...rest, country: 'ZZ', turnover: 7, shoe: 1 }))).toEqual([
       'input_type /turnover',
@@ -339,7 +339,7 @@ describe('inputs', () => {
     ])
   })
 
-  test('what is said about them can always be stored', () => {
+  test('are reported in messages that can be stored', () => {
     const given = { ...inputs, country: '😀'.repeat(40), ['\ud800']: 1 }
     expect(() => canonicalJson(bindOrThrow(matrix).decide({ ...inputs, country: '😀'.repeat(40) }))).not.toThrow()
     expect(() => canonicalJson(bindOrThrow(matrix).decide(given))).not.toThrow()
@@ -370,13 +370,13 @@ describe('inputs', () => {
     ).toBe('all')
   })
 
-  test('all faults are told at once; what rests on a failed factor is left out', () => {
+  test('reports all faults together, without those that follow from a failed factor', () => {
     const factors = matrix.factors.map((factor) =>
       'on_missing' in factor ? { ...factor, on_missing: 'fail' } : factor,
     )
     const strict = bindOrThrow(changeMatrix({ factors: factors as Factor[] }))
     const missing = buildLists(buildList('jurisdiction-risk', { NA: {} }))
-    // With a score the table would be asked for the old relationship, too.
+    // With a score the table would be evaluated for the old relationship too.
     const decision = strict.decide({ ...inputs, channel: 'agent', since: '2020-01-01' }, missing)
     expect(listFaults(decision)).toEqual(['field_missing /factors/0', 'value_not_scored /factors/3'])
   })

@@ -1,6 +1,6 @@
 /**
- * Engine 1: the meaning of definitions as first published. Decisions made with it replay with it, so its meaning never changes;
- * another meaning is another engine.
+ * Engine 1: the first semantics of definitions. Its decisions are replayed with it, so its semantics never change; other semantics
+ * are another engine.
  */
 import type { CompiledDefinition, Definition, Engine } from '../model.ts'
 import { Binder } from './binder.ts'

@@ -1,4 +1,4 @@
-/** The factors of a matrix bound to lists: each gives its score in basis points, with what it read and why. */
+/** The factors of a matrix bound to lists: each returns its score in basis points with values and reasons. */
 import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { Factor, FactorOutcome, OnMissing, UsedEntry } from '../model.ts'
 import { type Binder, type BoundScore, createFieldReader, isScore } from './binder.ts'
@@ -16,13 +16,13 @@ import { formatForMessage } from './shape.ts'
 import type { Scalar } from './unary.ts'
 
 export interface BoundFactor {
-  /** Slots of what it reads. */
+  /** Slots of its inputs. */
   readonly slots: readonly number[]
-  /** Null: a fault, which the run holds. */
+  /** Null: a fault, which is stored in the run. */
   decide(run: Run): FactorOutcome | null
 }
 
-/** What a form finds out; the rest of the outcome is the same for all. */
+/** The part of the outcome that depends on the kind of factor. */
 interface ScoredFactor {
   readonly score_bps: number
   readonly reason: string
@@ -38,7 +38,7 @@ interface FactorContext {
   readonly layout: UnboundLayout
   readonly binder: Binder
   readonly pointer: string
-  /** What the factor reads, in order. */
+  /** The inputs of the factor, in order. */
   readonly subjects: readonly Subject[]
 }
 
@@ -106,7 +106,7 @@ function bindForm(factor: Factor, place: FactorContext): ScoreFunction {
   }
 }
 
-/** The sentence written for the factor, or one that says the least. */
+/** The sentence of the factor, or a minimal one. */
 const compileReason = (
   factor: Factor,
   { layout, subjects }: FactorContext,
@@ -119,7 +119,7 @@ interface MissingDefault {
   readonly reason: Sentence<Run>
 }
 
-/** Null: what is missing is a fault. */
+/** Null: a missing value is a fault. */
 function bindMissing(
   on_missing: OnMissing,
   { layout, binder, pointer, subjects }: FactorContext,
@@ -142,7 +142,7 @@ function defaulted(
   return { score_bps: score.value, reason: reason(run), reason_code, ...(found && { found }), defaulted: true }
 }
 
-/** How the keys that the factor's inputs lead to are made: one, or one per item of a list. */
+/** Builds the keys for the inputs of a factor: one, or one per item of a list. */
 function createKeyReader(subjects: readonly Subject[]): (run: Run) => readonly string[] {
   const [only] = subjects as readonly [Subject, ...Subject[]]
   if (subjects.length > 1) {
@@ -210,7 +210,7 @@ function bindTableFactor(factor: Extract<Factor, { form: 'table' }>, place: Fact
   const table = bindTable(
     parsed,
     binder,
-    // What is counted need not be a score.
+    // `count` accepts fields other than scores.
     (value, place_of) => (counts ? binder.bindValue(value, place_of) : binder.bindScore(value, place_of)),
     (text) => compileRunSentence(text, layout, subjects),
   )

@@ -1,6 +1,6 @@
 /**
- * Inputs as a decision reads them: each declared one is brought into the form its column is tested in, or its fault is told.
- * Allowed values that come from a list are judged where lists are at hand.
+ * Parses the inputs of a decision: each declared input is converted to the form of its column, or its fault is reported. Values
+ * allowed by a list are checked where lists are bound.
  */
 import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { Finding, Input, Inputs } from '../model.ts'
@@ -11,18 +11,18 @@ import { type Column, type Scalar, toColumn } from './unary.ts'
 
 export const MAX_INPUT_CHARS = 2000
 
-/** A value in the form it is tested in; an array for an input of type list. */
+/** A value in the form that tests use; an array for an input of type list. */
 export type InputValue = Scalar | readonly string[]
 
 export interface InputReader {
   readonly input: Input
   readonly column: Column
-  /** What was given for it; undefined when nothing was. */
+  /** The given value; undefined when absent. */
   getRaw(inputs: Inputs): unknown
-  /** Undefined: the value is faulty, and `explain` says how. */
+  /** Undefined: the value is invalid, and `explain` reports why. */
   read(value: unknown): InputValue | undefined
   explain(value: unknown): Finding[]
-  /** What stands for an absent value; undefined when it must be given. */
+  /** The default; undefined when the input is required. */
   readonly fallback: InputValue | undefined
 }
 
@@ -63,7 +63,7 @@ export function compileInput(input: Input): InputReader {
   return { input, column, getRaw: createMemberReader(input.name), read, explain, fallback }
 }
 
-/** Only names that every object inherits need to be looked at twice. */
+/** Checks own members only for names that every object inherits. */
 const createMemberReader = (name: string): InputReader['getRaw'] =>
   name in Object.prototype
     ? (inputs) => (Object.hasOwn(inputs, name) ? inputs[name] : undefined)
@@ -89,10 +89,10 @@ function compileSingle(input: Input, { kind, scale, values }: Column): (value: u
   }
 }
 
-/** From the wire: integers are numbers, decimals and dates are texts. */
+/** Parses API values: integers are numbers, decimals and dates are texts. */
 export function getParser(kind: 'integer' | 'decimal' | 'date', scale: number): (value: unknown) => number | undefined {
   if (kind === 'integer') {
-    // The sum makes the one zero of minus zero.
+    // Adding 0 converts -0 to 0.
     return (value) => (Number.isSafeInteger(value) ? (value as number) + 0 : undefined)
   }
   return kind === 'date'
@@ -145,7 +145,7 @@ export function findInputFaults(readers: readonly InputReader[], inputs: Inputs)
   return [...faults, ...unknown].slice(0, MAX_FINDINGS)
 }
 
-/** The text of a held value: what a sentence shows, and what is the key of a list's entry. */
+/** The text of a value, for sentences and for keys of entries. */
 export function formatValue(value: Scalar, { kind, scale }: Column): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'true' : 'false'

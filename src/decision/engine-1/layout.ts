@@ -1,12 +1,12 @@
 /**
- * A checked definition laid out for running: every input and factor has a slot, every test is parsed. Nothing here knows a list.
+ * The execution layout of a checked definition: every input and factor has a slot, every test is parsed. It uses no lists.
  */
 import type { DecisionRow, DecisionTable, Definition, Inputs } from '../model.ts'
 import { compileInput, type InputReader, type InputValue } from './inputs.ts'
 import { type Column, type ListOperand, SCORE_COLUMN, type UnaryTest, type UnboundTest } from './unary.ts'
 import { isTestFault, parseTest } from './unary-parser.ts'
 
-/** Something that can be tested: an input, the score of a factor, or the score of the whole. */
+/** A testable value: an input, the score of a factor, or the total score. */
 export interface Subject {
   readonly reference: string
   readonly title: string
@@ -14,7 +14,7 @@ export interface Subject {
   readonly column: Column
 }
 
-/** Here and below: `L` is what may stand in a test in place of a value; nothing once lists are bound. */
+/** Here and below: `L` is the type of list references in tests; `never` when lists are bound. */
 export interface ParsedTable<L = never> {
   readonly table: DecisionTable
   readonly pointer: string
@@ -38,7 +38,7 @@ export interface Layout<L = never> {
   readonly conditions: readonly (readonly Condition<L>[])[]
 }
 
-/** As it is written: values of tests may stand in lists. */
+/** As written: tests may refer to values in lists. */
 export type UnboundLayout = Layout<ListOperand>
 
 export const SCORE = 'score'

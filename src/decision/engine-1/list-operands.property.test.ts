@@ -1,4 +1,4 @@
-/** A definition that takes its values from lists decides, and is proved, exactly as the one with the same values written out. */
+/** A definition with values from lists gives the same decisions and findings as one with the same literals. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { buildList } from '#test/support/bound-lists.ts'
@@ -14,7 +14,7 @@ import { formatDate, formatScaled } from './scalars.ts'
 import { type Column, type ListOperand, printTest, type Scalar, type UnboundTerm, type UnboundTest } from './unary.ts'
 import { parseTest } from './unary-parser.ts'
 
-/** Moves values from the tests of a definition into a list, each or none by chance. */
+/** Moves random values from the tests of a definition into a list. */
 class Mover {
   moved = 0
   private readonly maker: DefinitionGenerator
@@ -83,7 +83,7 @@ function wire(value: Scalar, { kind, scale }: Column): Scalar {
   return kind === 'date' ? formatDate(value) : formatScaled(value, scale)
 }
 
-/** Without what is said of lists. */
+/** Without texts about lists. */
 const plain = (decision: Decision) =>
   decision.ok
     ? {
@@ -95,7 +95,7 @@ const plain = (decision: Decision) =>
       }
     : decision
 
-test('the same outcome, the same findings, the same break points and smallest changes', () => {
+test('gives the same outcome, findings, break points and smallest changes', () => {
   const seen = { moved: 0, used: 0, findings: 0, changes: 0 }
   fc.assert(
     fc.property(fc.gen(), (g) => {
@@ -127,12 +127,12 @@ test('the same outcome, the same findings, the same break points and smallest ch
         expect(findBreakPoints(compiled.moved, all, name)).toEqual(findBreakPoints(compiled.written, lists, name))
       }
       const given = maker.given()
-      const changes = findMinimalChanges(result, compiled.written, lists, given)
-      expect(findMinimalChanges(decider, compiled.moved, all, given)).toEqual(changes)
+      const changes = findMinimalChanges({ bound: result, compiled: compiled.written, lists }, given)
+      expect(findMinimalChanges({ bound: decider, compiled: compiled.moved, lists: all }, given)).toEqual(changes)
       seen.changes += changes.changes.length
     }),
     { numRuns: 120, seed: 1848 },
   )
-  // Otherwise the comparison would say nothing.
+  // Otherwise the comparison would be meaningless.
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(30)
 })

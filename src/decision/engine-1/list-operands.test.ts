@@ -1,4 +1,4 @@
-/** Tests that compare with values of lists: what they mean, what they leave in the decision, and what is said when a list does not serve. */
+/** Tests that compare with values of lists: results, used entries, and findings about unsuitable lists. */
 import { describe, expect, test } from 'vitest'
 import { buildList, buildLists } from '#test/support/bound-lists.ts'
 import { assertDecided } from '#test/support/decision-examples.ts'
@@ -42,7 +42,7 @@ const hits = (column: string, cell: string, given: Inputs): boolean => {
   return outcome.family === 'rule' && outcome.hit
 }
 
-describe('what a value of a list means', () => {
+describe('comparison with a value of a list', () => {
   test.each<[string, string, readonly unknown[], readonly unknown[]]>([
     ['amount', '>= list(limits, cash|retail).amount', ['9000', '9000.01'], ['8999.99']],
     ['amount', '< minor(list(limits, cash|retail).amount_minor)', ['8999.99'], ['9000']],
@@ -59,7 +59,7 @@ describe('what a value of a list means', () => {
   })
 })
 
-describe('what it leaves behind', () => {
+describe('used entries and explanations', () => {
   const definition = ruleOf(
     ['amount', 'count'],
     { when: ['>= minor(list(limits, cash|retail).amount_minor)', '>= list(limits, day)."/nested/low"'] },
@@ -67,7 +67,7 @@ describe('what it leaves behind', () => {
   )
   const source = 'limits v1, cash|retail'
 
-  test('every value it compared with is an entry used, with its hash; what was not asked is not', () => {
+  test('lists every compared value as a used entry with its hash, and no others', () => {
     const { used } = assertDecided(bindOrThrow(definition, lists).decide({ ...usual, amount: '8999.99' }))
     const entry = { list_key: 'limits', key: 'cash|retail', hash: limits.get('cash|retail')?.hash }
     expect(used).toEqual([
@@ -76,7 +76,7 @@ describe('what it leaves behind', () => {
     ])
   })
 
-  test('the rows that fired say what they were compared with, and from which version', () => {
+  test('explains the compared values and list versions of rows that fired', () => {
     const { explanation } = assertDecided(bindOrThrow(definition, lists).decide({ ...usual, amount: '8999.99' }))
     const reason = `3 of them. By the lists: Count ≥ 3 (${source}).`
     expect(explanation.rows).toEqual([{ key: 'r1', reason, reason_code: null }])
@@ -87,13 +87,13 @@ describe('what it leaves behind', () => {
     )
   })
 
-  test('an overlay is named', () => {
+  test('names an overlay', () => {
     const overlaid = buildLists({ ...limits, version: 3, overlay_hash: 'o'.repeat(64) })
     const [row] = assertDecided(bindOrThrow(definition, overlaid).decide(usual)).explanation.rows
     expect(row?.reason).toContain('(limits v3 with its overlay, cash|retail)')
   })
 
-  test('it is a reference, and its key is needed whatever the inputs are', () => {
+  test('is a reference whose key is needed for any inputs', () => {
     const compiled = engine1.compile(definition)
     expect(compiled.list_keys).toEqual(['limits'])
     expect(compiled.references[1]).toEqual({
@@ -108,7 +108,7 @@ describe('what it leaves behind', () => {
     expect(assertDecided(bindOrThrow(definition, large).decide(usual)).outcome).toMatchObject({ hit: true })
   })
 
-  test('factors and triggers of a matrix say it too', () => {
+  test('explains compared values of factors and triggers', () => {
     const matrix: Definition & MatrixDefinition = {
       family: 'matrix',
       inputs,
@@ -153,7 +153,7 @@ describe('what it leaves behind', () => {
   })
 })
 
-describe('a list that does not serve is a finding at the cell, naming list, key and field', () => {
+describe('reports an unsuitable list at the cell with list, key and field', () => {
   const found = (column: string, cell: string, to: BoundLists = lists): Finding[] => {
     const row = { when: ['-', cell] }
     const other = column === 'count' ? 'amount' : 'count'

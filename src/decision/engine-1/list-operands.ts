@@ -1,6 +1,6 @@
 /**
- * Values that a test takes from lists: each becomes what it would be written out, or a finding at the cell that names it. What
- * a list lacks, or what does not fit the column, is never taken for anything else.
+ * Resolves list references in tests: each becomes a literal, or a finding at its cell when the value is missing or does not fit the
+ * column.
  */
 import type { BoundList, UsedEntry } from '../model.ts'
 import type { Binder } from './binder.ts'
@@ -23,9 +23,9 @@ import {
 
 export interface BoundTest {
   readonly test: UnaryTest
-  /** What it was compared with. */
+  /** The list values it was compared with. */
   readonly used: readonly UsedEntry[]
-  /** `Amount ≥ 10,000.00 (thresholds v3, cash-structuring)`; null where everything is written out. */
+  /** `Amount ≥ 10,000.00 (thresholds v3, cash-structuring)`; null when the test has only literals. */
   readonly words: string | null
 }
 
@@ -36,7 +36,7 @@ export function bindTest({ subject, test }: Condition<ListOperand>, pointer: str
   const before = binder.findings.count
   const operands = new OperandBinder(subject, pointer, binder)
   const terms = test.form === 'any' ? [] : test.terms.map(operands.term)
-  // There is a finding; a definition with findings is never run.
+  // A finding was added; a definition with findings is never run.
   if (binder.findings.count > before) return ANY_TEST
   const words = `${subject.title} ${renderTest(test, { compare: formatComparison, value: operands.words })}`
   return { test: { form: 'terms', terms }, used: operands.used, words }
@@ -45,7 +45,7 @@ export function bindTest({ subject, test }: Condition<ListOperand>, pointer: str
 const SYMBOLS = { '=': '=', '<': '<', '<=': '≤', '>': '>', '>=': '≥' } as const
 const formatComparison = (sign: keyof typeof SYMBOLS, value: string): string => `${SYMBOLS[sign]} ${value}`
 
-/** The values one test takes from lists. */
+/** Binds the list references of one test. */
 class OperandBinder {
   readonly used: UsedEntry[] = []
   private readonly subject: Subject
@@ -115,7 +115,7 @@ class OperandBinder {
     return value
   }
 
-  /** Only asked for once everything is bound. */
+  /** Called after binding only. */
   readonly words = (value: Scalar | ListOperand): string => {
     const { column } = this.subject
     if (!isListOperand(value)) return formatReadable(value, column)
@@ -134,7 +134,7 @@ const EXPECTED_TEXTS = {
   minor: 'a whole number of its smallest unit',
 } as const
 
-/** As the column is tested; undefined where it does not fit. Numbers mean themselves only where nothing has to be scaled. */
+/** The value in the form of the column; undefined when it does not fit. JSON numbers are accepted only when no scaling is needed. */
 function toColumnValue(value: Scalar, { minor }: ListOperand, { kind, scale, values }: Column): Scalar | undefined {
   switch (kind) {
     case 'text':
@@ -149,7 +149,7 @@ function toColumnValue(value: Scalar, { minor }: ListOperand, { kind, scale, val
 const formatListVersion = ({ list_key, version, overlay_hash }: BoundList): string =>
   `${list_key} v${version}${overlay_hash === null ? '' : ' with its overlay'}`
 
-/** For reading: thousands apart. */
+/** With thousands separators. */
 function formatReadable(value: Scalar, { kind, scale }: Column): string {
   if (typeof value !== 'number') return typeof value === 'string' ? JSON.stringify(value) : String(value)
   if (kind === 'date') return formatDate(value)
@@ -157,12 +157,12 @@ function formatReadable(value: Scalar, { kind, scale }: Column): string {
   return [whole?.replace(/\B(?=(?:\d{3})+$)/g, ','), ...digits].join('.')
 }
 
-/** The sentence that says what rows or triggers were compared with; null where nothing came from lists. */
+/** The sentence about list values of rows or triggers; null when there are none. */
 export function formatListsSentence(words: readonly (string | null)[]): string | null {
   const said = words.filter((text) => text !== null)
   return said.length === 0 ? null : `By the lists: ${said.join(', ')}.`
 }
 
-/** What was written, and behind it what the lists had to do with it. */
+/** Appends the sentence about list values. */
 export const appendListsSentence = (reason: string, by_lists: string | null): string =>
   by_lists === null ? reason : `${reason} ${by_lists}`

@@ -1,4 +1,4 @@
-/** Every place where a definition reads a list, and what a decision will need of each list. */
+/** Collects every place where a definition reads a list, and what a decision needs of each list. */
 import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { CompiledDefinition, Factor, Inputs, ListNeeds, PolicyValue } from '../model.ts'
 import { joinKeyParts } from './entry-key.ts'
@@ -8,7 +8,7 @@ import { findListKeys, findOperands, type UnboundTest } from './unary.ts'
 
 export type Reference = CompiledDefinition['references'][number]
 
-/** Beside where it is read: which keys are asked for. */
+/** The place with the requested keys. */
 interface ListRead extends Reference {
   readonly asks: 'all' | ((held: readonly (InputValue | undefined)[]) => readonly string[])
 }
@@ -118,7 +118,7 @@ class ListReadCollector {
   }
 }
 
-/** The keys that these inputs lead to: one, or one per item of a list. */
+/** The keys for these inputs: one, or one per item of a list. */
 function resolveKeys(subjects: readonly Subject[], held: readonly (InputValue | undefined)[]): readonly string[] {
   const values = subjects.map(({ slot }) => held[slot])
   const [only] = values

@@ -29,7 +29,7 @@ export function bindMatrix(
   const readInputs = bindInputs(layout, binder)
   const factors = definition.factors.map((factor, index) => bindFactor(factor, index, layout, binder))
   const bands = bindBands(definition.bands, binder)
-  const triggers = definition.triggers.map((trigger, index) => bindTrigger(trigger, index, bands, layout, binder))
+  const triggers = definition.triggers.map((trigger, index) => bindTrigger(trigger, index, bands, { layout, binder }))
   checkWeights(definition, binder)
   if (binder.findings.list.length > 0) return binder.findings.list
   const aggregate = aggregators[definition.aggregation]
@@ -77,7 +77,7 @@ export function bindMatrix(
   }
 }
 
-/** Every factor whose own inputs are there, so that all faults are told at once. */
+/** Evaluates every factor with valid inputs, so that all faults are reported together. */
 function evaluateFactors(factors: readonly BoundFactor[], first: number, run: Run): FactorOutcome[] {
   const outcomes: FactorOutcome[] = []
   for (let index = 0; index < factors.length; index++) {
@@ -93,7 +93,7 @@ function evaluateFactors(factors: readonly BoundFactor[], first: number, run: Ru
   return outcomes
 }
 
-/** Whole numbers only; a weighted sum is divided once, and rounded half up. */
+/** Integer arithmetic; a weighted sum is divided once and rounded half up. */
 const aggregators: Record<MatrixDefinition['aggregation'], (outcomes: readonly FactorOutcome[]) => number> = {
   weighted_sum(outcomes) {
     let sum = 0
@@ -117,7 +117,7 @@ function findBand(score_bps: number, bands: readonly BoundBand[]): BoundBand {
   throw new Error(`No band covers ${score_bps}, although the bands were found contiguous`)
 }
 
-/** Once more with the weights that stand in lists. */
+/** Checks the sum again with weights from lists. */
 function checkWeights(definition: MatrixDefinition, binder: Binder): void {
   if (definition.aggregation !== 'weighted_sum' || binder.findings.list.length > 0) return
   let sum = 0
@@ -133,7 +133,7 @@ interface BoundTrigger {
   readonly holds: ConditionPredicate
   readonly floor: BoundBand | null
   readonly reason: Sentence<Run>
-  /** What it was compared with in lists. */
+  /** List values it was compared with. */
   readonly by_lists: string | null
   readonly outcome: Omit<TriggerOutcome, 'reason'>
 }
@@ -142,15 +142,14 @@ function bindTrigger(
   trigger: MatrixDefinition['triggers'][number],
   index: number,
   bands: readonly BoundBand[],
-  layout: UnboundLayout,
-  binder: Binder,
+  { layout, binder }: { readonly layout: UnboundLayout; readonly binder: Binder },
 ): BoundTrigger {
   const { key, title, floor_band = null, required_actions = [], reason_code } = trigger
   const pointer = `/triggers/${index}`
   const written = layout.conditions[index] ?? []
   const conditions = written.map((condition, n) => compileCondition(condition, `${pointer}/when/${n}/test`, binder))
   const floor = bands.find(({ band }) => band === floor_band) ?? null
-  // Without bands there is a finding about them already.
+  // Missing bands have been reported.
   if (floor_band !== null && !floor && bands.length > 0) {
     const known = bands.map(({ band }) => `"${band}"`).join(', ')
     binder.findings.error('band_unknown', `${pointer}/floor_band`, `There is no band "${floor_band}", only ${known}.`)

@@ -1,4 +1,4 @@
-/** The beginning of every decision: the inputs are read into a run, and compared with the lists that say what is allowed. */
+/** First step of a decision: parses the inputs into a run and checks them against lists of allowed values. */
 import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { BoundLists, Explanation, Finding, Input, Inputs, UsedEntry } from '../model.ts'
 import { type Binder, createFieldReader } from './binder.ts'
@@ -7,7 +7,7 @@ import type { UnboundLayout } from './layout.ts'
 import { Run } from './run.ts'
 import { formatForMessage, MAX_FINDINGS } from './shape.ts'
 
-/** A run that holds the inputs, or what is wrong with them. */
+/** A run with the inputs or their faults. */
 export type ReadInputs = (inputs: Inputs, lists: BoundLists | undefined) => Run | readonly Finding[]
 
 export function bindInputs(layout: UnboundLayout, binder: Binder): ReadInputs {
@@ -35,7 +35,7 @@ export function bindInputs(layout: UnboundLayout, binder: Binder): ReadInputs {
       run.defaulted[slot] = !is_given
     }
     const faults = isFaulty || Object.keys(inputs).length > given ? findInputFaults(readers, inputs) : []
-    // Also after a fault, so that the caller learns of all of them at once.
+    // Continues after a fault, so that all are reported together.
     for (const check of checks) check(run)
     if (faults.length > 0) return [...faults, ...run.findings].slice(0, MAX_FINDINGS)
     return run.findings.length > 0 ? run.findings : run
@@ -95,7 +95,7 @@ export function explainInputs({ readers }: UnboundLayout, run: Run): Explanation
   return explained
 }
 
-/** Sentences about what was not given. */
+/** Sentences about inputs that used their default. */
 export function describeDefaults({ readers }: UnboundLayout, run: Run): string[] {
   const sentences: string[] = []
   for (let slot = 0; slot < readers.length; slot++) {

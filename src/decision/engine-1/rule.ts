@@ -23,7 +23,7 @@ export function bindRule(
   const reason = sentence(definition.reason)
   const { required_actions = [], reason_code } = definition
 
-  /** What is given, and why, in sentences. */
+  /** The outcome with its explanation. */
   const conclude = (given: Hit | undefined, run: Run) => {
     const outputs: Record<string, unknown> = {}
     names.forEach((name, n) => {

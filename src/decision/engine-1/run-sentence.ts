@@ -1,4 +1,4 @@
-/** How the sentences of a definition are filled from a decision in progress. */
+/** Fills the sentences of a definition from a run. */
 import { formatForSentence } from './inputs.ts'
 import type { Subject, UnboundLayout } from './layout.ts'
 import type { Run } from './run.ts'

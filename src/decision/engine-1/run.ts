@@ -1,22 +1,22 @@
-/** One decision in progress: what was given, what was found so far, what was read from lists, what went wrong. */
+/** The state of one decision: inputs, results so far, entries read from lists, and faults. */
 import type { BoundList, BoundLists, Finding, ListEntry, UsedEntry } from '../model.ts'
 import type { InputValue } from './inputs.ts'
 import { MAX_FINDINGS } from './shape.ts'
 
-/** Above this many, comparing one with every other costs more than a set. */
+/** Above this number a set is faster than pairwise comparison. */
 const FEW_USED = 48
 
 export class Run {
-  /** By slot: inputs, scores of factors, the score of the whole. */
+  /** By slot: inputs, scores of factors, the total score. */
   readonly values: InputValue[]
-  /** The same as they were given, for the explanation. */
+  /** The given values, for the explanation. */
   readonly raw_values: unknown[]
-  /** Of the inputs: which were not given. */
+  /** Absent inputs. */
   readonly defaulted: boolean[] = []
   readonly used: UsedEntry[] = []
   readonly findings: Finding[] = []
   readonly reason_codes: string[] = []
-  /** What {score_bps} means at the moment. */
+  /** The current value of {score_bps}. */
   score_bps = 0
   private readonly lists: BoundLists | undefined
 
@@ -42,7 +42,7 @@ export class Run {
     for (const entry of entries) this.used.push(entry)
   }
 
-  /** Always null, so that what fails can return it. */
+  /** Always returns null, so that callers can return it. */
   fail(code: string, pointer: string, message: string): null {
     if (this.findings.length < MAX_FINDINGS) this.findings.push({ code, pointer, message, severity: 'error' })
     return null
@@ -53,7 +53,7 @@ export class Run {
   }
 
   listDistinctUsed(): UsedEntry[] {
-    // What is read again and again is mostly the very same object.
+    // Repeated reads mostly return the same object.
     const used = [...new Set(this.used)]
     if (used.length > FEW_USED) {
       const byText = new Map<string, UsedEntry>()
@@ -69,7 +69,7 @@ export class Run {
   }
 }
 
-/** Its length before the field: so no two places make the same text. */
+/** The key is prefixed with its length, so that different places never give the same text. */
 const usedEntryKey = ({ list_key, key, field }: UsedEntry): string =>
   field === null ? `${list_key} - ${key}` : `${list_key} ${field.length} ${field}${key}`
 

@@ -1,6 +1,5 @@
 /**
- * Dates and decimals as whole numbers, and back. Plain arithmetic, so that neither a time zone, nor a locale, nor binary
- * fractions can have a part in a decision.
+ * Converts dates and decimals to integers and back by plain arithmetic, independent of time zone, locale and floating point.
  */
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -16,7 +15,7 @@ export function parseDate(text: string): number | undefined {
   const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
   const last = month === 2 && isLeap(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0)
   if (year < 1 || day < 1 || day > last) return undefined
-  // The year is counted from March, so that the leap day is its last.
+  // Years start in March, so that the leap day is the last day.
   const y = month > 2 ? year : year - 1
   const m = month > 2 ? month - 3 : month + 9
   const leaps = Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400)
@@ -41,7 +40,7 @@ export function formatDate(days: number): string {
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
 }
 
-/** The text of a number times ten to the power of `scale`; undefined where that is no safe integer. */
+/** Parses a decimal, scaled by ten to the power of `scale`; undefined when the result is not a safe integer. */
 export function parseScaled(text: string, scale: number): number | undefined {
   const parts = DECIMAL.exec(text)
   if (!parts) return undefined
@@ -49,7 +48,7 @@ export function parseScaled(text: string, scale: number): number | undefined {
   if (digits.length > scale) return undefined
   const scaled = Number(`${parts[2]}${digits.padEnd(scale, '0')}`)
   if (!Number.isSafeInteger(scaled)) return undefined
-  // There is one zero only.
+  // Avoids -0.
   return parts[1] === '-' && scaled !== 0 ? -scaled : scaled
 }
 

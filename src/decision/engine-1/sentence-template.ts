@@ -1,13 +1,13 @@
 /**
- * Sentences with places to fill in, such as `{country} is rated {score_bps}`. What is in braces is the name of an input or one
- * of the words its place offers; anything else is found when the definition is checked.
+ * Sentence templates such as `{country} is rated {score_bps}`. A placeholder is the name of an input or a word of the context; other
+ * placeholders are reported when the definition is checked.
  */
 
 const PLACEHOLDER_PATTERN = /\{([A-Za-z][A-Za-z0-9_]*)\}/g
 
-/** Words a sentence may use beside the names of inputs. */
+/** Placeholders besides the names of inputs. */
 export const PLACEHOLDERS = {
-  /** Titles of the inputs that were read. */
+  /** Titles of the inputs. */
   input: true,
   /** Their values. */
   value: true,
@@ -19,10 +19,10 @@ export type Placeholder = keyof typeof PLACEHOLDERS
 export const listPlaceholders = (text: string): string[] =>
   [...text.matchAll(PLACEHOLDER_PATTERN)].map(([, name]) => name as string)
 
-/** Fills a sentence; `P` is whatever the places are filled from. */
+/** Renders a sentence; `P` is the source of its values. */
 export type Sentence<P> = (from: P) => string
 
-/** `placeOf` gives, once, how a name is filled; a word stands before an input of the same name. */
+/** `placeOf` returns how a placeholder is rendered; words take precedence over inputs of the same name. */
 export function compileSentence<P>(text: string, placeOf: (name: string) => Sentence<P>): Sentence<P> {
   const names = listPlaceholders(text)
   if (names.length === 0) return () => text

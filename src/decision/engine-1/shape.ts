@@ -1,20 +1,19 @@
 /**
- * Small parts for saying what shape a JSON value must have, with faults in words. It knows no definition; check.ts puts the
- * parts together.
+ * Combinators for the shape of JSON values, with messages for faults. definition-shape.ts composes them.
  */
 import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
 import type { Finding } from '../model.ts'
 
-/** Enough for whoever mends a definition; a hostile one must not produce millions. */
+/** Bounds the number of findings of a hostile definition. */
 export const MAX_FINDINGS = 500
 const MAX_SHOWN_CHARS = 60
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 const EVERY_UNSTORABLE = /[\0\p{Surrogate}]/gu
 
-/** Collects what is wrong. */
+/** Collects findings. */
 export class FindingCollector {
   readonly list: Finding[] = []
-  /** Of all faults, also of those no longer kept. */
+  /** Number of all faults, including those beyond the limit. */
   count = 0
 
   error(code: string, pointer: string, message: string): void {
@@ -28,10 +27,10 @@ export class FindingCollector {
   }
 }
 
-/** True when the value fits; otherwise it said why. */
+/** True when the value fits; otherwise findings were added. */
 export type Shape = (value: unknown, pointer: string, findings: FindingCollector) => boolean
 
-/** A value as it can be repeated in a message. */
+/** Formats a value for a message. */
 export function formatForMessage(value: unknown): string {
   const text =
     typeof value === 'string'
@@ -44,7 +43,7 @@ export function formatForMessage(value: unknown): string {
   return text.length > MAX_SHOWN_CHARS ? toStorable(`${text.slice(0, MAX_SHOWN_CHARS)}…`) : text
 }
 
-/** Findings are stored and sent: names and values from outside must not bring in what the database refuses. */
+/** Findings are stored, so names and values must not contain characters that the database refuses. */
 export const toStorable = (text: string): string => text.replaceAll(EVERY_UNSTORABLE, '\ufffd')
 
 export const isStorable = (text: string): boolean => !UNSTORABLE.test(text)
@@ -65,7 +64,7 @@ export const text =
     return !fault
   }
 
-/** The registry keeps text composed (NFC) and trimmed; what it would change must not be proved first in another form. */
+/** The registry stores text composed (NFC) and trimmed; other text is refused, since the stored definition would differ from the checked one. */
 export function findStorageFault(value: string): string | null {
   if (!isStorable(value)) return 'This text holds a character that cannot be stored.'
   if (value !== value.normalize('NFC')) return 'This text is not in the normal form NFC.'
@@ -81,7 +80,7 @@ export const integer =
 export const boolean: Shape = (value, pointer, findings) =>
   typeof value === 'boolean' || reportShape(findings, pointer, 'true or false', value)
 
-/** Anything; what it means is judged elsewhere. */
+/** Any value; checked elsewhere. */
 export const anything: Shape = () => true
 
 export const oneOf =
@@ -105,7 +104,7 @@ export const listOf =
     return fits
   }
 
-/** An object whose names are free, as many as `max`. */
+/** An object with up to `max` members of any name. */
 export const recordOf =
   (names: Shape, items: Shape, max: number): Shape =>
   (value, pointer, findings) => {

@@ -11,7 +11,7 @@ type Predicate = (value: Scalar, run: Run) => boolean
 export type ConditionPredicate = (run: Run) => boolean
 
 export interface BoundCondition extends Pick<BoundTest, 'used' | 'words'> {
-  /** Undefined for `-`, which need not be asked. */
+  /** Undefined for `-`, which always holds. */
   readonly holds: ConditionPredicate | undefined
 }
 
@@ -19,7 +19,7 @@ export function compileCondition(condition: Condition<ListOperand>, pointer: str
   const { test, used, words } = bindTest(condition, pointer, binder)
   const holds = compilePredicate({ ...condition, test }, pointer, binder)
   if (!holds || used.length === 0) return { holds, used, words }
-  // Whatever a test names in lists is read when it is asked.
+  // List entries are read when the test is evaluated.
   const reads: ConditionPredicate = (run) => {
     run.recordUsed(used)
     return holds(run)

@@ -1,6 +1,6 @@
 /**
- * Reads the text of a unary test into its tree, typed by its column. One pass from left to right within fixed limits; it never
- * throws, and says at which character what was expected.
+ * Parses the text of a unary test into a tree, typed by its column. One pass from left to right within fixed limits; it never throws,
+ * and reports the position and what was expected.
  */
 import { isPointer } from '#registry/content/json-pointer.ts'
 import { parseDate, parseScaled } from './scalars.ts'
@@ -21,7 +21,7 @@ import {
 export const MAX_TEST_CHARS = 2000
 export const MAX_TERMS = 200
 export const MAX_DEPTH = 5
-/** As everywhere: `slugPattern` of the kernel. */
+/** Equals `slugPattern` of the kernel. */
 export const LIST_KEY = /^[a-z0-9][a-z0-9_-]{0,99}$/
 export const MAX_ENTRY_KEY_CHARS = 500
 export const MAX_FIELD_CHARS = 200
@@ -171,7 +171,7 @@ class Parser {
     this.refuse('test_syntax', 'the key of a list, without quotes')
   }
 
-  /** A value written out, or one that stands in a list: `list(list_key, key).field`. */
+  /** A literal, or a list reference: `list(list_key, key).field`. */
   private value(): Scalar | ListOperand {
     const start = this.at
     const word = this.match(WORD)
@@ -212,7 +212,7 @@ class Parser {
     return { list_key, key, field }
   }
 
-  /** As it is, or in quotes. */
+  /** Plain or in quotes. */
   private name(plain: RegExp, max_chars: number, expected: string): string {
     const start = this.at
     const name = this.text[start] === '"' ? this.string(expected) : this.match(plain)
@@ -224,7 +224,7 @@ class Parser {
     return name
   }
 
-  /** A value of a column that has an order. */
+  /** A value of an ordered column. */
   private ordered(start: number): number | ListOperand {
     if (this.column.kind === 'text' || this.column.kind === 'boolean') {
       const what = this.column.kind === 'text' ? 'Texts' : 'true and false'

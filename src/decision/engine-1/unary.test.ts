@@ -1,4 +1,4 @@
-/** Unary tests: what each text means, what is refused and where, and that text and tree say the same. */
+/** Unary tests: results, faults with their positions, and the round trip between text and tree. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { slugPattern } from '#kernel/schema.ts'
@@ -35,7 +35,7 @@ const columns = {
 }
 type Of = keyof typeof columns
 
-describe('what a test means', () => {
+describe('results of a test', () => {
   const one = (term: UnboundTerm): UnboundTest => ({ form: 'terms', terms: [term] })
   const equals = (value: string | number | boolean | ListOperand): UnboundTerm => ({ form: 'equals', value })
   const limit = (field: string, key = 'cash'): ListOperand => ({ list_key: 'limits', key, field })
@@ -96,7 +96,7 @@ describe('what a test means', () => {
     expect(printTest(tree, columns[of])).toBe(printed)
   })
 
-  test('ranges are of whole numbers, both ends included', () => {
+  test('converts ranges to integers with both ends included', () => {
     const interval = (text: string) => {
       const parsed = parseTest(text, columns.integer)
       return isTestFault(parsed) || parsed.form === 'any' ? null : toInterval(parsed.terms[0] as never)
@@ -107,23 +107,23 @@ describe('what a test means', () => {
     expect(interval('>= 4')).toEqual({ from: 4, to: Number.POSITIVE_INFINITY })
   })
 
-  test('the lists it asks are named in order', () => {
+  test('names the lists it looks up in order', () => {
     const parsed = parseTest('in list(b), not(in list(a), "x")', columns.text) as UnboundTest
     expect(findListKeys(parsed)).toEqual(['b', 'a'])
   })
 
-  test('the values it takes from lists are named in order, and are not lists it asks', () => {
+  test('names list references in order, separately from lookups', () => {
     const parsed = parseTest('[list(a, k).x..3], not(>= list(b, k).y), list(a, k).z', columns.integer) as UnboundTest
     expect(findOperands(parsed).map(({ list_key, field }) => `${list_key} ${field}`)).toEqual(['a x', 'b y', 'a z'])
     expect(findListKeys(parsed)).toEqual([])
   })
 
-  test('list keys are slugs as everywhere', () => {
+  test('requires slugs as list keys', () => {
     expect(LIST_KEY.source).toBe(slugPattern)
   })
 })
 
-describe('what is refused, and where', () => {
+describe('faults and positions', () => {
   const cases: [Of, string, string, number, RegExp][] = [
     ['text', '', 'test_type', 0, /Expected a text in double quotes, found the end/],
     ['text', 'DE', 'test_type', 0, /Expected a text in double quotes, found "DE"/],
@@ -172,7 +172,7 @@ describe('what is refused, and where', () => {
     expect(parseTest(text, columns[of])).toEqual({ code, offset, message: expect.stringMatching(message) })
   })
 
-  test('limits: characters, terms, nesting', () => {
+  test('limits characters, terms and nesting', () => {
     const long = `"${'x'.repeat(MAX_TEST_CHARS)}"`
     const terms = (count: number) => Array.from({ length: count }, (_, n) => n).join(',')
     const nested = (depth: number) => `${'not('.repeat(depth)}1${')'.repeat(depth)}`
@@ -236,7 +236,7 @@ function termOf(of: Column, depth: number): fc.Arbitrary<UnboundTerm> {
 }
 
 describe('for all tests', () => {
-  test('the printed text reads as the same tree', () => {
+  test('parses the printed text to the same tree', () => {
     const columnAndTest = anyColumn.chain((of) =>
       fc.tuple(fc.constant(of), fc.array(termOf(of, 2), { minLength: 1, maxLength: 5 })),
     )
@@ -251,7 +251,7 @@ describe('for all tests', () => {
     )
   })
 
-  test('no text makes it throw, and a fault lies within the text', () => {
+  test('never throws, and reports a position within the text', () => {
     const pieces = fc.constantFrom(
       '-',
       '"',
@@ -293,7 +293,7 @@ describe('for all tests', () => {
     )
   })
 
-  test('the longest texts of every bad kind are answered', () => {
+  test('handles the longest invalid texts', () => {
     for (const piece of [
       'not(',
       '"',
@@ -319,7 +319,7 @@ describe('for all tests', () => {
 })
 
 describe('dates and decimals', () => {
-  test('every day of four centuries, as the calendar has it', () => {
+  test('converts every day of four centuries', () => {
     const day_ms = 86_400_000
     for (let days = Date.UTC(1880, 0, 1) / day_ms; days < Date.UTC(2280, 0, 1) / day_ms; days++) {
       const text = new Date(days * day_ms).toISOString().slice(0, 10)
@@ -342,7 +342,7 @@ describe('dates and decimals', () => {
     }
   })
 
-  test('a decimal is exact, or refused', () => {
+  test('converts decimals exactly or refuses them', () => {
     expect(parseScaled('-0.00', 2)).toBe(0)
     expect(Object.is(parseScaled('-0', 2), 0)).toBe(true)
     expect(parseScaled('0.1', 2)).toBe(10)
@@ -357,7 +357,7 @@ describe('dates and decimals', () => {
     )
   })
 
-  test('columns follow the inputs', () => {
+  test('derives columns from inputs', () => {
     expect(toColumn({ name: 'x', title: 'X', type: 'decimal' })).toEqual(column('decimal'))
     expect(toColumn({ name: 'x', title: 'X', type: 'list', values: ['a'] })).toEqual(
       column('text', { values: ['a'], many: true }),

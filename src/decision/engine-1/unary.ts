@@ -1,19 +1,19 @@
 /**
- * Unary tests as a typed tree: what a cell of a decision table or a condition of a trigger says about one value. The text is
- * read by unary-parser.ts; here are the tree, the columns that type it, and its canonical text.
+ * Unary tests as a typed tree: the cells of decision tables and the conditions of triggers. unary-parser.ts parses the text; this file
+ * has the tree, the columns that type it, and its canonical text.
  */
 import type { Input, ListValue } from '../model.ts'
 import { formatDate, formatScaled } from './scalars.ts'
 
 /**
- * What is tested. Integers, decimals and dates are held as whole numbers: decimals scaled by `scale` digits, dates as days
- * since 1970-01-01. So between two neighbours there is nothing, and every range is one of integers.
+ * The type of a tested value. Integers, decimals and dates are represented as integers: decimals scaled by `scale` digits, dates as
+ * days since 1970-01-01. So every range is a range of integers.
  */
 export interface Column {
   readonly kind: 'text' | 'boolean' | 'integer' | 'decimal' | 'date'
   /** Digits after the point; 0 for everything but decimals. */
   readonly scale: number
-  /** The allowed texts where the definition lists them; null where any text may come, or where a list says which. */
+  /** The allowed texts of the definition; null when any text is allowed or a list has the allowed ones. */
   readonly values: readonly string[] | null
   /** The input is a list: the test holds when any one of its items passes it, so no test but `-` holds for an empty list. */
   readonly many: boolean
@@ -22,12 +22,12 @@ export interface Column {
 export type Scalar = string | number | boolean
 export type Sign = '<' | '<=' | '>' | '>='
 
-/** A value that stands in a list. With `minor` it is a whole number of the column's smallest unit: 1250 is 12.50. */
+/** A reference to a value in a list. With `minor` it is an integer of the column's smallest unit: 1250 is 12.50. */
 export interface ListOperand extends ListValue {
   readonly minor?: true
 }
 
-/** `L` is what may stand in place of a value: nothing once lists are bound. */
+/** `L` is the type of list references; `never` when lists are bound. */
 export type Term<L = never> =
   | { readonly form: 'equals'; readonly value: Scalar | L }
   | { readonly form: 'compare'; readonly sign: Sign; readonly value: number | L }
@@ -48,11 +48,11 @@ export type UnaryTest<L = never> =
   | { readonly form: 'any' }
   | { readonly form: 'terms'; readonly terms: readonly Term<L>[] }
 
-/** As it is written: values may stand in lists. */
+/** As written, with references to lists. */
 export type UnboundTerm = Term<ListOperand>
 export type UnboundTest = UnaryTest<ListOperand>
 
-/** A score in basis points: that of an earlier factor, or of the whole. */
+/** A score in basis points: of an earlier factor, or the total. */
 export const SCORE_COLUMN: Column = { kind: 'integer', scale: 0, values: null, many: false }
 
 export const DEFAULT_SCALE = 2
@@ -73,7 +73,7 @@ export function toColumn(input: Input): Column {
   }
 }
 
-/** The whole numbers a comparison or range lets through, both ends included; infinite where it is open. */
+/** The integers that pass a comparison or range, both ends included; infinite for an open end. */
 export function toInterval(term: Extract<Term, { form: 'compare' | 'range' }>): { from: number; to: number } {
   if (term.form === 'range') {
     return { from: term.from + (term.from_included ? 0 : 1), to: term.to - (term.to_included ? 0 : 1) }
@@ -90,7 +90,7 @@ export function toInterval(term: Extract<Term, { form: 'compare' | 'range' }>): 
   }
 }
 
-/** Every list whose keys the test asks for, in the order they are named. */
+/** Every list whose keys the test looks up, in order. */
 export function findListKeys(test: UnboundTest): string[] {
   const inTerms = (terms: readonly UnboundTerm[]): string[] =>
     terms.flatMap((term) =>
@@ -99,7 +99,7 @@ export function findListKeys(test: UnboundTest): string[] {
   return test.form === 'any' ? [] : inTerms(test.terms)
 }
 
-/** Every value that the test takes from a list, in the order they stand. */
+/** Every list reference of the test, in order. */
 export function findOperands(test: UnboundTest): ListOperand[] {
   return test.form === 'any' ? [] : test.terms.flatMap(listTermValues).filter(isListOperand)
 }
@@ -120,13 +120,13 @@ function listTermValues(term: UnboundTerm): (Scalar | ListOperand)[] {
 
 export const isListOperand = (value: Scalar | ListOperand): value is ListOperand => typeof value === 'object'
 
-/** How the parts of a test are put into text. */
+/** Prints the parts of a test. */
 export interface TestPrinter {
   compare(sign: Sign | '=', value: string): string
   value(value: Scalar | ListOperand): string
 }
 
-/** The one text of a test: reading it gives the same tree again. */
+/** The canonical text of a test: parsing it gives the same tree. */
 export function printTest(test: UnboundTest, column: Column): string {
   return renderTest(test, {
     compare: (sign, value) => (sign === '=' ? value : `${sign} ${value}`),

@@ -1,6 +1,6 @@
 /**
- * Cells of decision tables made elsewhere, rewritten in the dialect of the engine: simple unary tests on the input side, one
- * literal on the output side. Anything else is refused by name; nothing is guessed.
+ * Converts cells of foreign decision tables to the dialect of the engine: simple unary tests for inputs, one literal for outputs.
+ * Anything else is refused with the name of the construct.
  */
 import type { PolicyValue } from '../model.ts'
 import { excerpt, UnsupportedConstruct } from './import-result.ts'
@@ -11,11 +11,11 @@ export type LiteralKind = 'text' | 'number' | 'boolean' | 'date'
 export interface ImportedCell {
   /** In the engine's dialect. */
   readonly test: string
-  /** Of every literal in it: what the column must be. */
+  /** Kinds of its literals, which determine the type of the column. */
   readonly kinds: ReadonlySet<LiteralKind>
-  /** Most digits any of its numbers has after the point. */
+  /** Maximum number of digits after the decimal point. */
   readonly scale: number
-  /** Most digits any of its numbers has before the point. */
+  /** Maximum number of digits before the decimal point. */
   readonly whole_digits: number
 }
 
@@ -34,7 +34,7 @@ export function parseTests(text: string, dialect: Dialect, place: string): Impor
   return new CellReader(trimmed, dialect, place).tests()
 }
 
-/** A value that an output cell states outright. */
+/** The literal of an output cell. */
 export function parseOutput(text: string, dialect: Dialect, place: string): PolicyValue {
   const reader = new CellReader(text.trim(), dialect, place)
   const literal = reader.onlyLiteral()
@@ -43,7 +43,7 @@ export function parseOutput(text: string, dialect: Dialect, place: string): Poli
   return literal.text
 }
 
-/** Numbers of an output are JSON numbers: one that would come out different is refused. */
+/** Outputs are JSON numbers: a number that would be rounded is refused. */
 export function parseExactNumber(text: string, place: string): number {
   const number = Number(text)
   const shortest = text.includes('.') ? text.replace(/\.?0+$/, '') : text
@@ -52,7 +52,7 @@ export function parseExactNumber(text: string, place: string): number {
   throw new UnsupportedConstruct('number_inexact', place, `${excerpt(text)} has more digits than are kept exactly.`)
 }
 
-/** Comma-separated literals, such as the allowed values of an input. Null where the text is something else. */
+/** Comma-separated literals, such as the allowed values of an input; null for any other text. */
 export function parseValues(text: string, dialect: Dialect): { kind: LiteralKind; text: string }[] | null {
   try {
     return new CellReader(text.trim(), dialect, '').literals()
@@ -149,7 +149,7 @@ class CellReader {
     if (this.dialect === 'feel' || joined?.kind !== 'name' || joined.text !== 'and') {
       return `${first.sign} ${formatLiteral(first.literal)}`
     }
-    // ZEN joins from left to right: after a comma, `and` would take in everything before it.
+    // ZEN evaluates from left to right: after a comma, `and` would apply to everything before it.
     if (this.has_comma) this.refuse()
     this.at++
     const second = this.bound()

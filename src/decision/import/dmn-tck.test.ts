@@ -1,4 +1,4 @@
-/** The decision tables of the DMN technology compatibility kit, level 2: what is taken over answers as the kit expects. */
+/** The decision tables of the DMN technology compatibility kit, level 2: imported rules give the results that the kit expects. */
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ const plain = (value: XmlElement | undefined): Wire => {
   return type.endsWith('boolean') ? value?.text === 'true' : (value?.text ?? '')
 }
 
-/** What the kit expects: one value, named components, or a list of either. */
+/** The expected result: one value, named components, or a list of either. */
 function expectedOf(element: XmlElement): unknown {
   const list = getChild(element, 'list')
   if (list) return getChildren(list, 'item').map(expectedOf)
@@ -55,7 +55,7 @@ function expectedOf(element: XmlElement): unknown {
   return Object.fromEntries(components.map((each) => [each.attributes['name'], plain(getChild(each, 'value'))]))
 }
 
-/** The outcome in the kit's form: outputs by their titles, side by side lists as a list of rows. */
+/** The outcome in the form of the kit: outputs by title, parallel lists as a list of rows. */
 function answerOf({ definition }: ImportedRule, inputs: Inputs): unknown {
   const bound = engine1.compile({ family: 'rule', ...definition }).bind(new Map())
   if (!('decide' in bound)) throw new Error(JSON.stringify(bound))
@@ -72,30 +72,36 @@ function answerOf({ definition }: ImportedRule, inputs: Inputs): unknown {
 
 describe.skipIf(cases.length === 0)('DMN compatibility kit, level 2', () => {
   let compared = 0
-  test.each(cases.filter((name) => TABLES.includes(name.slice(0, 4))))('%s answers as expected', async (name) => {
-    const { definitions, findings } = await importDmn(fs.readFileSync(path.join(folder, name, `${name}.dmn`), 'utf8'))
-    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
-    expect(definitions).toHaveLength(1)
-    const rule = definitions[0] as ImportedRule
-    for (const testCase of await readCases(path.join(folder, name, `${name}-test-01.xml`))) {
-      const [result] = getChildren(testCase, 'resultNode')
-      const expected = expectedOf(getChild(result as XmlElement, 'expected') as XmlElement)
-      expect(answerOf(rule, inputsOf(testCase, rule.definition))).toEqual(expected)
-      compared += 1
-    }
-  })
+  test.each(cases.filter((name) => TABLES.includes(name.slice(0, 4))))(
+    '%s gives the expected results',
+    async (name) => {
+      const { definitions, findings } = await importDmn(fs.readFileSync(path.join(folder, name, `${name}.dmn`), 'utf8'))
+      expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
+      expect(definitions).toHaveLength(1)
+      const rule = definitions[0] as ImportedRule
+      for (const testCase of await readCases(path.join(folder, name, `${name}-test-01.xml`))) {
+        const [result] = getChildren(testCase, 'resultNode')
+        const expected = expectedOf(getChild(result as XmlElement, 'expected') as XmlElement)
+        expect(answerOf(rule, inputsOf(testCase, rule.definition))).toEqual(expected)
+        compared += 1
+      }
+    },
+  )
 
-  test.each(cases.filter((name) => !TABLES.includes(name.slice(0, 4))))('%s is refused by name', async (name) => {
-    const { definitions, findings } = await importDmn(fs.readFileSync(path.join(folder, name, `${name}.dmn`), 'utf8'))
-    expect(definitions).toEqual([])
-    expect(findings.length).toBeGreaterThan(0)
-    for (const finding of findings) {
-      expect(finding).toMatchObject({ code: 'construct_refused', severity: 'error' })
-      expect(finding.message).toMatch(/literalExpression|business knowledge model/)
-    }
-  })
+  test.each(cases.filter((name) => !TABLES.includes(name.slice(0, 4))))(
+    'refuses %s with the name of the construct',
+    async (name) => {
+      const { definitions, findings } = await importDmn(fs.readFileSync(path.join(folder, name, `${name}.dmn`), 'utf8'))
+      expect(definitions).toEqual([])
+      expect(findings.length).toBeGreaterThan(0)
+      for (const finding of findings) {
+        expect(finding).toMatchObject({ code: 'construct_refused', severity: 'error' })
+        expect(finding.message).toMatch(/literalExpression|business knowledge model/)
+      }
+    },
+  )
 
-  test('tables and the rest together are the whole level', () => {
+  test('covers the whole level', () => {
     const refused = cases.length - TABLES.length
     console.info(`DMN level 2: ${TABLES.length} files taken over, ${compared} cases equal, ${refused} files refused`)
     expect(compared).toBe(51)

@@ -1,4 +1,4 @@
-/** The types of a DMN file as far as inputs of rules have them: simple ones, their allowed values, and lists of texts. */
+/** The types of a DMN file that inputs of rules support: simple types, allowed values, and lists of texts. */
 import { getAttribute, getChild, getChildText, type XmlElement } from '#registry/formats/xml.ts'
 import { type LiteralKind, parseTests, parseValues } from './cell.ts'
 import { excerpt, UnsupportedConstruct } from './import-result.ts'
@@ -31,7 +31,7 @@ export class DmnTypes {
     return variable && getAttribute(variable, 'typeRef')
   }
 
-  /** An empty one where the file names none: the cells decide then. */
+  /** Empty when the file names none; then the cells determine the type. */
   resolve(type_ref: string | undefined, place: string, depth = 0): ColumnType {
     const name = localName(type_ref ?? '')
     if (name === '' || name === 'Any') return {}
@@ -57,7 +57,7 @@ export class DmnTypes {
     return allowed && getChildText(allowed, 'text')
   }
 
-  /** Listed texts become the values of the input, one closed range its limits. */
+  /** Listed texts become the values of the input, a closed range its limits. */
   limited(text: string, kind: LiteralKind | undefined, place: string): ColumnType {
     if (text === '' || text === '-') return {}
     const values = parseValues(text, 'feel')

@@ -25,7 +25,7 @@ const only = async (parts: Parts) => {
   return definitions[0]?.definition ?? findings[0]
 }
 
-test('types, limits, defaults and reasons are taken over', async () => {
+test('imports types, limits, defaults and reasons', async () => {
   const found = await only({
     attributes: 'hitPolicy="FIRST"',
     input:
@@ -52,7 +52,7 @@ test('types, limits, defaults and reasons are taken over', async () => {
   })
 })
 
-test('item definitions give enums, dates and lists', async () => {
+test('imports item definitions as enums, dates and lists', async () => {
   const before = `<itemDefinition name="tLevel"><typeRef>string</typeRef><allowedValues><text>"low","high"</text></allowedValues></itemDefinition>
     <itemDefinition name="tLevels" isCollection="true"><typeRef>tLevel</typeRef></itemDefinition>
     <itemDefinition name="tLoop"><typeRef>tLoop</typeRef></itemDefinition>
@@ -74,13 +74,13 @@ test('item definitions give enums, dates and lists', async () => {
   }
 })
 
-test('a hit policy has its exact counterpart or none', async () => {
+test('imports a hit policy exactly or refuses it', async () => {
   const ranked = '<output><outputValues><text>"b","a"</text></outputValues></output>'
   const rows = row('-', '"a"') + row('> 1', '"b"')
   expect(await only({ attributes: 'hitPolicy="PRIORITY"', output: ranked, rows })).toMatchObject({
     table: { hit_policy: 'priority', priorities: ['b', 'a'] },
   })
-  // Sorted by their outputs once, rows that fire come in the order of their outputs.
+  // Rows are sorted by output once, so those that fire are in the order of their outputs.
   expect(await only({ attributes: 'hitPolicy="OUTPUT ORDER"', output: ranked, rows })).toMatchObject({
     table: { hit_policy: 'collect', rows: [{ then: ['b'] }, { then: ['a'] }] },
   })
@@ -98,7 +98,7 @@ test.each([
   ['Amount due * 2', 'arithmetic with "*"'],
   ['count(items)', 'the function count()'],
   ['if a then b else c', 'the expression "if"'],
-])('an input expression %s is refused for %s', async (text, construct) => {
+])('refuses an input expression %s because of %s', async (text, construct) => {
   const found = await only({ input: `<inputExpression><text>${text}</text></inputExpression>` })
   expect(found).toMatchObject({ code: 'construct_refused' })
   expect((found as { message: string }).message).toContain(construct)
@@ -111,14 +111,14 @@ test.each([
   ['date and time("2024-01-01T00:00:00")', 'the function time()'],
   ['null', 'null'],
   ['>= 1 and <= 2', 'the operator "and"'],
-])('a cell %s is refused for %s', async (text, construct) => {
+])('refuses a cell %s because of %s', async (text, construct) => {
   const { definitions, findings } = await importDmn(file({ rows: row('-', '1') + row(text, '1') }))
   expect(definitions).toEqual([])
   expect(findings[0]?.message).toContain(construct)
   expect(findings[0]?.pointer).toMatch(/decision "Fee class" \(line 3\)\/decisionTable\/rule\[2\]\/inputEntry\[1\]$/)
 })
 
-test('a column of numbers keeps every digit the file writes, and says how many it reads', async () => {
+test('keeps every digit of a numeric column, and reports how many it reads', async () => {
   const scaleOf = async (tests: readonly string[]) => {
     const { definitions, findings } = await importDmn(file({ rows: tests.map((text) => row(text, '1')).join('') }))
     const precision = findings.filter(({ code }) => code === 'number_precision')
@@ -137,20 +137,20 @@ test('a column of numbers keeps every digit the file writes, and says how many i
   expect(bound.decide({ Amount_due: '0.0050001' })).toMatchObject({ ok: false, findings: [{ code: 'input_type' }] })
 })
 
-test('ranked outputs that would come out different are refused', async () => {
+test('refuses ranked outputs whose order would differ', async () => {
   const output = '<output name="o"><outputValues><text>0.1234567890123456789, 1</text></outputValues></output>'
   const found = await only({ attributes: 'hitPolicy="PRIORITY"', output, rows: row('-', '1') })
   expect(found).toMatchObject({ code: 'number_inexact' })
 })
 
-test('two columns on one input are refused: they would become two inputs', async () => {
+test('refuses two columns on one input', async () => {
   const column = '<inputExpression typeRef="number"><text>Age</text></inputExpression>'
   const cells = '<inputEntry><text>1</text></inputEntry>'.repeat(2)
   const rows = `<rule>${cells}<outputEntry><text>1</text></outputEntry></rule>`
   expect(await only({ input: `${column}</input><input>${column}`, rows })).toMatchObject({ code: 'column_repeated' })
 })
 
-test('logic around tables is named, and the tables beside it are still taken over', async () => {
+test('reports logic outside tables and imports the tables', async () => {
   const before = `<businessKnowledgeModel name="PMT"/><import name="other"/>
     <decision name="Sum"><literalExpression><text>1 + 2</text></literalExpression></decision>
     <decision name="Call"><invocation/></decision><decision name="Nothing"/>`
@@ -166,7 +166,7 @@ test('logic around tables is named, and the tables beside it are still taken ove
   ])
 })
 
-test('hostile files are refused within bounds, with one clear finding', async () => {
+test('refuses hostile files with one finding', async () => {
   const codes = async (xml: string) => (await importDmn(xml)).findings.map(({ code }) => code)
   const bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
   expect(await codes(`${bomb}${file().replace(/<\?.*\?>/, '')}`)).toEqual(['doctype_refused'])
@@ -187,7 +187,7 @@ test('hostile files are refused within bounds, with one clear finding', async ()
   expect((await codes(many)).length).toBe(501)
 })
 
-test('whatever comes out passes the check of the engine', async () => {
+test('gives rules that pass the check of the engine', async () => {
   const names = ['score', '1st', 'a'.repeat(300), 'Ärger', 'x.y.z', "Customer's age", 'a-b']
   for (const name of names) {
     const found = await only({ input: `<inputExpression><text>${name}</text></inputExpression>`, rows: row('1', '2') })

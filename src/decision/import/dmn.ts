@@ -1,6 +1,6 @@
 /**
- * Decision tables of DMN 1.1 to 1.5 files as rules. Only what the engine says exactly is taken over: tables of simple unary
- * tests with literal outputs. Literal expressions, functions, contexts, invocations and knowledge models are named and left out.
+ * Imports decision tables of DMN 1.1 to 1.5 as rules. Only tables of simple unary tests with literal outputs are imported, since the
+ * engine has exact equivalents. Literal expressions, functions, contexts, invocations and knowledge models are reported and left out.
  */
 import { SourceFault } from '#registry/adapter.ts'
 import { getAttribute, getChild, getChildren, getChildText, readXml, type XmlElement } from '#registry/formats/xml.ts'
@@ -19,7 +19,7 @@ import {
 import { type ForeignColumn, type ForeignTable, toImportedRule } from './rule-table.ts'
 import { describeConstruct } from './tokenizer.ts'
 
-/** Children of `definitions` that carry decisions, and those that carry logic nothing here can run. */
+/** Children of `definitions` with decisions, and those with unsupported logic. */
 const READ_ELEMENTS = ['itemDefinition', 'inputData', 'decision'] as const
 const REFUSED_ELEMENTS = {
   businessKnowledgeModel: 'a business knowledge model',
@@ -81,11 +81,11 @@ async function readParts(xml: string, findings: ImportFindings): Promise<Parts> 
 }
 
 async function* encodeXml(xml: string): AsyncGenerator<Uint8Array, void, undefined> {
-  // The text has been decoded already, whatever its declaration says of bytes.
+  // The text is already decoded, so its declared encoding is ignored.
   yield Buffer.from(xml.replace(/^\uFEFF?<\?xml[^>]*\?>/, (found) => found.replace(/\S/g, ' ')))
 }
 
-/** Two things of one id cannot be told apart, so nothing that refers to either can be trusted. */
+/** Duplicate ids make references ambiguous, so the file is refused. */
 function refuseDuplicateIds(element: XmlElement, ids: Set<string>, place: string): void {
   const id = getAttribute(element, 'id')
   if (id !== undefined && ids.has(id)) {
@@ -105,7 +105,7 @@ function importDecision({ element, place }: Located, types: DmnTypes, findings: 
       const message = 'It reads the result of another decision, which becomes an input of this rule.'
       findings.warn('reads_decision', place, message)
     }
-    return toImportedRule(toForeignTable(name, table, element, place, types), findings)
+    return toImportedRule(toForeignTable(table, { name, element, place }, types), findings)
   } catch (error) {
     if (!(error instanceof UnsupportedConstruct)) throw error
     findings.refuse(error.code, error.place, `${excerpt(name)} was left out: ${error.message}`)
@@ -152,10 +152,8 @@ const COLLECTS = new Map<string, CollectOperator>([
 ])
 
 function toForeignTable(
-  name: string,
   table: XmlElement,
-  decision: XmlElement,
-  place: string,
+  { name, element, place }: Located & { readonly name: string },
   types: DmnTypes,
 ): ForeignTable {
   const policy = getAttribute(table, 'hitPolicy') ?? 'UNIQUE'
@@ -176,7 +174,7 @@ function toForeignTable(
     readRow(rule, `${place}/decisionTable/rule[${i + 1}]`, table),
   )
   const priorities = ['PRIORITY', 'OUTPUT ORDER'].includes(policy)
-    ? readPriorities(outputs, decision, place, types)
+    ? readPriorities(outputs, element, place, types)
     : undefined
   return {
     name,
@@ -228,12 +226,12 @@ function readColumn(input: XmlElement, place: string, types: DmnTypes): ForeignC
   return { title, place, ...type, ...(allowed && types.limited(getChildText(allowed, 'text') ?? '', type.kind, place)) }
 }
 
-/** A name, which in FEEL may have blanks in it, or a path of names. */
+/** A FEEL name, which may contain spaces, or a path of names. */
 const isPlainName = (text: string): boolean =>
   /^[\p{L}_][\p{L}\p{N}_ '/.-]*$/u.test(text) && !/[-/'] | [-/']|\.\./.test(text) && !FEEL_WORDS.test(text)
 const FEEL_WORDS = /(?:^| )(?:and|or|in|between|instance|if|for|some|every|function)(?: |$)/
 
-/** Most important first. Ours are of the first output alone, so a table that ranks by a second one too is refused. */
+/** Highest priority first. The engine ranks by the first output only, so a table that ranks by a second one is refused. */
 function readPriorities(
   outputs: readonly XmlElement[],
   decision: XmlElement,
@@ -267,7 +265,7 @@ function priorityValue(kind: LiteralKind, text: string, place: string): PolicyVa
   return kind === 'boolean' ? text === 'true' : text
 }
 
-/** All rows that fire are given in row order: sorting the rows once gives exactly the order of their outputs. */
+/** Rows that fire are returned in row order, so sorting the rows once gives the order of outputs. */
 function sortByOutputOrder(rows: readonly Row[], priorities: readonly PolicyValue[]): Row[] {
   const rank = (row: Row): number => {
     const found = priorities.indexOf(row.then[0] as PolicyValue)

@@ -1,4 +1,4 @@
-/** Nodes of a graph as linked rules, and every published graph decided as its own examples expect. */
+/** Imports nodes of a graph as linked rules, and decides published graphs as their examples expect. */
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -64,7 +64,7 @@ describe('an expression', () => {
     ['a > 5 and a > 7', 'two tests of "a" at once'],
     ['not a == 1', 'a comparison with a negation'],
     ['(((', 'not a simple test'],
-  ])('%s is refused for %s', (value, construct) => {
+  ])('refuses %s because of %s', (value, construct) => {
     const { definitions, findings } = single(value)
     expect(definitions).toEqual([])
     expect(findings).toEqual([
@@ -74,7 +74,7 @@ describe('an expression', () => {
     expect(findings[0]?.message).toContain('e: x was left out')
   })
 
-  test('that would need too many rows is refused', () => {
+  test('is refused when it needs too many rows', () => {
     const many = Array.from({ length: 12 }, (_, n) => `(a${n} == 1 or b${n} == 1)`).join(' and ')
     expect(single(many).findings[0]?.message).toContain('more alternatives')
     expect(single(`${'('.repeat(50)}a${')'.repeat(50)}`).findings[0]?.message).toContain('too deep a nesting')
@@ -93,7 +93,7 @@ describe('a graph', () => {
     ],
   })
 
-  test('says which rule gives an input, and which node that was left out would', () => {
+  test('names the rule that provides an input, also a node that was left out', () => {
     const nodes = [
       node('facts', 'expression', expressions({ large: 'amount > 100', total: 'a + b', both: '$.large and c' })),
       node('one', 'decisionTable', table('large')),
@@ -116,7 +116,7 @@ describe('a graph', () => {
     expect(warnings[1]).toBe('one reads large, which facts gives; it is an input of this rule.')
   })
 
-  test('says behind which branch of a switch a rule stands', () => {
+  test('names the branch of a switch that a rule depends on', () => {
     const statements = [
       { id: 's1', condition: "color == 'red' or color == 'blue'" },
       { id: 's2', condition: '' },
@@ -139,7 +139,7 @@ describe('a graph', () => {
     expect(two.only_if[0]?.value).toBe('two')
   })
 
-  test('what a node does not hand on is said', () => {
+  test('reports fields that a node does not pass on', () => {
     const nodes = [
       node('facts', 'expression', { ...expressions({ large: 'amount > 100' }), passThrough: false }),
       node('one', 'decisionTable', table('raw')),
@@ -160,7 +160,7 @@ type Json = Record<string, unknown>
 const at = (value: unknown, field: string): unknown =>
   field.split('.').reduce<unknown>((inside, name) => (inside as Json | undefined)?.[name], value)
 
-/** What each rule gives for one example, as far as its inputs are known; null where it does not apply. */
+/** The result of each rule for one example, if its inputs are known; null when it does not apply. */
 function decided(rules: readonly ImportedRule[], input: unknown): Map<ImportedRule, Record<string, unknown>> {
   const given = new Map<ImportedRule, Record<string, unknown>>()
   const byPlace = new Map(rules.map((rule) => [rule.place, rule]))
@@ -190,14 +190,14 @@ function decided(rules: readonly ImportedRule[], input: unknown): Map<ImportedRu
 }
 
 describe.skipIf(files.length === 0)('published graphs', () => {
-  test('are decided as their examples expect, as far as they were taken over', () => {
+  test('give the results of their examples, where imported', () => {
     let compared = 0
     const wrong: unknown[] = []
     for (const file of files) {
       const text = fs.readFileSync(path.join(folder, file), 'utf8')
       const { nodes, tests = [] } = JSON.parse(text) as { nodes: Json[]; tests?: { input: unknown; output: unknown }[] }
       const { definitions } = importGoRules(text)
-      // A field that several nodes write has at the end the value of the last one.
+      // A field that several nodes write has the value of the last one.
       const written = nodes.flatMap(({ content }) => {
         const { outputs = [], expressions: all = [], outputPath } = (content ?? {}) as Record<string, never>
         const prefix = outputPath ? `${outputPath}.` : ''

@@ -1,4 +1,4 @@
-/** How the nodes of a GoRules graph are joined: which node gives a field that another reads, and behind which branch a node stands. */
+/** Links the nodes of a GoRules graph: which node provides a field that another reads, and on which branch of a switch a node is. */
 import {
   excerpt,
   type ImportedBranch,
@@ -15,21 +15,21 @@ export const readText = (part: Json, name: string): string => {
 }
 export const readId = (part: Json): string => readText(part, 'id')
 
-/** The output of the rule that stands for a switch. */
+/** The output of the rule of a switch. */
 export const BRANCH = 'branch'
 
 interface Edge {
   readonly from: string
   readonly to: string
-  /** The statement of a switch that it leaves by. */
+  /** The statement of a switch that the edge belongs to. */
   readonly handle: string
 }
 
-/** Where a field comes from, as far as the graph says. */
+/** The source of a field, as far as the graph defines it. */
 interface FieldSource {
-  /** Nodes that give it, or may: of a function nobody knows. */
+  /** Nodes that provide it, or may: the outputs of functions are unknown. */
   readonly givers: ReadonlySet<string>
-  /** What was sent to the graph may reach the reader. */
+  /** The input of the graph may reach the reader. */
   readonly is_input: boolean
 }
 
@@ -50,14 +50,14 @@ export class Graph {
     return excerpt(readText(this.nodes.get(id) ?? {}, 'name') || id)
   }
 
-  /** The nodes a statement leads to, or the statement itself where it leads nowhere. */
+  /** The nodes a statement leads to, or the statement itself when it has no edge. */
   getBranchName(id: string, statement: string): string {
     const targets = this.edges.filter(({ from, handle }) => from === id && handle === statement)
     const names = [...new Set(targets.map(({ to }) => this.getNodeName(to)))].sort()
     return names.length > 0 ? names.join(' + ') : statement
   }
 
-  /** The branches behind which a node stands; none where a way leads to it that no switch guards. */
+  /** The branches a node depends on; none when a path without switch leads to it. */
   findBranchesTo(id: string): { readonly node: string; readonly value: string }[] {
     const ways = this.edges.filter(({ to }) => to === id)
     const guarded = ways.filter(({ from }) => this.getNodeType(from) === 'switchNode')
@@ -65,7 +65,7 @@ export class Graph {
     return guarded.map(({ from, handle }) => ({ node: from, value: this.getBranchName(from, handle) }))
   }
 
-  /** Who gives `field` to the node; each node hands on what it was given where it says so. */
+  /** Finds the nodes that provide `field`; nodes with pass-through also forward their input. */
   findSource(field: string, reader: string, gives: (node: string, field: string) => boolean): FieldSource {
     const givers = new Set<string>()
     const seen = new Set<string>()
@@ -83,7 +83,7 @@ export class Graph {
     return { givers, is_input }
   }
 
-  /** Whether a node that was left out would have given the field: of a function or another decision nobody knows. */
+  /** Whether a node that was left out may provide the field; the outputs of functions and other decisions are unknown. */
   mayProvide(id: string, field: string): boolean {
     const node = this.nodes.get(id) ?? {}
     const content = (node['content'] ?? {}) as Json
@@ -104,7 +104,7 @@ export class Graph {
     }
   }
 
-  /** Whether any way leads to the node. */
+  /** Whether any edge leads to the node. */
   hasIncomingEdge(id: string): boolean {
     return this.edges.some(({ to }) => to === id)
   }
@@ -119,7 +119,7 @@ export class Graph {
   }
 }
 
-/** A field and what stands in it or around it. */
+/** Whether one field is equal to, inside or around the other. */
 const overlapsField = (given: string, field: string): boolean =>
   given === field || field.startsWith(`${given}.`) || given.startsWith(`${field}.`)
 
@@ -130,7 +130,7 @@ interface Linkable {
   readonly fields: readonly string[]
 }
 
-/** Each rule with the inputs that other nodes give, and the branches it stands behind; what is left to the caller is said. */
+/** Adds to each rule the inputs that other nodes provide and the branches it depends on; reports what is left to the caller. */
 export function linkRules(rules: readonly Linkable[], graph: Graph, findings: ImportFindings): ImportedRule[] {
   const givenBy = (node: string, field: string): Linkable | undefined =>
     rules.find((one) => one.node === node && one.outputs.includes(field))
@@ -148,7 +148,11 @@ export function linkRules(rules: readonly Linkable[], graph: Graph, findings: Im
         reads.push({ input: name, rule: found?.rule.place ?? null, node: graph.getNodeName(giver), output })
       }
       if (givers.size > 0)
-        findings.warn('reads_node', rule.place, describeReads(rule, output, [...givers], is_input, graph))
+        findings.warn(
+          'reads_node',
+          rule.place,
+          describeReads(rule, output, describeGivers([...givers], is_input, graph)),
+        )
       else if (!is_input && graph.hasIncomingEdge(node))
         findings.warn(
           'reads_nothing',
@@ -173,8 +177,10 @@ export function linkRules(rules: readonly Linkable[], graph: Graph, findings: Im
   })
 }
 
-function describeReads(rule: ImportedRule, output: string, givers: string[], is_input: boolean, graph: Graph): string {
+function describeGivers(givers: readonly string[], is_input: boolean, graph: Graph): string {
   const names = givers.map((giver) => graph.getNodeName(giver)).join(' or ')
-  const also = is_input ? ', or the input of the graph' : ''
-  return `${excerpt(rule.name)} reads ${output}, which ${names}${also} gives; it is an input of this rule.`
+  return is_input ? `${names}, or the input of the graph` : names
 }
+
+const describeReads = (rule: ImportedRule, output: string, givers: string): string =>
+  `${excerpt(rule.name)} reads ${output}, which ${givers} gives; it is an input of this rule.`

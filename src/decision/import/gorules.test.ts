@@ -23,7 +23,7 @@ const base = {
   ],
 }
 
-test('a table becomes a rule that the engine decides', () => {
+test('imports a table as a rule', () => {
   const { definitions, findings } = importGoRules(table({}))
   expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
   const precision = findings.find(({ code }) => code === 'number_precision')
@@ -70,7 +70,7 @@ test.each([
   ["'US', 'CA' and turnover > 5", 'CA', 'DE'],
   ["turnover > 50 or $ == 'CA' or 'US'", 'CA', 'DE'],
   ["not (company.country == 'DE') and turnover > 5", 'CA', 'DE'],
-])('the cell %s holds for %s and not for %s', (text, hit, miss) => {
+])('imports the cell %s, which holds for %s and not for %s', (text, hit, miss) => {
   const rules = [
     { _id: 'a', i1: text, i2: '< 100', o1: "'red'" },
     { _id: 'b', i1: '', i2: '', o1: "'green'" },
@@ -85,7 +85,7 @@ test.each([
   expect([flag(hit, '10'), flag(miss, '10'), flag(hit, '100')]).toEqual(['red', 'green', 'green'])
 })
 
-test('tests of a cell are joined from left to right', () => {
+test('evaluates the tests of a cell from left to right', () => {
   const rules = [
     { _id: 'a', i1: "'CA' or turnover > 5 and turnover < 50", i2: '', o1: "'red'" },
     { _id: 'b', i1: '', i2: '', o1: "'green'" },
@@ -101,7 +101,7 @@ test('tests of a cell are joined from left to right', () => {
   expect(flags).toEqual(['red', 'green', 'red', 'green'])
 })
 
-test('a row with alternatives is no single row where all that fire count', () => {
+test('refuses a row with alternatives when all rows that fire count', () => {
   const rules = [{ _id: 'a', i1: "company.country == 'US' or turnover > 5", i2: '', o1: '1' }]
   const { definitions, findings } = importGoRules(table({ hitPolicy: 'collect', rules }))
   expect([definitions, findings[0]?.message]).toEqual([[], expect.stringContaining('more than one would count')])
@@ -121,7 +121,7 @@ test.each([
   ['== 3 and other + 1 < 70', 'a comparison with another field'],
   ['null', 'null'],
   ["'it\\'s'", 'something that is not a simple test'],
-])('the cell %s is refused for %s', (text, construct) => {
+])('refuses the cell %s because of %s', (text, construct) => {
   const { definitions, findings } = importGoRules(cell(text))
   expect(definitions).toEqual([])
   expect(findings).toHaveLength(1)
@@ -129,7 +129,7 @@ test.each([
   expect(findings[0]?.message).toContain(construct)
 })
 
-test('what is no plain table is refused by name', () => {
+test('refuses other nodes with the name of the construct', () => {
   const refused = (json: string) => importGoRules(json).findings.map(({ code, message }) => `${code}: ${message}`)
   expect(refused(table({ executionMode: 'loop' }))[0]).toContain('once for each item')
   expect(refused(table({ hitPolicy: 'constructor' }))[0]).toContain('hit policy is unknown')
@@ -153,7 +153,7 @@ test('what is no plain table is refused by name', () => {
   expect(refused(table({ rules: [{ i2: '1', o1: '0.1234567890123456789' }] }))[0]).toContain('number_inexact')
 })
 
-test('a file that is no graph, or hostile, is one clear finding', () => {
+test('refuses invalid and hostile files with one finding', () => {
   const codes = (json: string) => importGoRules(json).findings.map(({ code }) => code)
   expect(codes('')).toEqual(['not_well_formed'])
   expect(codes('{"nodes":[],"nodes":[]}')).toEqual(['not_well_formed'])
@@ -176,7 +176,7 @@ const files = folder
   : []
 
 describe.skipIf(files.length === 0)('published graphs', () => {
-  test('most tables are taken over, and everything else says why not', () => {
+  test('are mostly imported, with a finding for everything else', () => {
     const texts = files.map((file) => fs.readFileSync(path.join(folder, file), 'utf8'))
     const isTable = ({ type }: { type: string }) => type === 'decisionTableNode'
     const nodes = texts.map((text) => (JSON.parse(text) as { nodes: { type: string }[] }).nodes)

@@ -1,6 +1,6 @@
 /**
- * GoRules JSON graphs as rules: decision tables, expressions that compare and choose, and switches, each as a rule that says
- * which other rules give its inputs. Functions, arithmetic and called decisions have no counterpart and are named, node by node.
+ * Imports GoRules JSON graphs as rules: decision tables, expressions that compare and choose, and switches, each as a rule with links
+ * to the rules that provide its inputs. Functions, arithmetic and called decisions have no equivalent and are reported node by node.
  */
 import { parseStrictJson } from '#kernel/strict-json.ts'
 import { isObject } from '#registry/content/json-pointer.ts'
@@ -103,17 +103,17 @@ function parseJson(json: string, findings: ImportFindings): unknown {
   }
 }
 
-/** In the words of the reader, which speaks of the body of a request. */
+/** The detail of the problem that the JSON reader throws. */
 function getProblemDetail(error: unknown): string | undefined {
   const { extra } = error as { readonly extra?: { readonly detail?: string } }
   return extra?.detail
 }
 
-/** A table, or the rules that an expression node or a switch amounts to. */
+/** A table, or the rules of an expression node or a switch. */
 export interface NodeRule {
   readonly node: string
   readonly rule: ImportedRule
-  /** What it gives, as later nodes name it. */
+  /** Its output, as later nodes name it. */
   readonly outputs: readonly string[]
   /** Its inputs by the fields they read; `$.field` is one of the same node. */
   readonly fields: readonly string[]
@@ -146,7 +146,7 @@ function importNode(node: Json, place: string, graph: Graph, findings: ImportFin
     case 'decisionTableNode':
       return attempt(name, at, () => toForeignTable(name, content, at))
     case 'switchNode':
-      return attempt(name, at, () => switchTable(name, id, content, at, graph))
+      return attempt(name, at, () => toSwitchTable({ name, content, place: at }, id, graph))
     default: {
       if (readText(content, 'executionMode') === 'loop') {
         return attempt(name, at, () => {
@@ -167,14 +167,18 @@ function importNode(node: Json, place: string, graph: Graph, findings: ImportFin
         const key = readText(expression, 'key')
         const title = `${name}: ${key}`
         return attempt(title, `${at}/expressions/${n}`, () =>
-          expressionTable(title, key, readText(expression, 'value'), content, `${at}/expressions/${n}`),
+          toExpressionTable(
+            { name: title, content, place: `${at}/expressions/${n}` },
+            key,
+            readText(expression, 'value'),
+          ),
         )
       })
     }
   }
 }
 
-/** Tests of a row by field, before each field has its column. */
+/** Tests of a row by field, before columns are assigned. */
 interface FieldRow {
   readonly place: string
   readonly when: Conjunction
@@ -257,7 +261,7 @@ function rowConditions(rule: Json, inputs: readonly Json[], at: string, place: s
 
 const MAX_ALTERNATIVES = 50
 
-/** A simple test of the column's field, a list of values, or an expression that is true or false by itself. */
+/** A simple test of the column's field, a list of values, or a Boolean expression. */
 function cellConditions(text: string, input: Json, place: string, column_place: string): Conjunction[] {
   const field = readText(input, 'field')
   if (field === '') return parseCondition(text, place)
@@ -273,7 +277,13 @@ function cellConditions(text: string, input: Json, place: string, column_place: 
   return parseCellCondition(text, place, field)
 }
 
-function expressionTable(name: string, key: string, value: string, content: Json, place: string): ForeignTable {
+interface LocatedNode {
+  readonly name: string
+  readonly content: Json
+  readonly place: string
+}
+
+function toExpressionTable({ name, content, place }: LocatedNode, key: string, value: string): ForeignTable {
   if (!PATH.test(key))
     throw new UnsupportedConstruct('construct_refused', place, `${excerpt(key) || 'it'} is not a plain name.`)
   const { rows, otherwise } = parseDecisionList(value, place)
@@ -297,8 +307,8 @@ function expressionTable(name: string, key: string, value: string, content: Json
   }
 }
 
-/** Which way a switch goes: its statements as rows, and as the output the nodes that a statement leads to. */
-function switchTable(name: string, id: string, content: Json, place: string, graph: Graph): ForeignTable {
+/** The rule of a switch: its statements are rows, and the output is the nodes that a statement leads to. */
+function toSwitchTable({ name, content, place }: LocatedNode, id: string, graph: Graph): ForeignTable {
   const hit_policy = HIT_POLICIES.get(readText(content, 'hitPolicy') || 'first')
   if (!hit_policy)
     throw new UnsupportedConstruct('construct_refused', `${place}/hitPolicy`, 'its hit policy is unknown.')
@@ -337,7 +347,7 @@ function readParts(content: Json, name: string, place: string): Json[] {
   throw new UnsupportedConstruct('layout_unknown', `${place}/${name}`, `the table has no list of ${name}.`)
 }
 
-/** Absent means empty, which is what the editor writes for a cell that was never touched. */
+/** Absent means empty, as the editor writes for an unused cell. */
 function readCell(rule: Json, column: Json, place: string): string {
   const cell = Object.hasOwn(rule, readId(column)) ? rule[readId(column)] : ''
   if (typeof cell === 'string') return cell

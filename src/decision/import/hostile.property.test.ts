@@ -1,4 +1,4 @@
-/** Whatever is sent, an import answers with findings and never throws; what it takes over, the engine can compile. */
+/** An import of any text returns findings and never throws; the engine can compile every imported rule. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { engine1 } from '../engine-1/engine.ts'
@@ -28,7 +28,7 @@ const GORULES = JSON.stringify({
   ],
 })
 
-/** A piece of the text replaced by something else. */
+/** The text with a part replaced. */
 const damaged = (text: string) =>
   fc
     .record({

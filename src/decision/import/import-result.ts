@@ -1,22 +1,22 @@
 /**
- * What importing somebody else's decisions gives: the tables that could be taken over exactly, and a located sentence for
- * everything that could not. Nothing is taken over approximately.
+ * The result of an import of foreign decisions: the tables with an exact equivalent, and a finding with its place for everything
+ * else.
  */
 import type { Finding, RuleDefinition } from '../model.ts'
 
 export interface ImportedRule {
-  /** As the file calls it. */
+  /** The name in the file. */
   readonly name: string
-  /** Where in the file it stands. */
+  /** Its place in the file. */
   readonly place: string
   readonly definition: RuleDefinition
-  /** Inputs that another node of the file gives. */
+  /** Inputs that another node of the file provides. */
   readonly reads: readonly ImportedLink[]
-  /** It applies only where a switch of the file chooses one of these. */
+  /** It applies only when a switch of the file selects one of these. */
   readonly only_if: readonly ImportedBranch[]
 }
 
-/** `rule` is the place of the rule that gives the value; null where that node was left out. */
+/** `rule` is the place of the rule that provides the value; null when that node was left out. */
 export interface ImportedLink {
   readonly input: string
   readonly rule: string | null
@@ -30,7 +30,7 @@ export interface ImportedBranch {
   readonly value: string
 }
 
-/** The pointer of an import finding is the place in the file; an error says that the thing at that place was left out. */
+/** The pointer of a finding is a place in the file; an error means that the construct there was left out. */
 export interface ImportResult {
   readonly definitions: readonly ImportedRule[]
   readonly findings: readonly Finding[]
@@ -41,7 +41,7 @@ export const MAX_TABLES = 500
 const MAX_FINDINGS = 500
 const MAX_EXCERPT_CHARS = 120
 
-/** Findings in the order they were met, bounded: a hostile file must not be answered with a larger one. */
+/** Findings in file order, with a limit for hostile files. */
 export class ImportFindings {
   private readonly kept: Finding[] = []
   private omitted = 0
@@ -66,7 +66,7 @@ export class ImportFindings {
   }
 }
 
-/** Thrown where a construct is met that has no exact counterpart; caught once per table. */
+/** Thrown for a construct without exact equivalent; caught once per table. */
 export class UnsupportedConstruct extends Error {
   readonly code: string
   readonly place: string
@@ -83,7 +83,7 @@ export function excerpt(text: string): string {
   return line.length > MAX_EXCERPT_CHARS ? `${line.slice(0, MAX_EXCERPT_CHARS)}…` : line
 }
 
-/** Names are plain words here; where the file's own is not one, it is made so. What the file says stays as the title. */
+/** Allocates valid names; a name in the file that is not valid is converted and kept as title. */
 export class NameAllocator {
   private readonly taken = new Set<string>()
 

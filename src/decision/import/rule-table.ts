@@ -1,6 +1,6 @@
 /**
- * From a decision table as another tool writes it to a rule: names, types of the inputs, rows. What comes out has passed the
- * engine's own check; a table that has no exact counterpart is refused as a whole, with the place of the first reason.
+ * Converts a foreign decision table to a rule: names, types of inputs, rows. The result has passed the check of the engine; a table
+ * without exact equivalent is refused as a whole, with the place of the first reason.
  */
 import { engine1 } from '../engine-1/engine.ts'
 import type {
@@ -22,10 +22,10 @@ import {
 } from './import-result.ts'
 
 export interface ForeignColumn {
-  /** What the table reads, as the file says it. */
+  /** The input expression in the file. */
   readonly title: string
   readonly place: string
-  /** Undefined where the file does not say: the cells decide. */
+  /** Undefined when the file has none; then the cells determine it. */
   readonly kind?: LiteralKind | undefined
   readonly many?: boolean | undefined
   readonly values?: readonly string[] | undefined
@@ -50,9 +50,9 @@ export interface ForeignTable {
   readonly otherwise?: readonly PolicyValue[] | undefined
 }
 
-/** Digits after the point that a column of numbers gets where the file does not ask for more. */
+/** Minimum number of digits after the decimal point of a numeric column. */
 const USUAL_SCALE = 6
-/** Numbers are held as whole ones of so many digits; what a column compares with stays a thousand times below the largest. */
+/** Numbers are integers with at most so many digits; literals of a column stay a factor of a thousand below the maximum. */
 const HELD_DIGITS = 15
 const HEADROOM_DIGITS = 3
 
@@ -88,7 +88,7 @@ export function toImportedRule(table: ForeignTable, findings: ImportFindings): I
   return { name: table.name, place: table.place, definition, reads: [], only_if: [] }
 }
 
-/** One input has one column here; two of them would have to become one test, which is not always one. */
+/** An input has one column; two columns cannot always be merged into one test. */
 function assertUniqueColumns(columns: readonly ForeignColumn[]): void {
   const seen = new Set<string>()
   for (const { title, place } of columns) {
@@ -99,11 +99,11 @@ function assertUniqueColumns(columns: readonly ForeignColumn[]): void {
   }
 }
 
-/** Null for a column whose type nobody says and no row tests. */
+/** Null for a column without type that no row tests. */
 function toInput(column: ForeignColumn, index: number, table: ForeignTable, names: NameAllocator): Input | null {
   const cells = table.rows.map((row) => row.cells[index] as ImportedCell)
   const kinds = new Set(cells.flatMap((cell) => [...cell.kinds]))
-  // A quoted date is a text to look at, and a date where the column is one.
+  // A quoted date is a text, unless the column has type date.
   if (column.kind === 'date') kinds.delete('text')
   const [only] = kinds
   const kind = column.kind ?? only
@@ -113,7 +113,7 @@ function toInput(column: ForeignColumn, index: number, table: ForeignTable, name
     const message = `${excerpt(column.title)} is tested as ${kind} and as ${other}; a column has one type.`
     throw new UnsupportedConstruct('column_mixed', column.place, message)
   }
-  // `score` is the engine's own word.
+  // `score` is reserved by the engine.
   const base = {
     name: names.of(column.title === 'score' ? 'score_value' : column.title, 'input'),
     title: excerpt(column.title),
@@ -139,7 +139,7 @@ function toInput(column: ForeignColumn, index: number, table: ForeignTable, name
   }
 }
 
-/** At least as many digits after the point as the file anywhere writes in this column; more where its numbers leave room. */
+/** At least as many digits after the decimal point as any number of the column has; more when its magnitude allows. */
 function chooseScale({ minimum = '0', maximum = '0' }: ForeignColumn, cells: readonly ImportedCell[]): number {
   const digitsOf = (limit: string, part: 0 | 1) => limit.replace('-', '').split('.')[part]?.length ?? 0
   const written = Math.max(digitsOf(minimum, 1), digitsOf(maximum, 1), ...cells.map(({ scale }) => scale))
@@ -147,7 +147,7 @@ function chooseScale({ minimum = '0', maximum = '0' }: ForeignColumn, cells: rea
   return Math.max(written, Math.min(USUAL_SCALE, HELD_DIGITS - whole - HEADROOM_DIGITS), 0)
 }
 
-/** Elsewhere a number may have any number of digits. Here one that has more is refused, never rounded, and that is said. */
+/** Warns that a number with more digits than the column is refused, not rounded, when it is decided. */
 function warnAboutPrecision({ title, scale = 0 }: Input, { place }: ForeignColumn, findings: ImportFindings): void {
   const largest = `${Number.MAX_SAFE_INTEGER}`.slice(0, -scale || undefined)
   const message =
@@ -170,7 +170,7 @@ function toDecisionRow(row: ForeignTable['rows'][number], index: number, used: r
   }
 }
 
-/** Braces would be places to fill in. */
+/** Braces would be placeholders. */
 const escapeBraces = (text: string): string => text.trim().replaceAll('{', '(').replaceAll('}', ')').slice(0, 1000)
 
 function toReasonCode(name: string): string {
@@ -183,7 +183,7 @@ function toReasonCode(name: string): string {
   return code || 'RULE'
 }
 
-/** The row of the file behind a pointer of the engine; the table itself for everything else. */
+/** The row in the file for a pointer of the engine; otherwise the table. */
 function locateFault(pointer: string, table: ForeignTable): string {
   const row = /^\/table\/rows\/(\d+)/.exec(pointer)
   return (row && table.rows[Number(row[1])]?.place) ?? table.place

@@ -1,6 +1,6 @@
 /**
- * The words of FEEL and of ZEN expressions, as far as cells of decision tables use them, and the name of whatever construct
- * stands in a text that is more than a simple test. One pass, no recursion.
+ * Tokenizes FEEL and ZEN expressions of decision table cells, and names the construct of a text that is more than a simple test. One
+ * pass, no recursion.
  */
 
 export type Dialect = 'feel' | 'zen'
@@ -17,7 +17,7 @@ const STRING = { feel: /"(?:[^"\\]|\\.)*"/sy, zen: /"[^"\\]*"|'[^'\\]*'/sy }
 const NAME = /[\p{L}_][\p{L}\p{N}_]*/uy
 const SIGN = /\.\.|<=|>=|==|!=|\*\*|[<>=()[\],{}+\-*/.@?:;!$#%^]/y
 
-/** Never throws; what is no word of the language is an `unknown` token to the end of the text. */
+/** Never throws; unknown text is an `unknown` token to the end. */
 export function tokenize(text: string, dialect: Dialect): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -50,7 +50,7 @@ export function tokenize(text: string, dialect: Dialect): Token[] {
 function unquote(quoted: string, dialect: Dialect): string | undefined {
   if (dialect === 'zen') return quoted.slice(1, -1)
   try {
-    // A line break may stand in a FEEL string as it is.
+    // A FEEL string may contain a line break.
     return JSON.parse(quoted.replace(/\r?\n/g, '\\n').replace(/\t/g, '\\t')) as string
   } catch {
     return undefined
@@ -66,7 +66,7 @@ const CONTROL = new Set(['if', 'then', 'else', 'for', 'return', 'some', 'every',
 const LOGIC = new Set(['and', 'or', 'not', 'between', 'in'])
 const LITERAL = new Set(['true', 'false', 'date'])
 
-/** What a text uses beyond simple tests, named for whoever wrote it. */
+/** The name of the construct that is not a simple test. */
 export function describeConstruct(text: string, dialect: Dialect): string {
   const tokens = tokenize(text, dialect)
   const isName = (token: Token | undefined, among: ReadonlySet<string>): boolean =>

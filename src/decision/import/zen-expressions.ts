@@ -1,25 +1,25 @@
 /**
- * ZEN expressions that only compare fields with literals, join such comparisons, and choose between literals: as rows of a
- * decision table they mean exactly the same. Everything else is refused by the name of the construct.
+ * Converts ZEN expressions that compare fields with literals, combine such comparisons, and choose between literals to rows of a
+ * decision table with the same meaning. Everything else is refused with the name of the construct.
  */
 import { type ImportedCell, parseTests } from './cell.ts'
 import { excerpt, UnsupportedConstruct } from './import-result.ts'
 import { describeConstruct, type Token, tokenize } from './tokenizer.ts'
 
-/** A field as the expression names it; `$.field` is what the same node gave it above. */
+/** A field as the expression names it; `$.field` is an earlier output of the same node. */
 export interface Field {
   readonly path: string
   readonly is_sibling: boolean
 }
 interface Test extends Field {
-  /** As a cell of a table would say it. */
+  /** As a table cell. */
   readonly cell: ImportedCell
   readonly form: 'equals' | 'differs' | 'above' | 'below' | 'other'
 }
 /** Tests that must hold together, at most one for each field. */
 export type Conjunction = ReadonlyMap<string, Test>
 
-/** The first conjunction that holds gives the value; `otherwise` where none does. */
+/** The first conjunction that holds gives the value; `otherwise` when none does. */
 export interface DecisionList {
   readonly rows: readonly { readonly when: Conjunction; readonly then: string }[]
   readonly otherwise: string
@@ -47,13 +47,13 @@ const MIRRORED = { '==': '==', '!=': '!=', '<': '>', '>': '<', '<=': '>=', '>=':
 const FORMS = { '==': 'equals', '!=': 'differs', '<': 'below', '<=': 'below', '>': 'above', '>=': 'above' } as const
 const RESERVED = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null'])
 
-/** A condition by itself: of a switch, or in a column that reads no field. */
+/** A condition of a switch, or in a column that reads no field. */
 export function parseCondition(source: string, place: string): Conjunction[] {
   const reader = new ExpressionReader(source, place)
   return boundedAlternatives(reader.condition(), reader)
 }
 
-/** A cell of a column that reads a field, for which `$` stands. */
+/** A cell of a column that reads a field, written as `$`. */
 export function parseCellCondition(source: string, place: string, field: string): Conjunction[] {
   const reader = new ExpressionReader(source, place, field)
   return boundedAlternatives(reader.parseCell(), reader)
@@ -142,7 +142,7 @@ export function mergeConjunctions(
   return joined
 }
 
-/** Two tests of one field become one where that is exact: a range, or a longer exclusion. */
+/** Merges two tests of one field when that is exact: a range, or a longer exclusion. */
 function mergeTests(one: Test, other: Test, by: { refuse(construct: string): never }): Test {
   if (one.cell.test === other.cell.test) return one
   const cell = (test: string): ImportedCell => ({
@@ -190,7 +190,7 @@ class ExpressionReader {
     return this.asCondition(this.expression())
   }
 
-  /** In a cell tests are joined from left to right: `and` binds no closer than `or` and the comma. */
+  /** Tests of a cell are evaluated from left to right: `and`, `or` and the comma have the same precedence. */
   parseCell(): Condition {
     let read = this.cellTest()
     while (this.at < this.tokens.length) {
@@ -200,7 +200,7 @@ class ExpressionReader {
     return read
   }
 
-  /** A value is compared with the field of the column; only what is true or false by itself stands for itself. */
+  /** A value is compared with the field of the column; a Boolean expression is used as it is. */
   private cellTest(): Condition {
     const self = { path: this.self as string, is_sibling: false }
     const next = this.tokens[this.at]
@@ -214,7 +214,7 @@ class ExpressionReader {
     if (read.form === 'literal') return this.compared(self, '==', read.text).condition
     if (read.form !== 'condition')
       return this.refuse(read.form === 'field' ? 'a comparison with another field' : undefined)
-    // Without brackets, the negation of a field would be compared with the column's.
+    // Without brackets, a negated field would be compared with the column's field.
     if (is_negated && this.tokens[this.at - 1]?.text !== ')') this.refuse('the negation of a field')
     return read.condition
   }
@@ -249,7 +249,7 @@ class ExpressionReader {
   private negation(depth: number): Expression {
     if (depth > MAX_DEPTH) this.refuse('too deep a nesting')
     if (!this.acceptWord('not') && !this.accept('!')) return this.comparison(depth)
-    // It binds closer than a comparison: `not a == b` negates a alone.
+    // It has a higher precedence than comparison: `not a == b` negates a alone.
     const operand = this.primary(depth + 1)
     const next = this.tokens[this.at]
     if (next?.text === 'in' || COMPARISONS.includes(next?.text as Comparison))
@@ -307,7 +307,7 @@ class ExpressionReader {
     return { form: 'literal', text: this.literal() }
   }
 
-  /** `contains([…], field)`; of a text or a list that is itself a field it may mean either, so that is refused. */
+  /** `contains([…], field)`; with a field as first argument it is ambiguous and refused. */
   private parseContains(depth: number): Expression {
     this.at += 2
     if (this.tokens[this.at]?.text !== '[') this.refuse()
@@ -349,7 +349,7 @@ class ExpressionReader {
       if (token?.kind !== 'name') this.refuse()
       names.push(token.text)
     } while (this.accept('.'))
-    // A call, an index or anything else that makes another value of it.
+    // A call, an index or another operation on the field.
     if (['(', '[', '{'].includes(this.tokens[this.at]?.text ?? '')) this.refuse()
     return { path: names.join('.'), is_sibling: false }
   }
@@ -358,7 +358,7 @@ class ExpressionReader {
     return expression.form === 'field' ? expression.field : this.refuse()
   }
 
-  /** A field that stands alone is true or false. */
+  /** A field alone is a Boolean. */
   private asCondition(expression: Expression): Condition {
     if (expression.form === 'condition') return expression.condition
     if (expression.form === 'literal' && (expression.text === 'true' || expression.text === 'false'))

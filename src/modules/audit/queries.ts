@@ -79,7 +79,8 @@ export const findRange = (tx: Tx, from_at: string | null, until_at: string | nul
   )
 }
 
-export type Family = 'list' | 'matrix' | 'rule'
+/** A row of app.definition_family. */
+export type Family = string
 
 /** For one key: the version in force at an instant as known then, and as known now. */
 export interface AsOfRow {

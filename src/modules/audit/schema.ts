@@ -3,6 +3,14 @@ import { Count, closed, Id, listOf, nullable, oneOf, pageOf, pageQuery, Timestam
 
 const Seal = closed({ seq: Count, prev_hash: text(64), hash: text(64) })
 
+/** A row of app.definition_family. */
+const Family = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,39}$',
+  maxLength: 40,
+  description: 'Kind of definition: list, matrix or rule.',
+  examples: ['matrix'],
+})
+
 export const AuditEventView = closed(
   {
     event_id: Id(),
@@ -58,7 +66,7 @@ const VersionAt = nullable(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_I
 
 export const AsOfItem = closed(
   {
-    family: oneOf(['list', 'matrix', 'rule']),
+    family: Family,
     key: text(100),
     title: text(200),
     via: nullable(oneOf(['tenant-own', 'tenant-pin', 'shared'])),
@@ -82,7 +90,7 @@ export const AsOfQuery = closed({
   known_at: Type.Optional(
     Timestamp({ description: 'As it was known at this instant; when absent, at the instant asked about.' }),
   ),
-  family: Type.Optional(oneOf(['list', 'matrix', 'rule'])),
+  family: Type.Optional(Family),
 })
 export const AsOfPage = closed(
   {

@@ -2,12 +2,13 @@
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { createReceipt, resolveVersions } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
 import { insertBatch, insertItems } from './queries.ts'
 import { insertSchedule, insertScheduleRun } from './schedules/queries.ts'
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {
-  const receipt = await createReceipt(tx, 'canary', await resolveVersions(tx, ['canary'], {}), {})
+  const receipt = await resolver.createReceipt(tx, 'canary', await resolver.resolveVersions(tx, ['canary'], {}), {})
   const batch_id = uuidv7()
   await insertBatch(tx, {
     batch_id,

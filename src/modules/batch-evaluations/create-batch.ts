@@ -11,8 +11,10 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { createReceipt, type PinnedVersion } from '#modules/reference-data/index.ts'
-import { getResolution, type Resolution, restoreResolution, toPointers } from '#modules/risk-matrices/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { listSubjectsByIds } from '#modules/subjects/index.ts'
 import { claimUpload } from '#modules/system/index.ts'
 import type { BatchRow, ItemSource, NewBatch } from './batch.ts'
@@ -34,12 +36,16 @@ export async function resolveBatchDefinition(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   request: BatchInput,
-): Promise<Resolution> {
+): Promise<binding.Resolution> {
   const { matrix_key, rule_key, valid_at } = request
   if ((matrix_key === undefined) === (rule_key === undefined))
     failRefused('#', 'definition_unclear', 'Give either matrix_key or rule_key.')
   const family: DefinitionFamily = matrix_key === undefined ? 'rule' : 'matrix'
-  const resolution = await getResolution(kernel, tx, { family, key: (matrix_key ?? rule_key) as string, valid_at })
+  const resolution = await binding.getResolution(kernel, tx, {
+    family,
+    key: (matrix_key ?? rule_key) as string,
+    valid_at,
+  })
   if (valid_at !== undefined && Date.parse(valid_at) > Date.parse(resolution.definition.now))
     failRefused('#/valid_at', 'valid_at_ahead', 'Nothing is rated for later: valid_at lies ahead.')
   await getBoundDefinition(kernel, tx, resolution)
@@ -97,7 +103,7 @@ export async function createBatch(
   const source = await claimSource(tx, request)
   const batch_id = uuidv7()
   const clocks = { valid_at: request.valid_at }
-  const receipt = await createReceipt(tx, `batch ${batch_id}`, toPointers(resolution), clocks)
+  const receipt = await resolver.createReceipt(tx, `batch ${batch_id}`, binding.toPointers(resolution), clocks)
   const job = await enqueueBatchJob(kernel, tx, { batch_id, total: source.total }, how)
   await insertBatch(tx, {
     ...source,
@@ -165,6 +171,11 @@ export async function loadPlan(
 ): Promise<BatchPlan> {
   const { manifest, receipt_hash, engine, asked_at, known_at } = batch
   if (hash('sha256', manifest, 'hex') !== receipt_hash) fail('content_corrupt')
-  const resolution = await restoreResolution(kernel, tx, JSON.parse(manifest) as PinnedVersion[], engine)
+  const resolution = await binding.restoreResolution(
+    kernel,
+    tx,
+    JSON.parse(manifest) as resolver.PinnedVersion[],
+    engine,
+  )
   return { resolution, asked_at, known_at }
 }

@@ -1,7 +1,8 @@
 /** Estimates a batch: number of items, duration, and the findings of its first items. Stores nothing. */
 import type { Capabilities } from '#kernel/kernel.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { getOrigin } from '#modules/reference-data/index.ts'
+import { datasetStore } from '#modules/definitions/index.ts'
+
 import { countSubjects } from '#modules/subjects/index.ts'
 import { assertSubjectsExist, type BatchInput, resolveBatchDefinition, toBatchSource } from './create-batch.ts'
 import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
@@ -31,7 +32,7 @@ export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInT
     provider_calls: 0,
     missing_credentials: [],
     definition_version: resolution.definition.version,
-    definition_origin: getOrigin(resolution.definition.dataset_tenant_id),
+    definition_origin: datasetStore.getOrigin(resolution.definition.dataset_tenant_id),
     tried: tallyFailures(tried),
   }
 }

@@ -1,5 +1,4 @@
 /** Batches: estimate, start, list, cancel, resume and retry. Results are in results/routes.ts. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { updateCancelRequested } from '#kernel/job/queries.ts'
 import { JobView } from '#kernel/job/schema.ts'

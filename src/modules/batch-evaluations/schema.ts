@@ -15,8 +15,10 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { Band, Bps, Explanation, Outcome } from '#modules/evaluations/index.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+
 import { subjectTypes } from '#modules/subjects/index.ts'
 import { bandChanges } from './decide/item-results.ts'
 

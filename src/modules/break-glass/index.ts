@@ -1,5 +1,4 @@
 /** Public interface of the break-glass router. */
-
 import type { Module } from '#kernel/module.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

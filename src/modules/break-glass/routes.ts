@@ -1,5 +1,4 @@
 /** Reviews of emergency changes: lists, an inbox for those who could have approved them, and acknowledgement. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'

@@ -1,5 +1,4 @@
 /** Public interface of the change-requests router. */
-
 import type { Module } from '#kernel/module.ts'
 import { insertChangeRequest } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

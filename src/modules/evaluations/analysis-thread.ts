@@ -14,7 +14,7 @@ import { failThreadUnavailable } from '#kernel/bounded-thread.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { declareThread } from '#kernel/worker-threads.ts'
-import { type ContentPointer, loadList, lookUpHashedEntries } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
 
 /** Runs a function in a read transaction of the tenant. */
 export type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
@@ -43,12 +43,12 @@ const failNotComputed = (error: unknown): never =>
 export async function toPlainList(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  pointer: ContentPointer,
+  pointer: resolver.ContentPointer,
   keys: (list_key: string) => Iterable<string>,
 ): Promise<ListSnapshot> {
   const { list_key, version, content_hash, overlay_hash } = pointer
-  const whole = await loadList(kernel, tx, pointer)
-  const found = whole?.entries ?? (await lookUpHashedEntries(kernel, tx, pointer, [...keys(list_key)]))
+  const whole = await resolver.loadList(kernel, tx, pointer)
+  const found = whole?.entries ?? (await resolver.lookUpHashedEntries(kernel, tx, pointer, [...keys(list_key)]))
   const entries = [...found].map(([key, { entry, hash }]) => ({ key, entry, hash }))
   return { list_key, version, content_hash, overlay_hash, entries, whole: whole !== null }
 }

@@ -3,11 +3,12 @@ import { DOCUMENT_FORMAT } from '#decision/document.ts'
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { createReceipt, resolveVersions } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
 import { deferEvaluation } from './queries.ts'
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {
-  const receipt = await createReceipt(tx, 'canary', await resolveVersions(tx, ['canary'], {}), {})
+  const receipt = await resolver.createReceipt(tx, 'canary', await resolver.resolveVersions(tx, ['canary'], {}), {})
   deferEvaluation(tx, {
     evaluation_id: uuidv7(),
     family: 'matrix',

@@ -1,6 +1,7 @@
 /** Wire contract of examining decisions: replay, re-evaluation, what-if, certificate and comparison. */
 import { Count, closed, Id, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { AnyJson, AnyObject, Evaluation, Explanation, Inputs, Outcome, Version } from './schema.ts'
 
 const { Sha256 } = registrySchemas

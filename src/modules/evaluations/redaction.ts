@@ -1,6 +1,6 @@
 /** Redacts decisions for the roles of the caller: required actions are shown to their audience only. */
 import type { RedactionContext } from '#kernel/declare-route.ts'
-import { collectActions, filterActions, filterExplanation, getActionFilter } from '#modules/risk-matrices/index.ts'
+import { actionFilters } from '#modules/risk-matrices/index.ts'
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 
 interface WithActions {
@@ -18,14 +18,17 @@ interface DecisionView {
 }
 
 export async function redactDecision<T extends DecisionView>(shown: T, reader: RedactionContext<'caches'>): Promise<T> {
-  const filter = await getActionFilter(reader, collectActions(shown.outcome, shown.explanation))
+  const filter = await actionFilters.getActionFilter(
+    reader,
+    actionFilters.collectActions(shown.outcome, shown.explanation),
+  )
   if (!filter) return shown
   const { required_actions, outcome, explanation } = shown
   return {
     ...shown,
     ...(required_actions && { required_actions: filter(required_actions) }),
-    outcome: filterActions(outcome, filter),
-    ...(explanation && { explanation: filterExplanation(explanation, filter) }),
+    outcome: actionFilters.filterActions(outcome, filter),
+    ...(explanation && { explanation: actionFilters.filterExplanation(explanation, filter) }),
   }
 }
 
@@ -33,8 +36,8 @@ export async function redactPage<I extends WithActions, P extends { items: I[] }
   page: P & { items: I[] },
   reader: RedactionContext<'caches'>,
 ): Promise<P> {
-  const filter = await getActionFilter(reader, collectActions(...page.items))
-  return filter ? { ...page, items: page.items.map((item) => filterActions(item, filter)) } : page
+  const filter = await actionFilters.getActionFilter(reader, actionFilters.collectActions(...page.items))
+  return filter ? { ...page, items: page.items.map((item) => actionFilters.filterActions(item, filter)) } : page
 }
 
 interface WhatIfView {
@@ -47,14 +50,20 @@ interface WhatIfView {
 /** Compares the redacted views, so that the changes name no hidden action. */
 export async function redactWhatIf<T extends WhatIfView>(shown: T, reader: RedactionContext<'caches'>): Promise<T> {
   const { before, after, explanation } = shown
-  const filter = await getActionFilter(reader, collectActions(before, after.outcome, explanation))
+  const filter = await actionFilters.getActionFilter(
+    reader,
+    actionFilters.collectActions(before, after.outcome, explanation),
+  )
   if (!filter) return shown
-  const outcomes = [filterActions(before, filter), after.outcome && filterActions(after.outcome, filter)] as const
+  const outcomes = [
+    actionFilters.filterActions(before, filter),
+    after.outcome && actionFilters.filterActions(after.outcome, filter),
+  ] as const
   return {
     ...shown,
     before: outcomes[0],
     after: { ...after, outcome: outcomes[1] },
-    explanation: filterExplanation(explanation, filter),
+    explanation: actionFilters.filterExplanation(explanation, filter),
     changes: listFieldChanges(outcomes[0], outcomes[1] ?? {}).map((change) => ({ ...change })),
   }
 }

@@ -8,14 +8,14 @@ import { CURRENT_ENGINE, engines } from '#decision/engines.ts'
 import type { CompiledDefinition, Decision, Finding, Inputs, ListNeeds } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { type ContentPointer, getOrigin, type Origin } from '#modules/reference-data/index.ts'
-import { decideWith, getResolution, type Resolution, restoreResolution } from '#modules/risk-matrices/index.ts'
+import { datasetStore, type resolver } from '#modules/definitions/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { attributeInThread, type RunInTx, toPlainList } from './analysis-thread.ts'
 import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
 import { toOutcomeView } from './records/record.ts'
 
-type PinnedResolution = Resolution<ContentPointer>
+type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
 /** An outcome, or the findings that prevent one. */
 export const toAttempt = (decision: Decision) =>
@@ -47,14 +47,14 @@ const NOTHING_TRIED: AttributionResult = { alone: [], joint: [], untried: [] }
 /** The current outcome, and the data for attributing differences. */
 async function decideToday(kernel: Capabilities<'caches'>, tx: Tx, { row, content, manifest }: IntactEvaluation) {
   const resolveWith = async (engine: number): Promise<ResolutionPair> => ({
-    pinned: await restoreResolution(kernel, tx, manifest, engine),
-    today: await getResolution(kernel, tx, { family: row.family, key: row.definition_key }, engine),
+    pinned: await binding.restoreResolution(kernel, tx, manifest, engine),
+    today: await binding.getResolution(kernel, tx, { family: row.family, key: row.definition_key }, engine),
   })
   const current = await resolveWith(CURRENT_ENGINE)
   const isOld = content.engine !== CURRENT_ENGINE && engines.has(content.engine)
   const former = isOld ? await resolveWith(content.engine) : current
   const changedVersions = [...findChangedVersions(current), ...(isOld ? [toEngineChange(content.engine)] : [])]
-  const decision = await decideWith(kernel, tx, current.today, content.inputs)
+  const decision = await binding.decideWith(kernel, tx, current.today, content.inputs)
   const before = toOutcomeView(content.outcome)
   const after = toAttempt(decision)
   return {
@@ -105,7 +105,7 @@ async function buildAttribution(
   const collectKeys = (list_key: string) => new Set(asked.flatMap((each) => listReadKeys(each, list_key)))
   const plain = async (
     { engine, compiled }: PinnedResolution,
-    pointers: readonly ContentPointer[],
+    pointers: readonly resolver.ContentPointer[],
   ): Promise<AnalysisRequest> => {
     const lists: ListSnapshot[] = []
     for (const pointer of pointers) lists.push(await toPlainList(kernel, tx, pointer, collectKeys))
@@ -135,12 +135,12 @@ function listReadKeys(
 /** One change of version: the definition, a list that either side reads, or the engine. */
 interface ChangedVersion {
   readonly name: string
-  readonly family: ContentPointer['family'] | 'engine'
+  readonly family: resolver.ContentPointer['family'] | 'engine'
   readonly key: string
   readonly from_version: number | null
-  readonly from_origin: Origin | null
+  readonly from_origin: datasetStore.Origin | null
   readonly to_version: number | null
-  readonly to_origin: Origin | null
+  readonly to_origin: datasetStore.Origin | null
   readonly from_overlay: number | null
   readonly to_overlay: number | null
 }
@@ -161,16 +161,16 @@ const toEngineChange = (from_version: number): ChangedVersion => ({
 function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[] {
   const listChange = (
     name: string,
-    from: ContentPointer | undefined,
-    to: ContentPointer | undefined,
+    from: resolver.ContentPointer | undefined,
+    to: resolver.ContentPointer | undefined,
   ): ChangedVersion[] => {
-    const { family, list_key: key } = (from ?? to) as ContentPointer
+    const { family, list_key: key } = (from ?? to) as resolver.ContentPointer
     if (isEqualJson(toIdentity(from), toIdentity(to))) return []
     const versions = {
       from_version: from?.version ?? null,
-      from_origin: from ? getOrigin(from.dataset_tenant_id) : null,
+      from_origin: from ? datasetStore.getOrigin(from.dataset_tenant_id) : null,
       to_version: to?.version ?? null,
-      to_origin: to ? getOrigin(to.dataset_tenant_id) : null,
+      to_origin: to ? datasetStore.getOrigin(to.dataset_tenant_id) : null,
     }
     const overlays = { from_overlay: from?.overlay_version ?? null, to_overlay: to?.overlay_version ?? null }
     return [{ name, family, key, ...versions, ...overlays }]
@@ -182,7 +182,7 @@ function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[
   ]
 }
 
-const toIdentity = (pointer: ContentPointer | undefined) =>
+const toIdentity = (pointer: resolver.ContentPointer | undefined) =>
   pointer === undefined
     ? null
     : [pointer.dataset_id, pointer.version, pointer.content_hash, pointer.overlay_version, pointer.overlay_hash]

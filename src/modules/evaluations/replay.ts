@@ -8,8 +8,10 @@ import { withoutCaches } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, Problem } from '#kernel/problem.ts'
-import { buildTree, findVersion, loadList, type PinnedVersion, resolvePins } from '#modules/reference-data/index.ts'
-import { decideWith, restoreResolution } from '#modules/risk-matrices/index.ts'
+import { resolver, treeStore, versionStore } from '#modules/definitions/index.ts'
+
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { type FieldChange, listFieldChanges } from '#registry/content/json-patch.ts'
 import { buildDocument } from './decide/decide.ts'
 import { readEvaluation } from './records/read-record.ts'
@@ -56,12 +58,12 @@ const PINNED_CONTENT_CHANGED = 'What the decision was made on is no longer what 
 async function recompute(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
   content: DecisionContent,
 ) {
   try {
-    const resolution = await restoreResolution(kernel, tx, manifest, content.engine)
-    const decision = await decideWith(kernel, tx, resolution, content.inputs)
+    const resolution = await binding.restoreResolution(kernel, tx, manifest, content.engine)
+    const decision = await binding.decideWith(kernel, tx, resolution, content.inputs)
     if (!decision.ok) return decision
     return buildDocument(resolution, content, decision, getSalt(content))
   } catch (error) {
@@ -74,14 +76,18 @@ async function recompute(
 async function findCorruptPins(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
 ): Promise<string[]> {
   const faults: string[] = []
   for (const pin of manifest) {
     try {
-      const [pointer] = await resolvePins(tx, [pin])
-      const whole = pointer && (await loadList(kernel, tx, pointer))
-      if (!whole) await buildTree((body) => body(tx), assertFound(await findVersion(tx, toDatasetId(pin), pin.version)))
+      const [pointer] = await resolver.resolvePins(tx, [pin])
+      const whole = pointer && (await resolver.loadList(kernel, tx, pointer))
+      if (!whole)
+        await treeStore.buildTree(
+          (body) => body(tx),
+          assertFound(await versionStore.findVersion(tx, toDatasetId(pin), pin.version)),
+        )
     } catch (error) {
       if (!isCorrupt(error)) throw error
       faults.push(`Version ${pin.version} of ${pin.family ?? 'list'} ${pin.list_key} is no longer what was pinned.`)
@@ -90,4 +96,7 @@ async function findCorruptPins(
   return faults
 }
 
-const toDatasetId = ({ dataset_tenant_id, dataset_id }: PinnedVersion) => ({ tenant_id: dataset_tenant_id, dataset_id })
+const toDatasetId = ({ dataset_tenant_id, dataset_id }: resolver.PinnedVersion) => ({
+  tenant_id: dataset_tenant_id,
+  dataset_id,
+})

@@ -1,8 +1,7 @@
 /** Decisions: make, preview, list and read them. Replay, what-if and the like are in examination-routes.ts. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
-import { getResolutionPins } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
 import { decide, storeDecision } from './decide/decide.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, getIntactEvaluation } from './records/read-record.ts'
@@ -51,7 +50,7 @@ export const decisionRoutes = [
     const row = await storeDecision(kernel, tx, body, decided)
     // Not keyed: the audit chain then proves which document was decided. The salt prevents guessing the inputs.
     audit.recordDiff(null, { document_hash: row.document_hash })
-    const shown = toEvaluationView(row, decided.content, getResolutionPins(decided.resolution))
+    const shown = toEvaluationView(row, decided.content, binding.getResolutionPins(decided.resolution))
     return Object.assign(shown, { explanation: decided.content.explanation as never })
   }),
 
@@ -74,8 +73,8 @@ export const decisionRoutes = [
       reasons: toReasons(content.outcome, content.explanation),
       outcome: toOutcomeView(content.outcome),
       explanation: content.explanation as never,
-      definition: toPinnedDefinition(content, getResolutionPins(resolution)),
-      lists: toPinnedLists(getResolutionPins(resolution)),
+      definition: toPinnedDefinition(content, binding.getResolutionPins(resolution)),
+      lists: toPinnedLists(binding.getResolutionPins(resolution)),
     }
   }),
 

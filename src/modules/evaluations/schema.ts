@@ -13,7 +13,7 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
 
 const { Sha256 } = registrySchemas
 export const Version = integer(1, Number.MAX_SAFE_INTEGER)

@@ -4,24 +4,9 @@ import type { Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertReferenced, fail } from '#kernel/problem.ts'
-import {
-  type ContentPointer,
-  findDataset,
-  findVersion,
-  getOrigin,
-  type Origin,
-  type PinnedVersion,
-  resolveVersions,
-  toPins,
-} from '#modules/reference-data/index.ts'
-import {
-  bindDefinition,
-  decideWith,
-  isFindings,
-  type Resolution,
-  restoreResolution,
-  toContentPointer,
-} from '#modules/risk-matrices/index.ts'
+import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { type RunInTx, type SearchArguments, searchInThread } from './analysis-thread.ts'
 import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
@@ -32,8 +17,12 @@ export interface WhatIfChanges {
   readonly inputs?: Readonly<Record<string, unknown>>
   readonly definition_version?: number
   /** The owner of the version; the pinned owner when absent. */
-  readonly definition_origin?: Origin
-  readonly lists?: readonly { readonly list_key: string; readonly version: number; readonly origin?: Origin }[]
+  readonly definition_origin?: datasetStore.Origin
+  readonly lists?: readonly {
+    readonly list_key: string
+    readonly version: number
+    readonly origin?: datasetStore.Origin
+  }[]
   readonly search?: boolean
   readonly band?: string
 }
@@ -58,7 +47,7 @@ async function decideWhatIf(
 ) {
   const resolution = await getChangedResolution(kernel, tx, manifest, supposed)
   const inputs = withChanges(content.inputs, supposed.inputs ?? {})
-  const decision = await decideWith(kernel, tx, resolution, inputs)
+  const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   const before = toOutcomeView(content.outcome)
   const after = toAttempt(decision)
   return {
@@ -75,11 +64,11 @@ async function decideWhatIf(
 async function buildSearch(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  resolution: Resolution<ContentPointer>,
+  resolution: binding.Resolution<resolver.ContentPointer>,
   { inputs, band }: { readonly inputs: Inputs; readonly band: string | undefined },
 ): Promise<SearchArguments | null> {
-  const { bound, lists } = await bindDefinition(kernel, tx, resolution)
-  if (isFindings(bound)) return null
+  const { bound, lists } = await binding.bindDefinition(kernel, tx, resolution)
+  if (binding.isFindings(bound)) return null
   return [buildAnalysisRequest(resolution.compiled, lists, resolution.engine), inputs, band, tx.tenant_id]
 }
 
@@ -92,14 +81,14 @@ function withChanges(inputs: Readonly<Record<string, unknown>>, changes: Readonl
 async function getChangedResolution(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
   { definition_version, definition_origin, lists = [] }: WhatIfChanges,
-): Promise<Resolution<ContentPointer>> {
+): Promise<binding.Resolution<resolver.ContentPointer>> {
   if (definition_origin !== undefined && definition_version === undefined)
     fail('conflict', 'Name the version of the definition as well.')
   const wanted = new Map(lists.map(({ list_key, version, origin }) => [list_key, { version, origin }]))
   const definition = definition_version && { version: definition_version, origin: definition_origin }
-  const pins: PinnedVersion[] = []
+  const pins: resolver.PinnedVersion[] = []
   for (const pin of manifest) {
     const other = pin.family ? definition : wanted.get(pin.list_key)
     pins.push(other ? await pinOtherVersion(tx, pin, other.version, other.origin) : pin)
@@ -107,10 +96,10 @@ async function getChangedResolution(
   }
   // Only lists that the decision read can be replaced.
   for (const [list_key] of wanted) fail('conflict', `The decision did not read ${list_key}.`)
-  const resolution = await restoreResolution(kernel, tx, pins)
+  const resolution = await binding.restoreResolution(kernel, tx, pins)
   const missing = resolution.compiled.list_keys.filter((list_key) => !resolution.lists.has(list_key))
   if (missing.length === 0) return resolution
-  const further = await resolveVersions(tx, missing, {})
+  const further = await resolver.resolveVersions(tx, missing, {})
   return {
     ...resolution,
     lists: new Map([...resolution.lists, ...further.map((pointer) => [pointer.list_key, pointer] as const)]),
@@ -118,15 +107,20 @@ async function getChangedResolution(
 }
 
 /** The version of the pinned owner, unless the other owner is named. Only shared lists have overlays. */
-async function pinOtherVersion(tx: Tx, pin: PinnedVersion, version: number, origin?: Origin): Promise<PinnedVersion> {
+async function pinOtherVersion(
+  tx: Tx,
+  pin: resolver.PinnedVersion,
+  version: number,
+  origin?: datasetStore.Origin,
+): Promise<resolver.PinnedVersion> {
   const name = `version ${version} of ${pin.list_key}`
-  if (origin === undefined || origin === getOrigin(pin.dataset_tenant_id)) {
+  if (origin === undefined || origin === datasetStore.getOrigin(pin.dataset_tenant_id)) {
     const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
-    const { content_hash } = assertReferenced(await findVersion(tx, of, version), name)
+    const { content_hash } = assertReferenced(await versionStore.findVersion(tx, of, version), name)
     return { ...pin, version, content_hash }
   }
-  const dataset = assertReferenced(await findDataset(tx, pin.list_key, pin.family ?? 'list', origin), name)
-  const found = assertReferenced(await findVersion(tx, dataset, version), name)
-  const [other] = toPins([toContentPointer(dataset, found)]) as [PinnedVersion]
+  const dataset = assertReferenced(await datasetStore.findDataset(tx, pin.list_key, pin.family ?? 'list', origin), name)
+  const found = assertReferenced(await versionStore.findVersion(tx, dataset, version), name)
+  const [other] = resolver.toPins([documentStore.toContentPointer(dataset, found)]) as [resolver.PinnedVersion]
   return other
 }

@@ -4,11 +4,11 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { FinishReview } from '#kernel/request/change-reviews.ts'
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
-import type { Gate } from '#modules/reference-data/index.ts'
+import type { versionStore } from '#modules/definitions/index.ts'
 import { findStaleReason } from './impact-runs.ts'
 import { findRun } from './queries.ts'
 
-const toImpactGate = (detail: string, facts: Record<string, unknown>): Gate => ({
+const toImpactGate = (detail: string, facts: Record<string, unknown>): versionStore.Gate => ({
   gate: 'impact',
   detail,
   overridable: false,

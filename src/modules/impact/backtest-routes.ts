@@ -1,18 +1,11 @@
 /** Backtests of matrices and rules, below their own paths: a version or the open draft, tried on past decisions. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Route } from '#kernel/route.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
-import {
-  type DefinitionKind,
-  getDefinition,
-  getDefinitionKey,
-  getVersionOrDraft,
-  matrixKind,
-} from '#modules/risk-matrices/index.ts'
+import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
+import { matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { createDefinitionCandidate } from './candidates.ts'
 import { IMPACT_RUN, startRun, toRunView } from './impact-runs.ts'
@@ -26,7 +19,7 @@ interface OperationIds {
   readonly get: string
 }
 
-function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] {
+function createBacktestRoutes(kind: documentStore.DefinitionKind, ids: OperationIds): Route[] {
   const { family, segment, param, word } = kind
   const s = createBacktestSchemas(kind)
   const at = `/${segment}/:${param}` as const
@@ -50,7 +43,7 @@ function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] 
       limit: 'heavy',
       problems: ['not_found', 'definition_invalid', 'conflict', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const written = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
       const candidate = await createDefinitionCandidate(tx, written)
       const path = (run_id: string) => `/${segment}/${written.dataset.list_key}/backtests/${run_id}`
       return (await startRun(kernel, tx, candidate, { ...body, path })).job
@@ -67,7 +60,11 @@ function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] 
       reply: [200, RunPage],
       problems: ['not_found'],
     }).handle(async (input) => {
-      const { list_key } = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params))
+      const { list_key } = await documentStore.getDefinition(
+        input.tx,
+        family,
+        documentStore.getDefinitionKey(kind, input.params),
+      )
       return paginate(input, `${ids.list} ${list_key}`, ['created_at', 'run_id'], (after, count) =>
         listRuns(input.tx, { family, list_key }, after, count),
       )
@@ -85,7 +82,7 @@ function createBacktestRoutes(kind: DefinitionKind, ids: OperationIds): Route[] 
       problems: ['not_found', 'conflict', 'content_corrupt'],
     }).handle(async ({ tx, params, kernel }) => {
       const run = assertFound(await findRun(tx, (params as unknown as { run_id: string }).run_id))
-      if (run.family !== family || run.key !== getDefinitionKey(kind, params)) fail('not_found')
+      if (run.family !== family || run.key !== documentStore.getDefinitionKey(kind, params)) fail('not_found')
       return toRunView(kernel, tx, run)
     }),
   ]

@@ -18,25 +18,9 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail, Problem } from '#kernel/problem.ts'
-import {
-  type Clocks,
-  type ContentPointer,
-  findPointersInForce,
-  loadBaseType,
-  type PinnedVersion,
-  resolvePins,
-  toPins,
-  type VersionPointer,
-} from '#modules/reference-data/index.ts'
-import {
-  type Bindable,
-  decideWith,
-  type FoundResolution,
-  findResolution,
-  getCompiled,
-  listReferencingDefinitions,
-  toPointers,
-} from '#modules/risk-matrices/index.ts'
+import { documentStore, resolver } from '#modules/definitions/index.ts'
+import { binding, isDecisionFamily } from '#modules/risk-matrices/index.ts'
+
 import type { Entry } from '#registry/adapter.ts'
 import { entryHash } from '#registry/content/hashes.ts'
 import { type BaseType, evaluateOverlay, type OverlayEntry } from '#registry/overlay.ts'
@@ -47,29 +31,30 @@ export async function collectBaseline(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   candidate: Candidate,
-  clocks: Clocks,
-): Promise<VersionPointer[]> {
-  const ground = new Map<string, VersionPointer>()
-  const add = (pointers: Iterable<VersionPointer>) => {
+  clocks: resolver.Clocks,
+): Promise<resolver.VersionPointer[]> {
+  const ground = new Map<string, resolver.VersionPointer>()
+  const add = (pointers: Iterable<resolver.VersionPointer>) => {
     for (const pointer of pointers) ground.set(`${pointer.family} ${pointer.list_key}`, pointer)
   }
   if (candidate.family === 'list') {
-    add((await findPointersInForce(tx, [candidate.key], clocks)).values())
-    for (const reader of await listReferencingDefinitions(tx, candidate.key)) {
-      const found = await ignoreNotInForce(() => findResolution(kernel, tx, { ...reader, ...clocks }))
-      if (found?.compiled.list_keys.includes(candidate.key)) add(toPointers(found))
+    add((await resolver.findPointersInForce(tx, [candidate.key], clocks)).values())
+    for (const { family, key } of await documentStore.listReferencingDefinitions(tx, candidate.key)) {
+      if (!isDecisionFamily(family)) continue
+      const found = await ignoreNotInForce(() => binding.findResolution(kernel, tx, { family, key, ...clocks }))
+      if (found?.compiled.list_keys.includes(candidate.key)) add(binding.toPointers(found))
     }
   } else {
     const { family, key } = candidate as Target & { family: DefinitionFamily }
-    const found = await ignoreNotInForce(() => findResolution(kernel, tx, { family, key, ...clocks }))
-    if (found) add(toPointers(found))
+    const found = await ignoreNotInForce(() => binding.findResolution(kernel, tx, { family, key, ...clocks }))
+    if (found) add(binding.toPointers(found))
     const { compiled } = await loadCandidateDefinition(kernel, tx, candidate)
-    add((await findPointersInForce(tx, compiled.list_keys, clocks)).values())
+    add((await resolver.findPointersInForce(tx, compiled.list_keys, clocks)).values())
   }
   return [...ground.values()]
 }
 
-async function ignoreNotInForce(find: () => Promise<FoundResolution>): Promise<FoundResolution | null> {
+async function ignoreNotInForce(find: () => Promise<binding.FoundResolution>): Promise<binding.FoundResolution | null> {
   try {
     return await find()
   } catch (error) {
@@ -78,12 +63,12 @@ async function ignoreNotInForce(find: () => Promise<FoundResolution>): Promise<F
   }
 }
 
-export const hashPins = (manifest: readonly PinnedVersion[]): string =>
+export const hashPins = (manifest: readonly resolver.PinnedVersion[]): string =>
   createHash('sha256').update(canonicalJson(manifest)).digest('hex')
 
 /** Hash of the versions in force now; differs from that of a run as soon as one of them changes. */
 export const hashBaseline = async (kernel: Capabilities<'caches'>, tx: Tx, candidate: Candidate): Promise<string> =>
-  hashPins(toPins(await collectBaseline(kernel, tx, candidate, {})))
+  hashPins(resolver.toPins(await collectBaseline(kernel, tx, candidate, {})))
 
 async function loadCandidateDefinition(
   kernel: Capabilities<'caches'>,
@@ -91,8 +76,8 @@ async function loadCandidateDefinition(
   candidate: Candidate,
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
   if (candidate.pin) {
-    const [pointer] = await resolvePins(tx, [candidate.pin])
-    return getCompiled(kernel, tx, pointer as ContentPointer, CURRENT_ENGINE)
+    const [pointer] = await resolver.resolvePins(tx, [candidate.pin])
+    return binding.getCompiled(kernel, tx, pointer as resolver.ContentPointer, CURRENT_ENGINE)
   }
   const text = { ...candidate.definition, family: candidate.family } as unknown as Definition
   const identity = `draft:${tx.tenant_id}:${candidate.family}:${candidate.content_hash}:${CURRENT_ENGINE}`
@@ -106,21 +91,21 @@ export interface Comparison {
   readonly version: number
   /** Lists it reads that have no version in force, so that it cannot decide. */
   readonly missing: readonly string[]
-  readonly before: Bindable
-  readonly after: Bindable
+  readonly before: binding.Bindable
+  readonly after: binding.Bindable
 }
 
 export async function buildComparisons(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   candidate: Candidate,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
 ): Promise<Comparison[]> {
-  const ground = await resolvePins(tx, manifest)
+  const ground = await resolver.resolvePins(tx, manifest)
   const lists = new Map(ground.filter(({ family }) => family === 'list').map((list) => [list.list_key, list]))
   const comparisons: Comparison[] = []
   for (const definition of ground.filter(({ family }) => family !== 'list')) {
-    const { compiled, identity } = await getCompiled(kernel, tx, definition, CURRENT_ENGINE)
+    const { compiled, identity } = await binding.getCompiled(kernel, tx, definition, CURRENT_ENGINE)
     const before = { identity, compiled, lists: pickReadLists(compiled, lists) }
     const after =
       candidate.family === 'list'
@@ -143,23 +128,25 @@ export async function buildComparisons(
 
 const pickReadLists = (
   compiled: CompiledDefinition,
-  lists: ReadonlyMap<string, ContentPointer>,
-): Map<string, ContentPointer> =>
-  new Map(compiled.list_keys.flatMap((key) => (lists.has(key) ? [[key, lists.get(key) as ContentPointer]] : [])))
+  lists: ReadonlyMap<string, resolver.ContentPointer>,
+): Map<string, resolver.ContentPointer> =>
+  new Map(
+    compiled.list_keys.flatMap((key) => (lists.has(key) ? [[key, lists.get(key) as resolver.ContentPointer]] : [])),
+  )
 
-const findMissingLists = ({ compiled, lists }: Bindable): string[] =>
+const findMissingLists = ({ compiled, lists }: binding.Bindable): string[] =>
   compiled.list_keys.filter((key) => !lists.has(key))
 
 async function switchList(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   { key, pin, overlay }: Candidate,
-  before: Bindable,
-): Promise<Bindable> {
-  const [pointer = fail('internal')] = await resolvePins(tx, pin ? [pin] : [])
+  before: binding.Bindable,
+): Promise<binding.Bindable> {
+  const [pointer = fail('internal')] = await resolver.resolvePins(tx, pin ? [pin] : [])
   const after = { ...before, lists: new Map([...before.lists, [key, pointer]]) }
   if (!overlay || (overlay.base_version !== null && overlay.base_version !== pointer.version)) return after
-  const lay = createCandidateOverlay(overlay, pointer, await loadBaseType(kernel, tx, pointer))
+  const lay = createCandidateOverlay(overlay, pointer, await resolver.loadBaseType(kernel, tx, pointer))
   const over = (list: BoundList) => (list.list_key === key ? lay(list) : list)
   return { ...after, identity: `${before.identity}:${overlay.hash}`, over }
 }
@@ -167,7 +154,7 @@ async function switchList(
 /** Applies an overlay that is not stored, by the same rules as a stored one. */
 function createCandidateOverlay(
   { entries, hash }: CandidateOverlay,
-  { overlay_policy }: ContentPointer,
+  { overlay_policy }: resolver.ContentPointer,
   type: BaseType,
 ) {
   const changes = new Map(entries.map((change) => [change.key, change]))
@@ -191,12 +178,12 @@ function createCandidateOverlay(
 export async function decideOrRefuse(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  of: Bindable,
+  of: binding.Bindable,
   inputs: Inputs,
 ): Promise<Decision> {
   const missing = findMissingLists(of)
   if (missing.length > 0) return { ok: false, findings: missing.map(toNotInForceFinding) }
-  return decideWith(kernel, tx, of, inputs)
+  return binding.decideWith(kernel, tx, of, inputs)
 }
 
 const toNotInForceFinding = (list_key: string): Finding => ({

@@ -11,28 +11,18 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { type ChangeRequestRow, dryRunInSavepoint } from '#kernel/request/queries.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
-import {
-  type ContentPointer,
-  type DatasetFamily,
-  type DatasetRow,
-  findPointersInForce,
-  type PinnedVersion,
-  readOverlay,
-  toPins,
-  type VersionPointer,
-  type VersionRow,
-} from '#modules/reference-data/index.ts'
-import { assertNoErrors, checkDefinition, toContentPointer, type VersionOrDraft } from '#modules/risk-matrices/index.ts'
+import { type datasetStore, documentStore, resolver, type versionStore } from '#modules/definitions/index.ts'
+import { checkDefinition } from '#modules/risk-matrices/index.ts'
 import type { OverlayEntry } from '#registry/overlay.ts'
 
 export interface Target {
-  readonly family: DatasetFamily
+  readonly family: datasetStore.DatasetFamily
   readonly key: string
 }
 
 export interface Candidate extends Target {
   /** The version as a receipt would pin it; null for a draft. */
-  readonly pin: PinnedVersion | null
+  readonly pin: resolver.PinnedVersion | null
   /** The draft when the run started. */
   readonly definition: Readonly<Record<string, unknown>> | null
   /** The overlay that would apply to a shared list; null where the pin names it. */
@@ -46,9 +36,10 @@ export interface CandidateOverlay {
   readonly hash: string
 }
 
-const toPin = (pointer: ContentPointer): PinnedVersion => toPins([pointer])[0] as PinnedVersion
+const toPin = (pointer: resolver.ContentPointer): resolver.PinnedVersion =>
+  resolver.toPins([pointer])[0] as resolver.PinnedVersion
 
-const toStoredCandidate = (target: Target, pointer: ContentPointer): Candidate => ({
+const toStoredCandidate = (target: Target, pointer: resolver.ContentPointer): Candidate => ({
   ...target,
   pin: toPin(pointer),
   definition: null,
@@ -57,11 +48,15 @@ const toStoredCandidate = (target: Target, pointer: ContentPointer): Candidate =
 })
 
 /** The version as the tenant would see it: with the overlay in force, for a shared list. */
-export async function createListCandidate(tx: Tx, dataset: DatasetRow, version: VersionRow): Promise<Candidate> {
+export async function createListCandidate(
+  tx: Tx,
+  dataset: datasetStore.DatasetRow,
+  version: versionStore.VersionRow,
+): Promise<Candidate> {
   const target = { family: 'list' as const, key: dataset.list_key }
-  const own = toContentPointer(dataset, version)
+  const own = documentStore.toContentPointer(dataset, version)
   if (dataset.tenant_id === tx.tenant_id) return toStoredCandidate(target, own)
-  const now = (await findPointersInForce(tx, [dataset.list_key], {})).get(dataset.list_key)
+  const now = (await resolver.findPointersInForce(tx, [dataset.list_key], {})).get(dataset.list_key)
   if (!now) return toStoredCandidate(target, { ...own, via: 'tenant-pin' })
   const { overlay_dataset_id, overlay_version, overlay_hash, overlay_count, overlay_base_version } = now
   const over = { overlay_dataset_id, overlay_version, overlay_hash, overlay_count, overlay_base_version }
@@ -71,12 +66,12 @@ export async function createListCandidate(tx: Tx, dataset: DatasetRow, version: 
 /** A draft must compile; completeness is checked when it is published. */
 export async function createDefinitionCandidate(
   tx: Tx,
-  { dataset, text, version }: VersionOrDraft,
+  { dataset, text, version }: documentStore.VersionOrDraft,
 ): Promise<Candidate> {
   const target = { family: dataset.family, key: dataset.list_key }
-  if (version) return toStoredCandidate(target, toContentPointer(dataset, version))
+  if (version) return toStoredCandidate(target, documentStore.toContentPointer(dataset, version))
   const { of, findings } = await checkDefinition(tx, dataset.family as DefinitionFamily, text)
-  if (!of) assertNoErrors(findings)
+  if (!of) documentStore.assertNoErrors(findings)
   return { ...target, pin: null, definition: text, overlay: null, content_hash: hashText(text) }
 }
 
@@ -88,7 +83,7 @@ const ACTIVATING_ACTIONS: readonly string[] = ['activation', 'overlay', 'rollbac
 /** Rollbacks can be measured, but must never wait for a run. */
 export const MEASURED_ACTIONS: readonly string[] = ACTIVATING_ACTIONS.filter((action) => action !== 'rollback')
 
-const PARAMS: readonly [name: string, family: DatasetFamily][] = [
+const PARAMS: readonly [name: string, family: datasetStore.DatasetFamily][] = [
   ['list_key', 'list'],
   ['matrix_key', 'matrix'],
   ['rule_key', 'rule'],
@@ -134,7 +129,9 @@ const findPointers = async (
   tx: Tx,
   { family, key }: Target,
   valid_at: string | undefined,
-): Promise<VersionPointer[]> => [...(await findPointersInForce(tx, [key], { valid_at }, family)).values()]
+): Promise<resolver.VersionPointer[]> => [
+  ...(await resolver.findPointersInForce(tx, [key], { valid_at }, family)).values(),
+]
 
 /** A scheduled activation is read as of its effective time. */
 function getScheduledInstant(body: unknown): string | undefined {
@@ -146,13 +143,13 @@ function getScheduledInstant(body: unknown): string | undefined {
 async function toCandidate(
   tx: Tx,
   target: Target,
-  before: VersionPointer | undefined,
-  after: VersionPointer,
+  before: resolver.VersionPointer | undefined,
+  after: resolver.VersionPointer,
 ): Promise<Candidate> {
   const { overlay_version: version, overlay_dataset_id: dataset_id, overlay_hash: hash } = after
   const isKnown = before?.overlay_dataset_id === dataset_id && before?.overlay_version === version
   if (version === null || dataset_id === null || hash === null || isKnown) return toStoredCandidate(target, after)
-  const entries = await readOverlay(tx, { dataset_id, version, content_hash: hash })
+  const entries = await resolver.readOverlay(tx, { dataset_id, version, content_hash: hash })
   return {
     ...toStoredCandidate(target, withoutOverlay(after)),
     overlay: { entries, base_version: after.overlay_base_version, hash },
@@ -160,7 +157,7 @@ async function toCandidate(
   }
 }
 
-const withoutOverlay = <P extends ContentPointer>(pointer: P): P => ({
+const withoutOverlay = <P extends resolver.ContentPointer>(pointer: P): P => ({
   ...pointer,
   overlay_dataset_id: null,
   overlay_version: null,

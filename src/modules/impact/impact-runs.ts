@@ -5,8 +5,8 @@ import type { JobRow } from '#kernel/job/queries.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { createReceipt, toPins } from '#modules/reference-data/index.ts'
-import { getVersionOrDraft, matrixKind } from '#modules/risk-matrices/index.ts'
+import { documentStore, resolver } from '#modules/definitions/index.ts'
+import { matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { collectBaseline, hashBaseline, hashPins } from './baseline.ts'
 import { type Candidate, hashText } from './candidates.ts'
@@ -37,7 +37,8 @@ export async function startRun(
   const clocks = { valid_at: now, known_at: now }
   const baseline = await collectBaseline(kernel, tx, candidate, clocks)
   const [run_id, job_id] = [uuidv7(), uuidv7()]
-  const receipt = baseline.length > 0 ? await createReceipt(tx, `impact run ${run_id}`, baseline, clocks) : null
+  const receipt =
+    baseline.length > 0 ? await resolver.createReceipt(tx, `impact run ${run_id}`, baseline, clocks) : null
   const job = await kernel.jobs.enqueue(tx, {
     job_id,
     kind: IMPACT_RUN,
@@ -51,7 +52,7 @@ export async function startRun(
     candidate,
     cr_id: cr_id ?? null,
     receipt_id: receipt?.receipt_id ?? null,
-    manifest_hash: hashPins(toPins(baseline)),
+    manifest_hash: hashPins(resolver.toPins(baseline)),
     until_at: now,
     max_subjects,
     seed,
@@ -76,7 +77,10 @@ async function isDraftUnchanged(
 ): Promise<boolean> {
   const kind = family === 'rule' ? ruleKind : matrixKind
   try {
-    const { text } = await getVersionOrDraft(kernel, tx, kind, { [kind.param]: key, version: 'draft' } as never)
+    const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, {
+      [kind.param]: key,
+      version: 'draft',
+    } as never)
     return hashText(text) === content_hash
   } catch (error) {
     if (error instanceof Problem && error.code === 'not_found') return false

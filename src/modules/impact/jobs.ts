@@ -10,8 +10,9 @@ import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
+import { resolver } from '#modules/definitions/index.ts'
 import { createRecordCheck } from '#modules/evaluations/index.ts'
-import { findReceipt, type PinnedVersion } from '#modules/reference-data/index.ts'
+
 import { buildComparisons, type Comparison, decideOrRefuse, hashPins } from './baseline.ts'
 import { IMPACT_RUN } from './impact-runs.ts'
 import { addDecision, addOutcome, EMPTY_TALLY, type ImpactTally, selectInputs, toImpactResult } from './impact-tally.ts'
@@ -72,8 +73,8 @@ export const createImpactRunJob = (portion: number) =>
 
 async function loadRun(kernel: Capabilities<'caches'>, tx: Tx, run_id: string) {
   const run = assertFound(await findRun(tx, run_id))
-  const receipt = run.receipt_id === null ? null : assertFound(await findReceipt(tx, run.receipt_id))
-  const manifest = JSON.parse(receipt?.manifest ?? '[]') as PinnedVersion[]
+  const receipt = run.receipt_id === null ? null : assertFound(await resolver.findReceipt(tx, run.receipt_id))
+  const manifest = JSON.parse(receipt?.manifest ?? '[]') as resolver.PinnedVersion[]
   if (hashPins(manifest) !== run.manifest_hash) fail('content_corrupt')
   return { run, comparisons: await buildComparisons(kernel, tx, run.candidate, manifest) }
 }

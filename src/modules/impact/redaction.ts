@@ -1,6 +1,6 @@
 /** Redacts impact runs for the roles of the caller: required actions are shown to their audience only. */
 import type { RedactionContext } from '#kernel/declare-route.ts'
-import { type ActionFilter, filterActions, getActionFilter } from '#modules/risk-matrices/index.ts'
+import { actionFilters } from '#modules/risk-matrices/index.ts'
 
 interface Side {
   readonly required_actions: string[]
@@ -22,12 +22,15 @@ export async function redactRun<R extends RunView>(run: R, reader: RedactionCont
   if (run.result === null) return run
   const { required_actions, samples } = run.result
   const named = samples.flatMap(({ before, after }) => [...before.required_actions, ...after.required_actions])
-  const filter = await getActionFilter(reader, [...required_actions.map(({ action }) => action), ...named])
+  const filter = await actionFilters.getActionFilter(reader, [
+    ...required_actions.map(({ action }) => action),
+    ...named,
+  ])
   if (!filter) return run
   const filtered = samples.map((sample) => ({
     ...sample,
-    before: filterActions(sample.before, filter),
-    after: filterActions(sample.after, filter),
+    before: actionFilters.filterActions(sample.before, filter),
+    after: actionFilters.filterActions(sample.after, filter),
   }))
   return {
     ...run,
@@ -36,7 +39,7 @@ export async function redactRun<R extends RunView>(run: R, reader: RedactionCont
 }
 
 /** Actions that are shown to the caller under one code are counted together. */
-function mergeCounts(counts: readonly Count[], filter: ActionFilter): Count[] {
+function mergeCounts(counts: readonly Count[], filter: actionFilters.ActionFilter): Count[] {
   const sums = new Map<string, Count>()
   for (const { action, added, removed } of counts) {
     for (const code of filter([action])) {

@@ -1,5 +1,4 @@
 /** Impact runs: of a version of a list, and of what a change request would activate. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
@@ -7,7 +6,8 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { mayReadChangeRequest } from '#kernel/request/visibility.ts'
 import type { Route } from '#kernel/route.ts'
 import { findChangeRequest, lockChangeRequest } from '#modules/change-requests/index.ts'
-import { getVersion, registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas, versionStore } from '#modules/definitions/index.ts'
+
 import { createListCandidate, createRequestCandidate } from './candidates.ts'
 import { IMPACT_RUN, startRun, toRunView } from './impact-runs.ts'
 import { findRun, listRuns, updateRequestImpact } from './queries.ts'
@@ -37,7 +37,7 @@ export const impactRoutes: readonly Route[] = [
     limit: 'heavy',
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, query, body, kernel }) => {
-    const { dataset, version } = await getVersion(tx, params, query.origin)
+    const { dataset, version } = await versionStore.getVersion(tx, params, query.origin)
     const candidate = await createListCandidate(tx, dataset, version)
     return (await startRun(kernel, tx, candidate, { ...body, path: getRunPath })).job
   }),

@@ -15,8 +15,7 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
-import { createDefinitionSchemas, type DefinitionKind } from '#modules/risk-matrices/index.ts'
+import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
 import { MAX_SAMPLES, MAX_SUBJECTS } from './impact-tally.ts'
 
 const families = ['list', 'matrix', 'rule'] as const
@@ -219,8 +218,8 @@ export const RunView = closed(
 )
 
 /** Path parameters of a definition and of its runs. */
-export const createBacktestSchemas = (kind: DefinitionKind) => {
-  const { KeyParams, VersionParams } = createDefinitionSchemas(kind)
+export const createBacktestSchemas = (kind: documentStore.DefinitionKind) => {
+  const { KeyParams, VersionParams } = documentStore.createDefinitionSchemas(kind)
   const Key = (KeyParams as unknown as { properties: Record<string, ReturnType<typeof Slug>> }).properties[kind.param]
   return { KeyParams, VersionParams, RunParams: closed({ [kind.param]: Key as ReturnType<typeof Slug>, run_id: Id() }) }
 }

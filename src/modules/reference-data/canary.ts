@@ -1,36 +1,39 @@
 /** One row in each table of the registry, for a tenant: what isolation is shown on. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import {
+  activationStore,
+  datasetStore,
+  differenceStore,
+  resolver,
+  staging,
+  treeStore,
+  typeStore,
+  versionStore,
+} from '#modules/definitions/index.ts'
 import { entryHash } from '#registry/content/hashes.ts'
-import { activateVersion } from './activations/activate.ts'
-import { type DatasetRow, insertDataset } from './datasets/queries.ts'
-import { insertSummary } from './differences/queries.ts'
+
 import { insertExport } from './exports/queries.ts'
 import { insertImport, insertRejects } from './imports/queries.ts'
-import { createReceipt } from './resolve/receipts.ts'
-import { resolveVersions } from './resolve/resolver.ts'
+
 import { insertKeyBlocks, insertSegment, insertWordBlocks } from './search/queries.ts'
-import { insertBlock, insertTree } from './trees/queries.ts'
-import { hashTypeContent, toTypeContent } from './types/dataset-type.ts'
-import { insertType, type TypeRow } from './types/queries.ts'
-import { publishStaged, stageRows } from './versions/publish.ts'
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {
-  const definition = toTypeContent({
+  const definition = typeStore.toTypeContent({
     title: 'canary',
     description: 'canary',
     schema: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
     key_pointers: ['/code'],
     examples: [{ code: 'canary' }],
   })
-  const type = (await insertType(tx, {
+  const type = (await typeStore.insertType(tx, {
     type_key: 'canary',
     type_version: 1,
     definition,
-    definition_hash: hashTypeContent(definition),
+    definition_hash: typeStore.hashTypeContent(definition),
     compatibility: 'backward',
-  })) as TypeRow
-  const dataset = (await insertDataset(tx, {
+  })) as typeStore.TypeRow
+  const dataset = (await datasetStore.insertDataset(tx, {
     dataset_id: uuidv7(),
     family: 'list',
     list_key: 'canary',
@@ -40,13 +43,21 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     title: 'canary',
     description: 'canary',
     owner: 'canary',
-  })) as DatasetRow
+  })) as datasetStore.DatasetRow
   const text = '{"code":"canary"}'
-  const content = await stageRows(tx, [{ key: 'canary', text, hash: entryHash(text), row: 1 }])
-  await publishStaged(tx, { dataset, type, content, origin: 'inline', provenance: {}, note: 'canary', guards: null })
+  const content = await staging.stageRows(tx, [{ key: 'canary', text, hash: entryHash(text), row: 1 }])
+  await versionStore.publishStaged(tx, {
+    dataset,
+    type,
+    content,
+    origin: 'inline',
+    provenance: {},
+    note: 'canary',
+    guards: null,
+  })
   // Shorter lists have no tree of their own.
   const { dataset_id } = dataset
-  await insertTree(tx, {
+  await treeStore.insertTree(tx, {
     dataset_id,
     version: 1,
     base_version: 1,
@@ -54,15 +65,15 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     delta_pairs: 0,
     nodes: Buffer.alloc(32),
   })
-  await insertBlock(tx, { dataset_id, version: 1, block: 0, pairs: Buffer.alloc(64) })
+  await treeStore.insertBlock(tx, { dataset_id, version: 1, block: 0, pairs: Buffer.alloc(64) })
   const segment = { version: 1, part: 0, entry_count: 1, last_key: 'canary', is_last: true }
   await insertSegment(tx, dataset_id, segment)
   await insertKeyBlocks(tx, dataset_id, segment, 0, [['canary']])
   await insertWordBlocks(tx, dataset_id, segment, 0, [{ first_word: 'canary', bytes: Buffer.from('canary') }])
   const nothing = { added: 0, removed: 0, changed: 0, fields: [] }
-  await insertSummary(tx, dataset, { from: 1, to: 1 }, nothing)
-  await activateVersion(tx, { list_key: 'canary', version: 1, reason: 'canary' })
-  await createReceipt(tx, 'canary', await resolveVersions(tx, ['canary'], {}), {})
+  await differenceStore.insertSummary(tx, dataset, { from: 1, to: 1 }, nothing)
+  await activationStore.activateVersion(tx, { list_key: 'canary', version: 1, reason: 'canary' })
+  await resolver.createReceipt(tx, 'canary', await resolver.resolveVersions(tx, ['canary'], {}), {})
   const import_id = uuidv7()
   await insertImport(tx, {
     import_id,

@@ -3,11 +3,11 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { staging } from '#modules/definitions/index.ts'
 import { createMerkleBuilder, verifyProof } from '#registry/content/merkle.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import * as queries from './deltas/queries.ts'
-import { createStage } from './versions/queries.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -292,7 +292,7 @@ describe('a delta import', () => {
 
 test('staged rows and stated keys are compared without a nested loop, whose time would be their product', async () => {
   const plans = await t.write(async (tx) => {
-    await createStage(tx)
+    await staging.createStage(tx)
     await tx.run(`insert into pg_temp.stage (key, op, hash, data, row)
       select 'K-' || n, case when n % 3 = 0 then 'remove' else 'put' end, '', repeat('x', 300), n from generate_series(1, 3000) n`)
     await tx.run(`create temporary table delta on commit drop as select key, 'changed' as what from pg_temp.stage`)

@@ -1,9 +1,9 @@
 /** Imports: from a file to a version, every bad row named, guards, privacy, cancel, and back out again with the same hash. */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { typeStore } from '#modules/definitions/index.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { insertType } from './types/queries.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -322,7 +322,7 @@ describe('white space around texts', () => {
     const { title, description, schema, key_pointers, fields, examples } = type
     const definition = { title, description, schema, key_pointers, list_rules: {}, fields, examples }
     await t.write((tx) =>
-      insertType(tx, {
+      typeStore.insertType(tx, {
         type_key,
         type_version: 1,
         definition: definition as never,

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import type { activationStore } from '#modules/definitions/index.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import type { ActivationRow } from './activations/queries.ts'
+
 import { insertCanaryRows } from './canary.ts'
 import { SHARED_LIST } from './fixtures.ts'
 
@@ -286,19 +287,19 @@ describe('the database gives', () => {
     const before = await timeline()
     expect(await attempt(say({}, `'2090-01-01', 'operator:test'`))).toBe(1)
     const after = await timeline()
-    const made = after.at(-1) as ActivationRow
+    const made = after.at(-1) as activationStore.ActivationRow
     expect(after).toHaveLength(before.length + 1)
     expect(made).toMatchObject({ seq: after.length, revoked_at: null, revoked_by: null, retroactive: false })
-    expect(made.recorded_at > (before.at(-1) as ActivationRow).recorded_at).toBe(true)
+    expect(made.recorded_at > (before.at(-1) as activationStore.ActivationRow).recorded_at).toBe(true)
     expect(made.effective_from).toBe(made.recorded_at)
   })
 
   test('revocations a time of their own, after everything said before', async () => {
     expect(await attempt(say())).toBe(1)
-    const { activation_id, recorded_at } = (await timeline()).at(-1) as ActivationRow
+    const { activation_id, recorded_at } = (await timeline()).at(-1) as activationStore.ActivationRow
     const forged = `update app.activation set revoked_at = '2001-01-01', revoked_by = 'operator:test'`
     expect(await attempt(`${forged} where activation_id = '${activation_id}'`)).toBe(1)
-    const revoked = (await timeline()).at(-1) as ActivationRow
+    const revoked = (await timeline()).at(-1) as activationStore.ActivationRow
     expect((revoked.revoked_at as string) > recorded_at).toBe(true)
   })
 
@@ -315,13 +316,14 @@ describe('the database gives', () => {
 
 const timeline = () =>
   inside(g.tenant, (tx) =>
-    tx.query<ActivationRow>(`select * from app.activation where tenant_id = $1 and list_key = 'canary' order by seq`, [
-      g.tenant,
-    ]),
+    tx.query<activationStore.ActivationRow>(
+      `select * from app.activation where tenant_id = $1 and list_key = 'canary' order by seq`,
+      [g.tenant],
+    ),
   )
 
 /** The number of the first activation that does not follow from the one before it, computed without the database. */
-function brokenLink(rows: readonly ActivationRow[]): number | null {
+function brokenLink(rows: readonly activationStore.ActivationRow[]): number | null {
   let prev_hash = '0'.repeat(64)
   for (const row of rows) {
     const said = [

@@ -2,17 +2,14 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
+import { datasetStore, staging, treeStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { entryHash, keyHash } from '#registry/content/hashes.ts'
 import { verifyProof } from '#registry/content/merkle.ts'
 import { matchesWords, parseQueryWords } from '#registry/search/search-words.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { type DatasetRow, findDataset } from './datasets/queries.ts'
+
 import { buildSearchIndex } from './search/build-index.ts'
-import { createProver } from './trees/stored-tree.ts'
-import { findType, type TypeRow } from './types/queries.ts'
-import { publishStaged, stageRows } from './versions/publish.ts'
-import type { VersionRow } from './versions/queries.ts'
 
 const LIST = 'long-list'
 const AT = `/reference-data/datasets/${LIST}`
@@ -108,7 +105,9 @@ describe('a proof from the stored tree', () => {
 describe('a proof where the stored tree cannot serve', () => {
   test('is built from the entries, and says the same', async () => {
     const [version] = await t.write((tx) =>
-      tx.query<VersionRow>('select * from app.dataset_version where tenant_id = $1 and version = 2', [t.tenant_id]),
+      tx.query<versionStore.VersionRow>('select * from app.dataset_version where tenant_id = $1 and version = 2', [
+        t.tenant_id,
+      ]),
     )
     const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
     let reads = 0
@@ -116,7 +115,7 @@ describe('a proof where the stored tree cannot serve', () => {
       reads++
       return w.runtime.database.read(scope, body)
     }
-    const stored = await createProver(read, version as VersionRow)('P-00005')
+    const stored = await treeStore.createProver(read, version as versionStore.VersionRow)('P-00005')
     expect(reads).toBe(1)
     const owner = new pg.Client(w.clone.postgres)
     await owner.connect()
@@ -129,7 +128,7 @@ describe('a proof where the stored tree cannot serve', () => {
     await owner.end()
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
-        createProver(read, version as VersionRow)(`P-000${String(n).padStart(2, '0')}`),
+        treeStore.createProver(read, version as versionStore.VersionRow)(`P-000${String(n).padStart(2, '0')}`),
       ),
     )
     expect(reads).toBeGreaterThan(41)
@@ -235,7 +234,7 @@ describe('a search in a long list', () => {
     const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
     const read = <T>(body: (tx: Tx) => Promise<T>) => w.runtime.database.read(scope, body)
     const write = <T>(body: (tx: Tx) => Promise<T>) => w.runtime.database.write(scope, body)
-    const { dataset_id } = (await read((tx) => findDataset(tx, LIST))) as DatasetRow
+    const { dataset_id } = (await read((tx) => datasetStore.findDataset(tx, LIST))) as datasetStore.DatasetRow
     await buildSearchIndex({ read, write, entries_per_part: 900 }, { tenant_id: t.tenant_id, dataset_id }, 2)
   }
 
@@ -306,11 +305,11 @@ describe('publishing', () => {
       return { key: party(n).id, text, hash: entryHash(text), row: n + 1 }
     })
     await t.write(async (tx) => {
-      const [dataset, type] = [await findDataset(tx, LIST), await findType(tx, LIST)]
-      await publishStaged(tx, {
-        dataset: dataset as DatasetRow,
-        type: type as TypeRow,
-        content: await stageRows(tx, rows),
+      const [dataset, type] = [await datasetStore.findDataset(tx, LIST), await typeStore.findType(tx, LIST)]
+      await versionStore.publishStaged(tx, {
+        dataset: dataset as datasetStore.DatasetRow,
+        type: type as typeStore.TypeRow,
+        content: await staging.stageRows(tx, rows),
         origin: 'inline',
         provenance: {},
         guards: null,

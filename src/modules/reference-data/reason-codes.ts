@@ -1,7 +1,7 @@
 /** The list that says which reason codes there are. Overrides refuse other codes; definitions that use them get a warning. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { findPointersInForce, lookUpEntries } from './resolve/resolver.ts'
+import { resolver } from '#modules/definitions/index.ts'
 
 export const REASON_CODE_LIST = 'reason-codes'
 
@@ -12,7 +12,7 @@ export async function findUnknownReasonCodes(
   codes: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (codes.length === 0) return new Set()
-  const list = (await findPointersInForce(tx, [REASON_CODE_LIST], {})).get(REASON_CODE_LIST)
-  const known = list ? await lookUpEntries(kernel, tx, list, [...new Set(codes)]) : new Map()
+  const list = (await resolver.findPointersInForce(tx, [REASON_CODE_LIST], {})).get(REASON_CODE_LIST)
+  const known = list ? await resolver.lookUpEntries(kernel, tx, list, [...new Set(codes)]) : new Map()
   return new Set(codes.filter((code) => !known.has(code)))
 }

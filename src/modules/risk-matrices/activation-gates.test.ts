@@ -1,6 +1,7 @@
 /** What holds back a change that would leave a definition in force which no longer holds. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { activateVersion } from '#modules/reference-data/index.ts'
+import { activationStore } from '#modules/definitions/index.ts'
+
 import { buildPointsMatrix, PolicyFixture, pointsEntries } from '#test/support/policy-fixture.ts'
 
 let g: PolicyFixture
@@ -146,7 +147,13 @@ describe('a version of a definition', () => {
     const scope = { tenant_id: await g.w.tenant(), actor: 'operator:test' }
     const [changed, committing] = [signal(), signal()]
     const list = g.w.runtime.database.write(scope, async (tx) => {
-      await activateVersion(tx, { list_key, version: 2, reason: 'next' }, 'activate', 'list', g.w.kernel)
+      await activationStore.activateVersion(
+        tx,
+        { list_key, version: 2, reason: 'next' },
+        'activate',
+        'list',
+        g.w.kernel,
+      )
       changed.give()
       await committing.given
     })

@@ -8,15 +8,15 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import type { FinishReview } from '#kernel/request/change-reviews.ts'
-import type { Clocks, Gate, InForceChange } from '#modules/reference-data/index.ts'
+import { type activationStore, documentStore, type resolver, type versionStore } from '#modules/definitions/index.ts'
 import { findResolution } from './binding/bind-definition.ts'
 import { MAX_CASES } from './cases/golden-case.ts'
 import { listCases } from './cases/queries.ts'
-import { listReferencingDefinitions, listUpcomingChanges, lockDefinitions } from './definitions/queries.ts'
+import { isDecisionFamily } from './decision-family.ts'
 import { collectFindings, toNotInForceFinding } from './proofs.ts'
 
 /** How a standing is asked for. */
-interface CheckOptions extends Clocks {
+interface CheckOptions extends resolver.Clocks {
   readonly cases: boolean
   readonly unsettled?: boolean
 }
@@ -71,6 +71,8 @@ async function validateInForce(
   return { ...named, version: definition.version, findings }
 }
 
+const isDecision = (named: { family: string; key: string }): named is DefinitionKey => isDecisionFamily(named.family)
+
 const getErrors = (standing: DefinitionStatus | null): Finding[] =>
   standing?.findings.filter(({ severity }) => severity === 'error') ?? []
 const faultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
@@ -80,7 +82,7 @@ const MAX_INSTANTS = 20
 
 /** The moment of the change, and every later one at which the definition or one of its lists is to change. */
 async function listMoments(tx: Tx, { family, key }: DefinitionKey, first: CheckOptions): Promise<CheckOptions[]> {
-  const later = await listUpcomingChanges(tx, family, key, first.valid_at ?? null, MAX_INSTANTS)
+  const later = await documentStore.listUpcomingChanges(tx, family, key, first.valid_at ?? null, MAX_INSTANTS)
   return [first, ...later.map(({ at }) => ({ ...first, valid_at: at }))]
 }
 
@@ -90,14 +92,15 @@ export async function reviewInForce(
   tx: Tx,
   change: unknown,
 ): Promise<FinishReview> {
-  const { family, list_key, effective_from } = change as InForceChange
+  const { family, list_key, effective_from } = change as activationStore.InForceChange
   // What takes effect later is looked at as it will be then.
   const later = effective_from !== null && Date.parse(effective_from) > Date.now()
   const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', unsettled: true }
-  await lockDefinitions(tx)
+  if (family !== 'list' && !isDecisionFamily(family)) return async () => []
+  await documentStore.lockDefinitions(tx)
   if (family !== 'list') return () => checkProofGate(kernel, tx, { family, key: list_key }, first)
   const asked: Pick<StatusBefore, 'reader' | 'moment'>[] = []
-  for (const reader of await listReferencingDefinitions(tx, list_key)) {
+  for (const reader of (await documentStore.listReferencingDefinitions(tx, list_key)).filter(isDecision)) {
     for (const moment of await listMoments(tx, reader, first)) asked.push({ reader, moment })
   }
   const before = await mapWithPrecompute(asked, async ({ reader, moment }) => ({
@@ -113,7 +116,7 @@ async function checkProofGate(
   tx: Tx,
   definition: DefinitionKey,
   first: CheckOptions,
-): Promise<Gate[]> {
+): Promise<versionStore.Gate[]> {
   const moments = await listMoments(tx, definition, first)
   const standings = await mapWithPrecompute(moments, (moment) => checkDefinitionInForce(kernel, tx, definition, moment))
   for (const [index, moment] of moments.entries()) {
@@ -140,7 +143,7 @@ async function checkReadersGate(
   tx: Tx,
   list_key: string,
   before: readonly StatusBefore[],
-): Promise<Gate[]> {
+): Promise<versionStore.Gate[]> {
   const broken = new Map<
     DefinitionKey,
     DefinitionKey & { version: number | null; from: string | null; findings: Finding[] }

@@ -2,10 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
-import { createReceipt } from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
 import { smallMatrix, smallRule } from '#test/support/small-definitions.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { decideWith, getResolution, getResolutionPins, restoreResolution, toPointers } from './index.ts'
+import {
+  decideWith,
+  getResolution,
+  getResolutionPins,
+  restoreResolution,
+  toPointers,
+} from './binding/bind-definition.ts'
 
 let w: TestApp
 let token: string
@@ -196,7 +203,7 @@ describe('a receipt', () => {
     const { receipt, before } = await write(async (tx) => {
       const resolution = await getResolution(w.kernel, tx, { family: 'matrix', key })
       return {
-        receipt: await createReceipt(tx, 'test', toPointers(resolution), {}),
+        receipt: await resolver.createReceipt(tx, 'test', toPointers(resolution), {}),
         before: await decideWith(w.kernel, tx, resolution, { code: 'a' }),
       }
     })

@@ -6,12 +6,12 @@ import type { Definition, DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { findSharedDataset, readJsonFolder, type SeedVersion, seedRegistry } from '#modules/reference-data/index.ts'
+import { datasetStore, documentStore, seeding } from '#modules/definitions/index.ts'
+
 import { type GoldenCase, MAX_CASES } from './cases/golden-case.ts'
 import { insertCase, listCases } from './cases/queries.ts'
-import { insertReferences, type ProfileRow, upsertProfile } from './definitions/queries.ts'
 
-interface SeedFile extends ProfileRow {
+interface SeedFile extends documentStore.ProfileRow {
   readonly key: string
   readonly title: string
   readonly description: string
@@ -19,7 +19,9 @@ interface SeedFile extends ProfileRow {
   readonly review_every_days: number
   readonly stale_after_days: number
   readonly cases: readonly GoldenCase[]
-  readonly versions: readonly (Omit<SeedVersion, 'entries'> & { readonly definition: Record<string, unknown> })[]
+  readonly versions: readonly (Omit<seeding.SeedVersion, 'entries'> & {
+    readonly definition: Record<string, unknown>
+  })[]
 }
 export interface DefinitionSeed extends SeedFile {
   readonly family: DefinitionFamily
@@ -29,7 +31,7 @@ const TYPES = { matrix: 'risk-matrix-part', rule: 'rule-part' } as const
 
 export const readDefinitionSeeds = (folder: string): DefinitionSeed[] =>
   (['matrix', 'rule'] as const).flatMap((family) =>
-    readJsonFolder<SeedFile>(path.join(folder, family === 'matrix' ? 'matrices' : 'rules')).map((seed) => ({
+    seeding.readJsonFolder<SeedFile>(path.join(folder, family === 'matrix' ? 'matrices' : 'rules')).map((seed) => ({
       ...seed,
       family,
     })),
@@ -55,13 +57,13 @@ export async function seedDefinitions(
         entries: toPartEntries(definitions[index] as Definition),
       })),
     }
-    for (const made of await seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
+    for (const made of await seeding.seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
       const definition = definitions[list.versions.indexOf(made.seed as never)] as Definition
       const { list_keys } = getEngine(CURRENT_ENGINE).compile(definition)
-      await insertReferences(tx, made.dataset, made.version, list_keys)
-      await upsertProfile(tx, made.dataset, { subject_types, products, typologies })
+      await documentStore.insertReferences(tx, made.dataset, made.version, list_keys)
+      await documentStore.upsertProfile(tx, made.dataset, { subject_types, products, typologies })
     }
-    const dataset = assertFound(await findSharedDataset(tx, key, family))
+    const dataset = assertFound(await datasetStore.findSharedDataset(tx, key, family))
     const known = new Set((await listCases(tx, dataset, null, MAX_CASES)).map(({ name }) => name))
     for (const golden of cases.filter(({ name }) => !known.has(name))) {
       await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...golden })

@@ -1,11 +1,12 @@
 /** Tables that compare with values of lists, through the API: found faulty at their cell, held to by their lists, exactly replayed. */
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { activateVersion, readRegistrySeeds, seedRegistry } from '#modules/reference-data/index.ts'
+import { activationStore, seeding } from '#modules/definitions/index.ts'
+
 import { projectRoot } from '#test/support/database.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { readDefinitionSeeds, seedDefinitions } from './index.ts'
+import { readDefinitionSeeds, seedDefinitions } from './definition-seeds.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -205,7 +206,7 @@ describe('an installation seeded before', () => {
         .replaceAll(/"key":"old-([a-z-]+\|)/g, '"key":"$1'),
     ) as T
   const folder = path.join(projectRoot, 'db/seed')
-  const { types, lists } = renamed(readRegistrySeeds(folder))
+  const { types, lists } = renamed(seeding.readRegistrySeeds(folder))
   const definitions = renamed(readDefinitionSeeds(folder).filter(({ key }) => rules.includes(key)))
   const type = types.find(({ type_key }) => type_key === 'old-threshold') as (typeof types)[number]
   const list = lists.find(({ list_key }) => list_key === 'old-thresholds') as (typeof lists)[number]
@@ -228,7 +229,7 @@ describe('an installation seeded before', () => {
       versions: seed.versions.slice(0, versions),
     })
     await w.steward.write(SYSTEM, async (tx) => {
-      await seedRegistry(tx, { types: [of], lists: [upTo(list)] }, (step) => steps.push(step))
+      await seeding.seedRegistry(tx, { types: [of], lists: [upTo(list)] }, (step) => steps.push(step))
       await seedDefinitions(tx, definitions.map(upTo), (step) => steps.push(step))
     })
     return steps
@@ -257,7 +258,7 @@ describe('an installation seeded before', () => {
       'field_missing',
     ])
     await w.steward.write(SYSTEM, (tx) =>
-      activateVersion(tx, { list_key: 'old-thresholds', version: 2, reason: 'upgrade' }),
+      activationStore.activateVersion(tx, { list_key: 'old-thresholds', version: 2, reason: 'upgrade' }),
     )
     expect(await dormant('5000.00')).toEqual(before)
     for (const rule of rules) expect((await pin(rule)).status).toBe(201)

@@ -14,12 +14,7 @@ import { NeedsPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { declareThread } from '#kernel/worker-threads.ts'
-import {
-  type Clocks,
-  type ContentPointer,
-  findPointersInForce,
-  type VersionPointer,
-} from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
 import {
   type Bindable,
   bindDefinition,
@@ -47,14 +42,16 @@ export async function checkDefinition(
   tx: Tx,
   family: DefinitionFamily,
   text: Readonly<Record<string, unknown>>,
-  clocks: Clocks = {},
-): Promise<CheckedDefinition & { lists: ReadonlyMap<string, VersionPointer>; references: readonly Reference[] }> {
+  clocks: resolver.Clocks = {},
+): Promise<
+  CheckedDefinition & { lists: ReadonlyMap<string, resolver.VersionPointer>; references: readonly Reference[] }
+> {
   const engine = getEngine(CURRENT_ENGINE)
   const faults = engine.check(text, family)
   if (hasErrors(faults)) return { of: null, findings: faults, lists: new Map(), references: [] }
   const compiled = engine.compile({ ...text, family } as unknown as Definition)
   const { references } = compiled
-  const lists = await findPointersInForce(tx, compiled.list_keys, clocks)
+  const lists = await resolver.findPointersInForce(tx, compiled.list_keys, clocks)
   const missing = references
     .filter(({ list_key }) => !lists.has(list_key))
     .map(({ list_key, pointer }) => toNotInForceFinding(list_key, pointer))
@@ -193,14 +190,3 @@ export async function collectFindings(
   )
   return [...findings, ...failed]
 }
-
-/** What a proof was made against, kept with the version it is a proof of. */
-export const toListVersions = (lists: ReadonlyMap<string, ContentPointer>) =>
-  [...lists.values()].map(({ list_key, via, version, content_hash, overlay_version, overlay_hash }) => ({
-    list_key,
-    via,
-    version,
-    content_hash,
-    overlay_version,
-    overlay_hash,
-  }))

@@ -1,17 +1,10 @@
-/** All routes of one family of definitions: matrices and rules differ in their names only. */
+/** All routes of matrices, and of rules: those of every definition, and trying one before it is published. */
 import type { Route } from '#kernel/route.ts'
-import { createActivationRoutes } from './activation-routes.ts'
+import { createDefinitionRoutes } from '#modules/definitions/index.ts'
 import { createCaseRoutes } from './cases/routes.ts'
-import { createDefinitionRoutes } from './definitions/routes.ts'
-import { createDefinitionSchemas, type DefinitionKind } from './schema.ts'
-import { createVersionRoutes } from './versions/routes.ts'
+import type { DecisionKind } from './decision-kind.ts'
 
-export function createAllRoutes(kind: DefinitionKind): Route[] {
-  const schemas = createDefinitionSchemas(kind)
-  return [
-    ...createDefinitionRoutes(kind, schemas),
-    ...createVersionRoutes(kind, schemas),
-    ...createCaseRoutes(kind, schemas),
-    ...createActivationRoutes(kind, schemas),
-  ]
-}
+export const createDecisionRoutes = (kind: DecisionKind): Route[] => [
+  ...createDefinitionRoutes(kind),
+  ...createCaseRoutes(kind),
+]

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { buildPointsMatrix, PolicyFixture, pointsEntries } from '#test/support/policy-fixture.ts'
 import { SharedList } from '#test/support/shared-list.ts'
-import { seedDefinitions } from './index.ts'
+import { seedDefinitions } from './definition-seeds.ts'
 
 let g: PolicyFixture
 beforeAll(async () => {

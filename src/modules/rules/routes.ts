@@ -6,10 +6,11 @@ import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import type { Route } from '#kernel/route.ts'
-import { listDatasets } from '#modules/reference-data/index.ts'
-import { createDefinition, validateDefinition } from '#modules/risk-matrices/index.ts'
+import { datasetStore, documentStore } from '#modules/definitions/index.ts'
+import { validateDefinition } from '#modules/risk-matrices/index.ts'
 import { conditionForms, createRuleKey, hitPolicies, placeholders } from './rule-functions.ts'
-import { ImportReply, ImportRequest, RuleFunctions, ruleKind, Typologies } from './schema.ts'
+import { ruleKind } from './rule-kind.ts'
+import { ImportReply, ImportRequest, RuleFunctions, Typologies } from './schema.ts'
 import { listTypologies } from './typologies.ts'
 
 const MAX_LISTS = 200
@@ -23,7 +24,7 @@ export const ruleRoutes: readonly Route[] = [
     tx: 'one',
     reply: [200, RuleFunctions],
   }).handle(async ({ tx }) => {
-    const lists = await listDatasets(tx, anyList, null, MAX_LISTS)
+    const lists = await datasetStore.listDatasets(tx, anyList, null, MAX_LISTS)
     const distinct = new Map(lists.map(({ list_key, title }) => [list_key, { list_key, title }]))
     return {
       tests: conditionForms as never,
@@ -73,7 +74,10 @@ export const ruleRoutes: readonly Route[] = [
         const rule_key = keyOf(place) as string
         const text = definition as unknown as Record<string, unknown>
         const title = name.trim().slice(0, 200) || rule_key
-        const dataset = await createDefinition(kernel, tx, ruleKind, rule_key, { title, definition: text })
+        const dataset = await documentStore.createDefinition(kernel, tx, ruleKind, rule_key, {
+          title,
+          definition: text,
+        })
         const judged = await validateDefinition(kernel, tx, { dataset, text })
         return {
           rule_key,

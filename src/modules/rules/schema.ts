@@ -1,18 +1,8 @@
-/** What tells rules from matrices, and what only rules have: the tests they may use, and import from other formats. */
+/** Wire contract of what only rules have: the conditions they may use, typologies, and import from other formats. */
 import { closed, listOf, nullable, oneOf, Slug, Type, text } from '#kernel/schema.ts'
-import { type DefinitionKind, Findings } from '#modules/risk-matrices/index.ts'
+import { documentStore } from '#modules/definitions/index.ts'
 
-export const ruleKind: DefinitionKind = {
-  family: 'rule',
-  segment: 'rules',
-  param: 'rule_key',
-  noun: 'Rule',
-  plural: 'Rules',
-  word: 'rule',
-  type_key: 'rule-part',
-  example: 'cash-structuring',
-  reserved: ['functions', 'import', 'typologies'],
-}
+const { Findings } = documentStore
 
 export const RuleFunctions = closed(
   {

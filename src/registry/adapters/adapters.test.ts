@@ -1,13 +1,13 @@
-/** What holds for every adapter, read from the list of them. */
+/** Properties of every adapter. */
 import { describe, expect, test } from 'vitest'
 import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { EndlessSource, toSource } from '#test/support/byte-sources.ts'
 import { SourceFault } from '../adapter.ts'
 import { checkDefinition } from '../types/check-type-definition.ts'
 import { compileType } from '../types/compile-type.ts'
+import { MAX_BATCH_ENTRIES } from './batch-builder.ts'
 import { adapters, entryTypes } from './index.ts'
-import { MAX_BATCH_ENTRIES } from './pending.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 const all = [...adapters.values()]
 const sampleOf = (key: string) => {
@@ -15,7 +15,7 @@ const sampleOf = (key: string) => {
   return Buffer.from(text, encoding)
 }
 
-test('the adapters are these', () => {
+test('the list of adapters is complete', () => {
   expect([...adapters.keys()].sort()).toEqual([
     'country-scores',
     'csv',
@@ -63,7 +63,7 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
   const adapter = adapters.get(key)
   if (!adapter) throw new Error(key)
 
-  test('reads its sample, whole and cut to bits, into entries of its type', async () => {
+  test('reads its sample into entries of its type, as a whole and in small pieces', async () => {
     const { options } = adapter.sample
     const whole = await readWithAdapter(key, toSource(sampleOf(key), 100_000), options)
     expect(whole.rejects).toEqual([])
@@ -109,7 +109,7 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
   })
 })
 
-test('batches are small', async () => {
+test('yields small batches', async () => {
   const many = `code,name\n${'NA,Namibia\n'.repeat(20_000)}`
   const { batches, entries } = await readWithAdapter('csv', toSource(many, 1_000_000))
   expect(entries).toHaveLength(20_000)

@@ -1,19 +1,19 @@
-/** Code lists and legal entities: the oddities of their layouts. Nothing here is a copy of a published list. */
+/** Code lists and legal entities: special cases of their layouts. Nothing here is a copy of a published list. */
 import { describe, expect, test } from 'vitest'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
-import { leiFault } from './lei.ts'
+import { findLeiFault } from './lei.ts'
 import { replaceNotANumber } from './not-a-number.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const read = (key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) =>
   readWithAdapter(key, toSource(content, 11), options)
 const faults = ({ rejects }: Awaited<ReturnType<typeof readWithAdapter>>) =>
   rejects.map(({ code, pointer, at }) => [code, pointer, at.line])
 
-/** Hashes by key, so that what means nothing changes none. */
+/** Hashes by key, to compare two readings. */
 async function hashesOf(key: string, content: string) {
   const type = compileType(entryTypes.get(getAdapter(key).target_type as string) as never)
   const { entries } = await read(key, content)
@@ -25,7 +25,7 @@ describe('ISO 20275', () => {
   const [header, reserved, ...rows] = sample.trimEnd().split('\n') as [string, string, ...string[]]
   const csv = (...lines: string[]) => `${[header, ...lines].join('\n')}\n`
 
-  test('rows of a code are one entry; their order and line breaks mean nothing', async () => {
+  test('joins the rows of a code into one entry, whatever their order and line breaks', async () => {
     const { entries, warnings } = await read('iso-20275', csv(...rows, rows[0] as string))
     expect(entries.map(({ code }) => code)).toEqual(['CRL9', '1TX8'])
     expect(entries[1]).toMatchObject({ names: [{ abbreviations: ['AS', 'A.S.'] }, { language: 'nl' }] })
@@ -36,7 +36,7 @@ describe('ISO 20275', () => {
     )
   })
 
-  test('a row without its code, or that contradicts another of its code, is rejected with its line', async () => {
+  test('rejects a row without a code, or that contradicts another row of its code, with its line', async () => {
     const [first, second, third] = rows as [string, string, string]
     const broken = [
       reserved.replace('"8888"', '""'),
@@ -57,7 +57,7 @@ describe('ISO 20275', () => {
     expect(reading.rejects[1]?.message).toBe('ELF code 1TX8 has another value in line 3.')
   })
 
-  test('a column nobody knows is reported; a missing one refuses the file', async () => {
+  test('reports an unknown column and refuses a file that lacks a column', async () => {
     const { warnings } = await read('iso-20275', `${header},"Parent ELF"\n${rows[0]},""\n`)
     expect(warnings).toMatchObject([{ code: 'columns_unread', message: expect.stringContaining('"Parent ELF"') }])
     for (const name of ['ELF Code', 'Entity Legal Form name Local name', 'ELF Status ACTV/INAC']) {
@@ -68,7 +68,7 @@ describe('ISO 20275', () => {
   })
 })
 
-test('MCC: codes a workbook kept as numbers get their zeros back; rows without code or text are rejected', async () => {
+test('MCC: restores the zeros of codes that a workbook stores as numbers; rejects rows without code or text', async () => {
   const book = await collectBytes(
     writeXlsx(
       [
@@ -91,7 +91,7 @@ describe('NAICS', () => {
   const rows = '11,Farming\n111,Crops\n1111,Oilseed\n31-33,Manufacturing\n311,Food\n'
   const csv = (lines: string) => `2022 NAICS US Code,2022 NAICS US Title\n${lines}`
 
-  test('the hierarchy is in the digits; a code whose parent is missing closes a guard', async () => {
+  test('derives the hierarchy from the digits; a missing parent marks the source as incomplete', async () => {
     const whole = await read('naics', csv(rows))
     expect(whole.warnings).toEqual([])
     expect(whole.entries.map(({ code, level, parent, edition }) => [code, level, parent, edition])).toEqual([
@@ -107,7 +107,7 @@ describe('NAICS', () => {
     expect((await read('naics', csv('111110,Soy\n111120,Oil\n'))).warnings).toEqual([])
   })
 
-  test('JSON: NaN is no value, and what is not known is reported or rejected', async () => {
+  test('JSON: reads NaN as no value, and reports or rejects unknown members', async () => {
     const text =
       '{"11":{"title":"Farming","description":NaN},\n"x":{"title":"X"},\n"111":{"title":"NaN \\"NaN","index_items":1},\n"1111":{"title":"O","colour":"red"}}'
     const reading = await read('naics', text)
@@ -121,7 +121,7 @@ describe('NAICS', () => {
     await expect(read('naics', text.slice(0, 60))).rejects.toMatchObject({ code: 'truncated' })
   })
 
-  test('NaN is replaced outside of texts only, wherever the pieces end', async () => {
+  test('replaces NaN outside strings only, wherever a chunk ends', async () => {
     const text = '{"a":NaN,"NaN":"\\\\","b":[NaN,"\\"NaN"],"N":null}'
     for (let size = 1; size < text.length; size++) {
       const filtered = replaceNotANumber(
@@ -137,7 +137,7 @@ describe('NAICS', () => {
 })
 
 describe('NACE', () => {
-  test('both documented layouts give the same codes', async () => {
+  test('reads the same codes from both documented layouts', async () => {
     const revised = [
       'ID\tCODE\tHEADING\tPARENT_ID\tPARENT_CODE\tLEVEL\tIncludes\tIncludesAlso\tExcludes\tImplementation_rule',
       'u1\tA\tAGRICULTURE\t\t\t1\tvegetal resources\t\t\t',
@@ -166,7 +166,7 @@ describe('NACE', () => {
     ])
   })
 
-  test('rows that are none are rejected; codes without the one above close a guard', async () => {
+  test('rejects invalid rows; a missing parent marks the source as incomplete', async () => {
     const csv = (...lines: string[]) => `Level;Code;Parent;Description;Extra\n${lines.join('\n')}\n`
     const reading = await read('nace', csv('1;A;;Farming;', '2;1.1;A;x;', '2;02;;x;', '5;01;A;x;', '2;03;A;;'))
     expect(faults(reading)).toEqual([
@@ -192,7 +192,7 @@ describe('GLEIF', () => {
     [child.replace('EX', 'XE'), 'has wrong check digits'],
     ['0000example', 'is not 18 letters or digits and two check digits'],
   ])('check digits of %s: %s', (lei, fault) => {
-    expect(leiFault(lei)).toBe(fault)
+    expect(findLeiFault(lei)).toBe(fault)
   })
 
   const address = (kind: string) => `Entity.${kind}`
@@ -235,7 +235,7 @@ describe('GLEIF', () => {
 <lei:ValidationAuthority><lei:ValidationAuthorityID>RA000242</lei:ValidationAuthorityID></lei:ValidationAuthority></lei:Registration>
 <lei:Extension><gleif:Geocoding>x</gleif:Geocoding></lei:Extension></lei:LEIRecord></lei:LEIRecords></lei:LEIData>`
 
-  test('CSV and XML of one record are the same entry', async () => {
+  test('reads the same entry from CSV and XML', async () => {
     const [csv, tree] = [await read('gleif-lei', csvOf([columns])), await read('gleif-lei', xml(1))]
     expect([csv.rejects, csv.warnings, tree.rejects]).toEqual([[], [], []])
     expect(csv.entries).toEqual(tree.entries)
@@ -248,7 +248,7 @@ describe('GLEIF', () => {
       events: [{ group_type: 'STANDALONE', affected_fields: [{ field: 'Old AG', path: '/name' }] }],
       validation_authority: { id: 'RA000242' },
     })
-    // What is not read is said.
+    // Columns that are not read are reported.
     expect(tree.warnings).toMatchObject([{ code: 'elements_unread', message: expect.stringContaining('"Extension"') }])
     const other = await read('gleif-lei', csvOf([{ ...columns, 'Entity.Colour': 'red' }]))
     expect(other.warnings).toMatchObject([
@@ -256,7 +256,7 @@ describe('GLEIF', () => {
     ])
   })
 
-  test('a wrong LEI rejects its record with the line; others inside are counted', async () => {
+  test('rejects a record with an invalid LEI at its line, and counts invalid LEIs inside records', async () => {
     const rows = [
       columns,
       { ...columns, LEI: wrong },
@@ -272,7 +272,7 @@ describe('GLEIF', () => {
     expect(reading.entries).toHaveLength(2)
   })
 
-  test('fewer records than announced close a guard; a file of changes is said to be one', async () => {
+  test('marks a file with fewer records than announced as incomplete, and names a delta file', async () => {
     expect((await read('gleif-lei', xml(3))).warnings).toContainEqual(
       expect.objectContaining({ code: 'count_differs', count: 2, closes_guard: true }),
     )
@@ -280,7 +280,7 @@ describe('GLEIF', () => {
     expect((await read('gleif-lei', changes)).warnings.map(({ code }) => code)).toContain('changes_only')
   })
 
-  test('relationships: CSV and XML are the same entries, with LEIs at both ends', async () => {
+  test('relationships: reads the same entries from CSV and XML, with LEIs at both ends', async () => {
     const row = {
       'Relationship.StartNode.NodeID': child,
       'Relationship.StartNode.NodeIDType': 'LEI',
@@ -316,7 +316,7 @@ describe('GLEIF', () => {
     await expect(read('gleif-relationships', xml(1))).rejects.toMatchObject({ code: 'layout_unknown' })
   })
 
-  test('records are handed on as they come', async () => {
+  test('streams records', async () => {
     let given = 0
     async function* endless() {
       yield Buffer.from(`${Object.keys(columns).join(',')}\n`)
@@ -328,7 +328,7 @@ describe('GLEIF', () => {
     }
     const reading = getAdapter('gleif-lei').read(endless(), {})
     for (let batch = 0; batch < 20; batch++) expect((await reading.next()).value?.entries).toHaveLength(500)
-    // So far as it was read, and a little ahead.
+    // The source is read only a little ahead of the entries.
     expect(given).toBeLessThan(20 * 3 + 20)
     await reading.return()
   })

@@ -1,6 +1,6 @@
 /**
- * What adapters of code lists have in common: the list comes as a table in text or as a workbook, with a header; columns an adapter
- * does not know are reported.
+ * Reads code lists that are published as delimited text or as a workbook with a header. Columns the adapter does not know are
+ * reported.
  */
 import { integer, Type, text } from '#kernel/schema.ts'
 import type { Batch, Source } from '../adapter.ts'
@@ -8,7 +8,7 @@ import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
 import { DETECTION_BYTES, detectFormat } from '../formats/format-detection.ts'
 import { readXlsx } from '../formats/xlsx.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import { readSheetTable } from './sheet-table.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable, type TableRow } from './table.ts'
@@ -42,25 +42,27 @@ export const codeTableMedia = [
   'application/gzip',
 ]
 
-type Begin = (header: readonly string[]) => void
-type UseRows = (rows: AsyncGenerator<TableRow[]>) => AsyncGenerator<Batch, void, undefined>
+interface RowHandlers {
+  /** Called once, with the header. */
+  readonly begin: (header: readonly string[]) => void
+  readonly use: (rows: AsyncGenerator<TableRow[]>) => AsyncGenerator<Batch, void, undefined>
+}
 
-/** Gives the rows of a table in text or of a workbook to `use`, and closes the source after it. */
+/** Passes the rows of delimited text or of a workbook to `use`, and closes the source afterwards. */
 export async function* readCodeTable(
   source: Source,
   options: CodeTableOptions,
   out: BatchBuilder,
-  begin: Begin,
-  use: UseRows,
+  handlers: RowHandlers,
 ): AsyncGenerator<Batch, void, undefined> {
   const { head, bytes, close } = await peek(source, DETECTION_BYTES)
   try {
     const seen = detectFormat(head.subarray(0, DETECTION_BYTES))
     if (seen?.family === 'workbook') {
-      yield* readXlsx(bytes, options, (sheet) => use(readSheetTable(sheet, options, out, begin)))
+      yield* readXlsx(bytes, options, (sheet) => handlers.use(readSheetTable(sheet, options, out, handlers.begin)))
     } else {
       if (seen?.family === 'other' && seen.certain) refuseOther(seen)
-      yield* readText(bytes, options, out, begin, use)
+      yield* readText(bytes, options, out, handlers)
     }
   } finally {
     await close()
@@ -72,10 +74,10 @@ function refuseOther({ name, advice }: { readonly name: string; readonly advice?
   refuseSource('another_format', `The file looks like ${name}; a table in text or an .xlsx workbook is read.${more}`)
 }
 
-async function* readText(source: Source, options: CodeTableOptions, out: BatchBuilder, begin: Begin, use: UseRows) {
+async function* readText(source: Source, options: CodeTableOptions, out: BatchBuilder, { begin, use }: RowHandlers) {
   const unpacked = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), DETECTION_BYTES)
   try {
-    const delimiter = options.delimiter ?? delimiterOf(unpacked.head.toString('latin1'), options.skip_rows ?? 0)
+    const delimiter = options.delimiter ?? detectDelimiter(unpacked.head.toString('latin1'), options.skip_rows ?? 0)
     const table = { header: true, delimiter, skip_lines: options.skip_rows } as const
     yield* use(readTable(readDetected(unpacked.bytes, options, out), table, out, begin))
   } finally {
@@ -83,15 +85,15 @@ async function* readText(source: Source, options: CodeTableOptions, out: BatchBu
   }
 }
 
-/** What divides the header most often, outside of quotes. */
-function delimiterOf(text: string, skip_lines: number): string {
+/** The most frequent delimiter of the header, outside quotes. */
+function detectDelimiter(text: string, skip_lines: number): string {
   const line = text.replaceAll(/"[^"]*"/g, '').split('\n')[skip_lines] ?? ''
   const found = [',', ';', '\t', '|'].map((one) => ({ one, count: line.split(one).length }))
   return found.reduce((best, next) => (next.count > best.count ? next : best)).one
 }
 
-/** Reports columns that are neither read nor known to say nothing more. */
-export function reportUnread(header: readonly string[], known: readonly string[], out: BatchBuilder): void {
+/** Reports columns that are neither read nor known to be redundant. */
+export function reportUnreadColumns(header: readonly string[], known: readonly string[], out: BatchBuilder): void {
   const names = header.filter((name) => name !== '' && !known.includes(name))
   if (names.length === 0) return
   const listed = names.slice(0, 20).map((name) => `"${name}"`)

@@ -1,4 +1,4 @@
-/** A number somebody gives a country, such as a corruption index. What it means is the publisher's; it is not converted. */
+/** A score of a country, such as a corruption index, on the publisher's own scale; it is not converted. */
 import { closed, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 

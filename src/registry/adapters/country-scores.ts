@@ -1,9 +1,9 @@
-/** Any CSV with a column of countries and a column of scores. A score that stands for "no data" is passed over and counted. */
+/** Any CSV with a column of countries and a column of scores. A score that means "no data" is skipped and counted. */
 import { closed, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { type Mapping, mapColumns, RejectedRecord } from './mapping.ts'
 import type { ColumnMapping } from './mapping-options.ts'
-import { BatchBuilder } from './pending.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'
 
@@ -30,7 +30,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
   let mapping: Mapping<readonly string[]> | undefined
   let without = 0
   const begin = (header: readonly string[]) => {
-    mapping = mapColumns(header, columnsOf(options), {})
+    mapping = mapColumns(header, toColumnMappings(options), {})
   }
   const table = { header: true, delimiter: options.delimiter } as const
   for await (const rows of readTable(readDetected(source, options, out), table, out, begin)) {
@@ -38,15 +38,15 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
       const mapped = (mapping as Mapping<readonly string[]>).map(fields, at)
       if (mapped instanceof RejectedRecord) out.reject(...mapped.rejects)
       else if (mapped['score'] === undefined) without++
-      else out.add(withOrigin(mapped, options), at)
-      if (out.full) yield out.take()
+      else out.add(addOrigin(mapped, options), at)
+      if (out.isFull) yield out.take()
     }
   }
   if (without > 0) out.warn('rows_without_score', `${without} rows have no score and were passed over.`)
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
-function columnsOf(options: Options): ColumnMapping[] {
+function toColumnMappings(options: Options): ColumnMapping[] {
   const {
     country_column = 'code',
     score_column = 'score',
@@ -61,7 +61,7 @@ function columnsOf(options: Options): ColumnMapping[] {
   ]
 }
 
-function withOrigin(entry: Entry, { source, edition }: Options): Entry {
+function addOrigin(entry: Entry, { source, edition }: Options): Entry {
   if (source !== undefined) entry['source'] = source
   if (edition !== undefined) entry['edition'] = edition
   return entry

@@ -1,17 +1,17 @@
 /** Any delimited text with a mapping of its columns: the adapters `csv` and `tsv`, which differ in one default. */
 import { closed, integer, listOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, EntryContext, Source } from '../adapter.ts'
-import { mapColumns, unreadColumns } from './mapping.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { describeUnreadColumns, mapColumns } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'
 import { ColumnMapping, columnElements, mappingOptions } from './mapping-options.ts'
-import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'
 
 const Char = (options: Record<string, unknown>) => Type.String({ pattern: '^[^\\r\\n\\u0000]$', ...options })
 
-const optionsOf = (delimiter: string) =>
+const buildOptions = (delimiter: string) =>
   closed({
     delimiter: Type.Optional(Char({ default: delimiter, description: 'One character: comma, semicolon, tab, pipe …' })),
     quote: Type.Optional(
@@ -37,7 +37,7 @@ const optionsOf = (delimiter: string) =>
     ...textOptions,
   })
 
-type Options = Static<ReturnType<typeof optionsOf>>
+type Options = Static<ReturnType<typeof buildOptions>>
 
 async function* read(
   source: Source,
@@ -59,25 +59,25 @@ async function* read(
     out,
     (header) => {
       records = new MappedRecords(mapColumns(header, options.columns, options), options, out, context)
-      const unread = unreadColumns(header, options.columns, options.elements)
-      if (unread) out.warn('columns_unread', `${unread}${otherDelimiter(header)}`)
+      const unread = describeUnreadColumns(header, options.columns, options.elements)
+      if (unread) out.warn('columns_unread', `${unread}${suggestDelimiter(header)}`)
     },
   )
   for await (const group of rows) {
     for (const { fields, at } of group) {
       records?.add(fields, at)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
     if (records?.isHolding) yield out.take()
   }
   if (records) yield* records.finish()
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 const delimiters = { ';': 'a semicolon', '\t': 'a tab', '|': 'a vertical bar', ',': 'a comma' }
 
-/** A line that was not divided at all, although it holds what usually divides one. */
-function otherDelimiter(header: readonly string[]): string {
+/** Another delimiter that occurs in a header with a single column: most likely the option is wrong. */
+function suggestDelimiter(header: readonly string[]): string {
   const found = header.length === 1 && Object.entries(delimiters).find(([one]) => header[0]?.includes(one))
   return found ? ` Perhaps the delimiter is ${found[1]}.` : ''
 }
@@ -90,7 +90,7 @@ export const csv: Adapter = {
   publisher: null,
   media_types: ['text/csv', 'application/gzip', 'application/zip'],
   file_extensions: ['csv', 'txt', 'csv.gz', 'zip'],
-  options: optionsOf(','),
+  options: buildOptions(','),
   checkOptions: findMappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: 'code,name\nNA,Namibia\nNO,"Norway"\n' },
@@ -104,7 +104,7 @@ export const tsv: Adapter = {
   description: 'Tab-separated text with a mapping from columns to members of an entry.',
   media_types: ['text/tab-separated-values', 'application/gzip', 'application/zip'],
   file_extensions: ['tsv', 'tab', 'txt', 'tsv.gz', 'zip'],
-  options: optionsOf('\t'),
+  options: buildOptions('\t'),
   sample: { encoding: 'utf8', text: 'code\tname\nNA\tNamibia\nNO\tNorway\n' },
   read: (source, options, _, context) => read(source, options as Options, '\t', context),
 }

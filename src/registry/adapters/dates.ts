@@ -1,6 +1,6 @@
 /**
- * Dates as publishers write them. A format is spelled with YYYY, MM, M, DD, D and MMM; what a source leaves open stays open: a
- * year is a year, never the first of January.
+ * Parses dates as publishers write them. Formats use YYYY, MM, M, DD, D and MMM. Parts a source leaves out stay out: a year is
+ * never turned into the first of January.
  */
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -24,7 +24,7 @@ interface Matcher {
 
 const compiled = new Map<string, Matcher>()
 
-function matcher(format: string): Matcher {
+function compileFormat(format: string): Matcher {
   let found = compiled.get(format)
   if (found === undefined) {
     const parts: ('year' | 'month' | 'name' | 'day')[] = []
@@ -40,10 +40,10 @@ function matcher(format: string): Matcher {
   return found
 }
 
-/** `2007-11-14`, or `2007-11` or `2007` when the format says no more; undefined when no format fits a real date. */
+/** `2007-11-14`, or `2007-11` or `2007` when the format has no more parts; undefined when no format gives a real date. */
 export function parseDate(text: string, formats: readonly string[]): string | undefined {
   for (const format of formats) {
-    const { pattern, parts } = matcher(format)
+    const { pattern, parts } = compileFormat(format)
     const groups = pattern.exec(text)
     if (groups === null) continue
     let year = ''
@@ -53,29 +53,29 @@ export function parseDate(text: string, formats: readonly string[]): string | un
       const group = groups[each + 1] as string
       if (parts[each] === 'year') year = group
       else if (parts[each] === 'day') day = group
-      else month = parts[each] === 'name' ? monthNumber(group) : group
+      else month = parts[each] === 'name' ? parseMonth(group) : group
     }
-    const iso = isoDate(year, month, day)
+    const iso = formatIsoDate(year, month, day)
     if (iso !== undefined) return iso
   }
   return undefined
 }
 
-function monthNumber(name: string): string {
+function parseMonth(name: string): string {
   return String(MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1)
 }
 
-function isoDate(year: string, month: string | undefined, day: string | undefined): string | undefined {
+function formatIsoDate(year: string, month: string | undefined, day: string | undefined): string | undefined {
   if (month === undefined) return year
   const m = Number(month)
   if (Number(year) < 1000 || m < 1 || m > 12) return undefined
   if (day === undefined) return `${year}-${month.padStart(2, '0')}`
   const d = Number(day)
-  if (d < 1 || d > daysIn(Number(year), m)) return undefined
+  if (d < 1 || d > getDaysInMonth(Number(year), m)) return undefined
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
 }
 
-function daysIn(year: number, month: number): number {
+function getDaysInMonth(year: number, month: number): number {
   if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
 }

@@ -1,4 +1,4 @@
-/** How the types of shipped adapters are written down: a definition the registry can publish as it is. */
+/** Builds the types of shipped adapters: definitions that the registry can publish unchanged. */
 import { Type } from '#kernel/schema.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
 
@@ -6,11 +6,11 @@ export type EntryType = TypeDefinition
 
 type Written = Omit<EntryType, 'type_version' | 'trim' | 'list_rules' | 'fields' | 'schema'> & {
   readonly schema: object
-  /** What people call the members, by pointer. */
+  /** Titles of members, by pointer. */
   readonly titles: Readonly<Record<string, string>>
-  /** Arrays whose order means nothing, by pointer. */
+  /** Arrays that are sets: their order is ignored, by pointer. */
   readonly sets?: readonly string[]
-  /** Texts whose line breaks and runs of blanks mean nothing, by pointer. */
+  /** Texts whose white space is collapsed, by pointer. */
   readonly collapsed?: readonly string[]
 }
 
@@ -34,6 +34,6 @@ export function entryType({ titles, sets = [], collapsed = [], schema, ...rest }
   }
 }
 
-/** Text of a published list. Without the pattern of request bodies: what cannot be stored is refused for every type alike. */
+/** Text of a published list. Unlike request bodies it has no pattern: text that cannot be stored is refused for every type. */
 export const textSchema = (max: number, options: Record<string, unknown> = {}) =>
   Type.String({ minLength: 1, maxLength: max, ...options })

@@ -1,14 +1,14 @@
 /**
  * The consolidated financial sanctions list of the European Union in CSV, in the layout of 2018 and in 1.1. Every row holds one
- * name, address, birth or document of a party. A copy re-saved with every line as one quoted cell is read as what it was.
+ * name, address, birth or document of a party. A copy re-saved with every line as one quoted cell is unwrapped.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
 import { reject } from '../formats/fault.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { parseDate } from './dates.ts'
 import { PartyCollector } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
@@ -39,18 +39,18 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
         )
         continue
       }
-      const kind = kindOf(field('Entity_SubjectType', 'Subject_type'))
+      const kind = toPartyKind(field('Entity_SubjectType', 'Subject_type'))
       readRow(
         field,
         parties.party(id, at, () => new PartyDraft('eu-fsf', id, kind)),
       )
     }
-    if (out.full) yield out.take()
+    if (out.isFull) yield out.take()
   }
   yield* parties.batches(out)
 }
 
-/** Lines keep their numbers, so that a fault is found where it is said to be. */
+/** Keeps line numbers, so that faults are reported at the line of the file. */
 async function* unwrapLines(text: AsyncIterable<string>, noticed: () => void): AsyncGenerator<string, void, undefined> {
   const iterator = text[Symbol.asyncIterator]()
   try {
@@ -87,22 +87,24 @@ function readRow(field: Field, draft: PartyDraft): void {
     field('NameAlias_LastName', 'Naal_lastname'),
   ]
   draft
-    .name(field('NameAlias_WholeName', 'Naal_wholename') ?? parts.filter(Boolean).join(' '), 'primary', {
+    .addName(field('NameAlias_WholeName', 'Naal_wholename') ?? parts.filter(Boolean).join(' '), 'primary', {
       language: field('NameAlias_NameLanguage', 'Naal_language'),
     })
-    .set({ gender: field('NameAlias_Gender', 'Naal_gender'), listed_on: designated(field) })
-    .list('titles', field('NameAlias_Title', 'Naal_title'))
-    .list('positions', field('NameAlias_Function', 'Naal_function'))
-    .list('programmes', field('Entity_Regulation_Programme', 'Programme'))
-    .list('references', field('Entity_EU_ReferenceNumber', 'EU_ref_num'))
-    .list('references', field('Entity_UnitedNationId'))
-    .list('references', field('Entity_Regulation_NumberTitle', 'Leba_numtitle'))
-    .remark(field('Entity_Remark', 'Entity_remark')?.replaceAll('\\n', '\n'))
-    .born(birthDate(field('BirthDate_BirthDate', 'Birt_date', 'BirthDate_Year'), ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']))
-    .list('birth_places', birthPlace(field))
-    .list('nationalities', toKnownCountry(field('Citizenship_CountryIso2Code', 'Citi_country')))
+    .set({ gender: field('NameAlias_Gender', 'Naal_gender'), listed_on: getDesignationDate(field) })
+    .addValue('titles', field('NameAlias_Title', 'Naal_title'))
+    .addValue('positions', field('NameAlias_Function', 'Naal_function'))
+    .addValue('programmes', field('Entity_Regulation_Programme', 'Programme'))
+    .addValue('references', field('Entity_EU_ReferenceNumber', 'EU_ref_num'))
+    .addValue('references', field('Entity_UnitedNationId'))
+    .addValue('references', field('Entity_Regulation_NumberTitle', 'Leba_numtitle'))
+    .addRemark(field('Entity_Remark', 'Entity_remark')?.replaceAll('\\n', '\n'))
+    .addBirthDate(
+      birthDate(field('BirthDate_BirthDate', 'Birt_date', 'BirthDate_Year'), ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']),
+    )
+    .addValue('birth_places', joinBirthPlace(field))
+    .addValue('nationalities', toKnownCountry(field('Citizenship_CountryIso2Code', 'Citi_country')))
   readAddress(field, draft)
-  draft.identifier(
+  draft.addIdentifier(
     field('Identification_TypeDescription', 'Identification_TypeCode') ?? 'document',
     field('Identification_Number', 'Iden_number'),
     { country: toKnownCountry(field('Identification_CountryIso2Code', 'Iden_country')) },
@@ -120,10 +122,10 @@ function readAddress(field: Field, draft: PartyDraft): void {
     city,
     postal_code,
   ]
-  draft.address([...parts, field('Address_Region'), country, field('Addr_other')], { city, postal_code, country })
+  draft.addAddress([...parts, field('Address_Region'), country, field('Addr_other')], { city, postal_code, country })
 }
 
-const birthPlace = (field: Field): string =>
+const joinBirthPlace = (field: Field): string =>
   [
     field('BirthDate_Place', 'Birt_place'),
     field('BirthDate_City'),
@@ -132,13 +134,13 @@ const birthPlace = (field: Field): string =>
     .filter(Boolean)
     .join(', ')
 
-/** The list writes 00 for a country that is not known. */
+/** The list writes 00 for an unknown country. */
 const toKnownCountry = (country: string | undefined): string | undefined => (country === '00' ? undefined : country)
 
-const designated = (field: Field): string | undefined =>
+const getDesignationDate = (field: Field): string | undefined =>
   parseDate(field('Entity_DesignationDate') ?? '', ['YYYY-MM-DD', 'DD/MM/YYYY'])
 
-function kindOf(type: string | undefined) {
+function toPartyKind(type: string | undefined) {
   if (type === 'P' || type === 'person') return 'person'
   return type === 'E' || type === 'enterprise' ? 'organisation' : 'other'
 }

@@ -1,8 +1,8 @@
-/** Every member of the EU's XML, schema 1.1, has a place in the entry, over an invented party. */
+/** Every member of the EU's XML schema 1.1 is read, shown with an invented party. */
 import { describe, expect, test } from 'vitest'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 const act =
   '<regulationSummary regulationType="amendment" publicationDate="2020-01-02" numberTitle="2020/9 (OJ L9)" publicationUrl="https://example.org/9"/>'
@@ -35,7 +35,7 @@ const read = async (content: string) => {
 }
 
 describe('EU in XML', () => {
-  test('all members of the schema are read', async () => {
+  test('reads all members of the schema', async () => {
     const { party, warnings } = await read(text)
     expect(warnings).toEqual([])
     expect(party).toEqual({
@@ -105,7 +105,7 @@ describe('EU in XML', () => {
     })
   })
 
-  test('members the schema does not have are reported with their place', async () => {
+  test('reports members that the schema does not have, with their place', async () => {
     const more = text
       .replace('<remark>Office', '<mood>good</mood><remark>Office')
       .replace('title="Dr"', 'title="Dr" rank="1"')

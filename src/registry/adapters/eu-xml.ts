@@ -3,9 +3,9 @@ import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { getAttribute, getChild, getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { parseDate } from './dates.ts'
 import { addParty } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
 import { type KnownMembers, UnreadMembers } from './unread-members.ts'
@@ -49,61 +49,63 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
       const draft = readParty(element)
       if (draft) addParty(out, draft, at)
       else out.reject(reject('value_missing', 'The entity has no logicalId.', at, null, '/source_id'))
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   }
   unread.conclude(out)
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 function readParty(entity: XmlElement): PartyDraft | undefined {
   const id = getAttribute(entity, 'logicalId')
   if (id === undefined) return undefined
-  const draft = new PartyDraft('eu-fsf', id, kindOf(getChild(entity, 'subjectType')))
-    .list('references', getAttribute(entity, 'euReferenceNumber'))
-    .list('references', getAttribute(entity, 'unitedNationId'))
+  const draft = new PartyDraft('eu-fsf', id, toPartyKind(getChild(entity, 'subjectType')))
+    .addValue('references', getAttribute(entity, 'euReferenceNumber'))
+    .addValue('references', getAttribute(entity, 'unitedNationId'))
     .set({
       listed_on: parseDate(getAttribute(entity, 'designationDate') ?? '', ['YYYY-MM-DD']),
       expires_on: parseDate(getAttribute(entity, 'delistingDate') ?? '', ['YYYY-MM-DD']),
     })
-    .remark(getAttribute(entity, 'designationDetails'))
+    .addRemark(getAttribute(entity, 'designationDetails'))
   for (const regulation of getChildren(entity, 'regulation')) readRegulation(regulation, draft)
-  for (const alias of inOrderOfNumbers(getChildren(entity, 'nameAlias'))) readName(alias, draft)
+  for (const alias of sortByLogicalId(getChildren(entity, 'nameAlias'))) readName(alias, draft)
   for (const citizenship of getChildren(entity, 'citizenship')) readCitizenship(citizenship, draft)
   for (const birth of getChildren(entity, 'birthdate')) readBirth(birth, draft)
   for (const address of getChildren(entity, 'address')) readAddress(address, draft)
   for (const document of getChildren(entity, 'identification')) readDocument(document, draft)
   readNotes(entity, draft)
-  // A remark about a document stands with the document.
+  // A remark about a document belongs to the document.
   for (const part of entity.children) if (part.name !== 'identification') readNotes(part, draft)
   return draft
 }
 
 /** Remarks, other information and the legal act of an entity or of a part of it. */
 function readNotes(part: XmlElement, draft: PartyDraft): void {
-  for (const { text } of getChildren(part, 'remark')) draft.remark(text)
+  for (const { text } of getChildren(part, 'remark')) draft.addRemark(text)
   for (const info of getChildren(part, 'additionalInformation')) {
-    draft.remark(`${getAttribute(info, 'key')}: ${getAttribute(info, 'value')}`)
+    draft.addRemark(`${getAttribute(info, 'key')}: ${getAttribute(info, 'value')}`)
   }
   for (const act of getChildren(part, 'regulationSummary')) readAct(act, draft)
 }
 
 function readAct(act: XmlElement, draft: PartyDraft): void {
-  draft.list('references', getAttribute(act, 'numberTitle')).list('references', getAttribute(act, 'publicationUrl'))
+  draft
+    .addValue('references', getAttribute(act, 'numberTitle'))
+    .addValue('references', getAttribute(act, 'publicationUrl'))
 }
 
 function readRegulation(regulation: XmlElement, draft: PartyDraft): void {
   readAct(regulation, draft)
   draft
-    .list('programmes', getAttribute(regulation, 'programme'))
-    .list('references', getChildText(regulation, 'publicationUrl'))
+    .addValue('programmes', getAttribute(regulation, 'programme'))
+    .addValue('references', getChildText(regulation, 'publicationUrl'))
   for (const act of getChildren(regulation, 'corrigendum')) readAct(act, draft)
 }
 
-/** The first that was given a number comes first, in whatever order the file has them. */
-function inOrderOfNumbers(elements: readonly XmlElement[]): XmlElement[] {
-  const numberOf = (element: XmlElement) => Number(getAttribute(element, 'logicalId') ?? Number.MAX_SAFE_INTEGER)
-  return [...elements].sort((a, b) => numberOf(a) - numberOf(b))
+/** Ordered by their numbers, so that the order in the file does not matter. */
+function sortByLogicalId(elements: readonly XmlElement[]): XmlElement[] {
+  const getLogicalId = (element: XmlElement) => Number(getAttribute(element, 'logicalId') ?? Number.MAX_SAFE_INTEGER)
+  return [...elements].sort((a, b) => getLogicalId(a) - getLogicalId(b))
 }
 
 /** All names are equal on this list; the first strong one counts as primary. */
@@ -112,74 +114,74 @@ function readName(alias: XmlElement, draft: PartyDraft): void {
   const weak = getAttribute(alias, 'strong') === 'false'
   const gender = getAttribute(alias, 'gender')
   draft
-    .name(getAttribute(alias, 'wholeName') ?? parts.join(' '), weak ? 'weak-alias' : 'primary', {
+    .addName(getAttribute(alias, 'wholeName') ?? parts.join(' '), weak ? 'weak-alias' : 'primary', {
       language: getAttribute(alias, 'nameLanguage'),
     })
-    .list('titles', getAttribute(alias, 'title'))
-    .list('positions', getAttribute(alias, 'function'))
+    .addValue('titles', getAttribute(alias, 'title'))
+    .addValue('positions', getAttribute(alias, 'function'))
     .set({ gender: gender === '?' ? undefined : gender })
 }
 
 function readCitizenship(citizenship: XmlElement, draft: PartyDraft): void {
-  const place = [getAttribute(citizenship, 'region'), countryOf(citizenship)].filter(Boolean).join(', ')
-  draft.list('nationalities', countryOf(citizenship) ?? getAttribute(citizenship, 'region'))
+  const place = [getAttribute(citizenship, 'region'), getCountry(citizenship)].filter(Boolean).join(', ')
+  draft.addValue('nationalities', getCountry(citizenship) ?? getAttribute(citizenship, 'region'))
   const days = [
     ['acquired', getAttribute(citizenship, 'acquisitionDate')],
     ['lost', getAttribute(citizenship, 'disenfranchisementDate')],
   ].flatMap(([word, day]) => (day ? [`${word} ${day}`] : []))
   const region = getAttribute(citizenship, 'region')
-  if (days.length > 0 || (region && countryOf(citizenship))) {
-    draft.remark(`Citizenship: ${[place, ...days].join(', ')}`)
+  if (days.length > 0 || (region && getCountry(citizenship))) {
+    draft.addRemark(`Citizenship: ${[place, ...days].join(', ')}`)
   }
 }
 
 function readBirth(birth: XmlElement, draft: PartyDraft): void {
   const calendar = getAttribute(birth, 'calendarType') ?? 'GREGORIAN'
   const circa = getAttribute(birth, 'circa') === 'true' ? 'circa ' : ''
-  const given = getAttribute(birth, 'birthdate') ?? partialDate(birth)
+  const given = getAttribute(birth, 'birthdate') ?? formatPartialDate(birth)
   const [from, to] = [getAttribute(birth, 'yearRangeFrom'), getAttribute(birth, 'yearRangeTo')]
   const range = from && to ? `${from} to ${to}` : from ? `from ${from}` : to && `until ${to}`
   for (const text of [given, range]) {
     if (!text) continue
-    // A year of another calendar is no year to compare with.
-    if (calendar !== 'GREGORIAN') draft.born({ text: `${circa}${text} (${calendar})` })
-    else if (text === range && !(from && to)) draft.born(openRange(`${circa}${text}`, from, to, circa !== ''))
-    else draft.born(birthDate(`${circa}${text}`, ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']))
+    // A year of another calendar cannot be compared.
+    if (calendar !== 'GREGORIAN') draft.addBirthDate({ text: `${circa}${text} (${calendar})` })
+    else if (text === range && !(from && to)) draft.addBirthDate(toOpenRange(`${circa}${text}`, from, to, circa !== ''))
+    else draft.addBirthDate(birthDate(`${circa}${text}`, ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']))
   }
   const place = ['place', 'city', 'zipCode', 'region'].map((part) => getAttribute(birth, part))
-  draft.list('birth_places', [...place, countryOf(birth)].filter(Boolean).join(', '))
+  draft.addValue('birth_places', [...place, getCountry(birth)].filter(Boolean).join(', '))
 }
 
-/** Of a range with one end only that end is known; an approximate one is no bound. */
-function openRange(text: string, from: string | undefined, to: string | undefined, is_circa: boolean) {
+/** A range with one end keeps that end only; an approximate one is not a bound. */
+function toOpenRange(text: string, from: string | undefined, to: string | undefined, is_circa: boolean) {
   const year = Number(from ?? to)
   if (is_circa || !Number.isInteger(year) || year < 1000 || year > 9999) return { text }
   return from ? { text, year_from: year } : { text, year_to: year }
 }
 
 /** As much of year, month and day as there is. */
-function partialDate(birth: XmlElement): string | undefined {
+function formatPartialDate(birth: XmlElement): string | undefined {
   const [year, month, day] = ['year', 'monthOfYear', 'dayOfMonth'].map((part) => getAttribute(birth, part))
   if (!year && !month && !day) return undefined
-  const two = (value: string | undefined) => value?.padStart(2, '0')
+  const padTwo = (value: string | undefined) => value?.padStart(2, '0')
   if (!year || (day && !month)) {
     return [year && `year ${year}`, month && `month ${month}`, day && `day ${day}`].filter(Boolean).join(', ')
   }
-  return [year, two(month), two(day)].filter(Boolean).join('-')
+  return [year, padTwo(month), padTwo(day)].filter(Boolean).join('-')
 }
 
 function readAddress(address: XmlElement, draft: PartyDraft): void {
   const city = getAttribute(address, 'city')
   const postal_code = getAttribute(address, 'zipCode')
-  const country = countryOf(address)
+  const country = getCountry(address)
   const street = ['street', 'poBox', 'place'].map((part) => getAttribute(address, part))
-  draft.address([...street, city, postal_code, getAttribute(address, 'region'), country], {
+  draft.addAddress([...street, city, postal_code, getAttribute(address, 'region'), country], {
     city,
     postal_code,
     country,
   })
   for (const contact of getChildren(address, 'contactInfo')) {
-    draft.identifier(getAttribute(contact, 'key'), getAttribute(contact, 'value'))
+    draft.addIdentifier(getAttribute(contact, 'key'), getAttribute(contact, 'value'))
   }
 }
 
@@ -199,7 +201,7 @@ const details = {
   region: 'region',
 }
 
-/** A document without a number is known by what else is said about it. */
+/** A document without a number is identified by its note. */
 function readDocument(document: XmlElement, draft: PartyDraft): void {
   const type =
     getAttribute(document, 'identificationTypeDescription') ?? getAttribute(document, 'identificationTypeCode')
@@ -218,19 +220,19 @@ function readDocument(document: XmlElement, draft: PartyDraft): void {
     .filter(Boolean)
     .join(', ')
   const value = number ?? latin
-  draft.identifier(type, value ?? note, { country: countryOf(document), note: value ? note : undefined })
+  draft.addIdentifier(type, value ?? note, { country: getCountry(document), note: value ? note : undefined })
   for (const act of getChildren(document, 'regulationSummary')) readAct(act, draft)
 }
 
-/** The list writes 00 and UNKNOWN for a country that is not known. */
-function countryOf(element: XmlElement): string | undefined {
+/** The list writes 00 and UNKNOWN for an unknown country. */
+function getCountry(element: XmlElement): string | undefined {
   const code = getAttribute(element, 'countryIso2Code')
   if (code !== undefined && code !== '00') return code
   const description = getAttribute(element, 'countryDescription')
   return description === 'UNKNOWN' ? undefined : description
 }
 
-function kindOf(type: XmlElement | undefined) {
+function toPartyKind(type: XmlElement | undefined) {
   const code = type && getAttribute(type, 'code')
   if (code === 'person') return 'person'
   if (code === 'enterprise') return 'organisation'

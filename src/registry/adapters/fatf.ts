@@ -1,5 +1,5 @@
 /**
- * The lists of the FATF. It publishes them as web pages only, so this reads the two forms they are passed on in: a JSON document
+ * The lists of the FATF. It publishes web pages only, so this reads the two formats in common use: a JSON document
  * with `call_for_action` and `increased_monitoring`, or a CSV with the columns country and list.
  */
 import { closed, type Static } from '#kernel/schema.ts'
@@ -7,9 +7,9 @@ import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.t
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { MAX_RECORD_CHARS, refuseSource, reject } from '../formats/fault.ts'
 import { parseRecord, RecordFault } from '../formats/json-record.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { parseDate } from './dates.ts'
 import type { JurisdictionListing } from './jurisdiction-list.ts'
-import { BatchBuilder } from './pending.ts'
 import { readDetected, readPrescribed, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
@@ -41,7 +41,8 @@ async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefi
       const at = { row: ++row, path: `/data/${name}/${index}` }
       if (isObject(record)) {
         const field = (member: string) => (typeof record[member] === 'string' ? record[member].trim() : undefined)
-        addListing(out, at, name, field('iso2'), {
+        addListing(out, at, name, {
+          country: field('iso2'),
           name: field('name'),
           measure: field('measure'),
           since: field('since'),
@@ -50,10 +51,10 @@ async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefi
         out.reject(reject('not_an_object', 'The record is not an object with members.', at, JSON.stringify(record)))
     }
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
-/** The lists are short; a document that is not is another one. */
+/** The lists are short: a longer document is something else. */
 async function parseDocument(source: Source, out: BatchBuilder): Promise<Record<string, unknown>> {
   let text = ''
   for await (const piece of readPrescribed(source, {}, out)) {
@@ -78,15 +79,21 @@ async function* readRows(source: Source): AsyncGenerator<Batch, void, undefined>
   for await (const rows of readTable(readDetected(source, {}, out), { header: true }, out, begin)) {
     for (const { fields, at } of rows) {
       const field = (name: string) => columns?.get(fields, name)
-      const more = { name: field('name'), measure: field('measure'), since: field('listed_on') }
-      addListing(out, at, field('list'), field('country'), more)
-      if (out.full) yield out.take()
+      const record = {
+        country: field('country'),
+        name: field('name'),
+        measure: field('measure'),
+        since: field('listed_on'),
+      }
+      addListing(out, at, field('list'), record)
+      if (out.isFull) yield out.take()
     }
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
-interface More {
+interface ListedCountry {
+  readonly country: string | undefined
   readonly name: string | undefined
   readonly measure: string | undefined
   readonly since: string | undefined
@@ -96,8 +103,7 @@ function addListing(
   out: BatchBuilder,
   at: SourceLocation,
   list: string | undefined,
-  country: string | undefined,
-  more: More,
+  { country, ...more }: ListedCountry,
 ): void {
   const known = Object.hasOwn(lists, list ?? '') ? lists[list as keyof typeof lists] : undefined
   if (known === undefined) {

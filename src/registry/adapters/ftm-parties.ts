@@ -1,4 +1,4 @@
-/** From entities of FollowTheMoney to a party: its own properties, what is attached to it, and its links to others. */
+/** Builds a party from FollowTheMoney entities: its own properties, attached entities, and links to other parties. */
 import { parseDate } from './dates.ts'
 import { isIdentifier, leftOut, links, partyKinds } from './ftm-schemas.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
@@ -32,42 +32,42 @@ const vesselMembers = {
   grossRegisteredTonnage: 'gross_registered_tonnage',
 } as const
 
-/** Every property has a place; one without a member of its own is a line of the remarks. */
-export function draftOf(entity: FtmEntity): PartyDraft {
+/** Creates the draft of a party. A property without a member of its own becomes a line of the remarks. */
+export function createDraft(entity: FtmEntity): PartyDraft {
   const { id, schema, properties, caption } = entity
   const kind = partyKinds[schema] ?? 'other'
   const draft = new PartyDraft('opensanctions', id, kind)
   const names = properties['name'] ?? []
-  // A caption that is the number itself is no name, unless there is no other.
-  draft.name(caption && (caption !== id || names.length === 0) ? caption : undefined, 'primary')
+  // A caption that repeats the number is used as a name only when there is no other.
+  draft.addName(caption && (caption !== id || names.length === 0) ? caption : undefined, 'primary')
   const single: Record<string, string | undefined> = {}
   for (const [property, values] of Object.entries(properties)) {
     if (leftOut.has(property) || property === 'addressEntity') continue
-    const has_room_for_one = property === 'gender' || (kind === 'vessel' && property in vesselMembers)
-    const [first, ...others] = has_room_for_one ? [...values].sort() : [undefined, ...values]
+    const is_single_value = property === 'gender' || (kind === 'vessel' && property in vesselMembers)
+    const [first, ...others] = is_single_value ? [...values].sort() : [undefined, ...values]
     single[property] = first
     for (const value of others) addProperty(property, value as string, draft)
   }
-  for (const [property, member] of Object.entries(vesselMembers)) draft.vessel({ [member]: single[property] })
-  for (const reference of [...entity.datasets, ...entity.referents]) draft.list('references', reference)
-  return draft.set({ gender: single['gender'], updated_on: dayOf(entity.last_change) })
+  for (const [property, member] of Object.entries(vesselMembers)) draft.setVessel({ [member]: single[property] })
+  for (const reference of [...entity.datasets, ...entity.referents]) draft.addValue('references', reference)
+  return draft.set({ gender: single['gender'], updated_on: toDay(entity.last_change) })
 }
 
 /** The day of a date, or of a time of a day; undefined when only the month or year is known. */
-const dayOf = (given: string | undefined): string | undefined => parseDate((given ?? '').slice(0, 10), ['YYYY-MM-DD'])
+const toDay = (given: string | undefined): string | undefined => parseDate((given ?? '').slice(0, 10), ['YYYY-MM-DD'])
 
 function addProperty(property: string, value: string, draft: PartyDraft): void {
-  if (property in nameKinds) draft.name(value, nameKinds[property as keyof typeof nameKinds])
-  else if (property in lists) draft.list(lists[property as keyof typeof lists], value)
-  else if (property === 'birthDate') draft.born(birthDate(value, dateFormats))
-  else if (property === 'address') draft.address([value])
-  else if (property === 'notes') draft.remark(value)
-  else if (isIdentifier(property)) draft.identifier(property, value)
-  else draft.remark(`${property}: ${value}`)
+  if (property in nameKinds) draft.addName(value, nameKinds[property as keyof typeof nameKinds])
+  else if (property in lists) draft.addValue(lists[property as keyof typeof lists], value)
+  else if (property === 'birthDate') draft.addBirthDate(birthDate(value, dateFormats))
+  else if (property === 'address') draft.addAddress([value])
+  else if (property === 'notes') draft.addRemark(value)
+  else if (isIdentifier(property)) draft.addIdentifier(property, value)
+  else draft.addRemark(`${property}: ${value}`)
 }
 
-/** All values of a property, in an order of their own. */
-const joined = (entity: FtmEntity, name: string): string | undefined =>
+/** All values of a property, sorted. */
+const joinValues = (entity: FtmEntity, name: string): string | undefined =>
   [...(entity.properties[name] ?? [])].sort().join('; ') || undefined
 
 export function addAddress(address: FtmEntity, draft: PartyDraft): void {
@@ -78,50 +78,50 @@ export function addAddress(address: FtmEntity, draft: PartyDraft): void {
     'place',
     'region',
     'state',
-  ].map((name) => joined(address, name))
-  const [city, postal_code] = [joined(address, 'city'), joined(address, 'postalCode')]
-  const country = joined(address, 'country')
+  ].map((name) => joinValues(address, name))
+  const [city, postal_code] = [joinValues(address, 'city'), joinValues(address, 'postalCode')]
+  const country = joinValues(address, 'country')
   const parts = [street, street2, box, place, city, region, state, postal_code, country]
-  const full = joined(address, 'full') ?? address.caption
-  draft.address([...(full ? [full] : parts), joined(address, 'remarks')], { city, postal_code, country })
+  const full = joinValues(address, 'full') ?? address.caption
+  draft.addAddress([...(full ? [full] : parts), joinValues(address, 'remarks')], { city, postal_code, country })
 }
 
 const sanctionReferences = new Set(['authority', 'authorityId', 'unscId', 'recordId', 'provisions'])
 
 /** A sanction: its programme, its days, and every other property as a line of the remarks. */
 export function addSanction(sanction: FtmEntity, draft: PartyDraft): void {
-  if (!sanction.properties['endDate']?.some(dayOf)) draft.unlimited()
+  if (!sanction.properties['endDate']?.some(toDay)) draft.markUnlimited()
   for (const [property, values] of Object.entries(sanction.properties)) {
     if (leftOut.has(property) || property === 'entity') continue
     for (const value of values) {
-      const day = dayOf(value)
-      if (property === 'program' || property === 'programId') draft.list('programmes', value)
-      else if (sanctionReferences.has(property)) draft.list('references', value)
+      const day = toDay(value)
+      if (property === 'program' || property === 'programId') draft.addValue('programmes', value)
+      else if (sanctionReferences.has(property)) draft.addValue('references', value)
       else if (day && (property === 'listingDate' || property === 'startDate')) draft.set({ listed_on: day })
       else if (day && property === 'endDate') draft.set({ expires_on: day })
-      else draft.remark(`Sanction, ${property}: ${value}`)
+      else draft.addRemark(`Sanction, ${property}: ${value}`)
     }
   }
 }
 
-/** An identity document; without a number, what else is said about it. */
+/** Adds an identity document; without a number its note is the identifier. */
 export function addDocument(document: FtmEntity, draft: PartyDraft): void {
   const { schema, properties } = document
   const known = new Set(['holder', 'number', 'type', 'country', ...leftOut])
   const notes = Object.keys(properties)
     .filter((property) => !known.has(property))
     .sort()
-    .map((property) => `${property} ${joined(document, property)}`)
-  const [type, country] = [joined(document, 'type') ?? schema, joined(document, 'country')]
+    .map((property) => `${property} ${joinValues(document, property)}`)
+  const [type, country] = [joinValues(document, 'type') ?? schema, joinValues(document, 'country')]
   const numbers = properties['number'] ?? []
-  for (const number of numbers) draft.identifier(type, number, { country, note: notes.join(', ') })
-  if (numbers.length === 0) draft.identifier(type, notes.join(', '), { country })
+  for (const number of numbers) draft.addIdentifier(type, number, { country, note: notes.join(', ') })
+  if (numbers.length === 0) draft.addIdentifier(type, notes.join(', '), { country })
 }
 
-/** A wallet is a number of its holder. */
+/** A wallet is an identifier of its holder. */
 export function addWallet(wallet: FtmEntity, draft: PartyDraft): void {
   for (const key of wallet.properties['publicKey'] ?? [wallet.caption ?? wallet.id]) {
-    draft.identifier('Digital currency address', key, { note: joined(wallet, 'currency') })
+    draft.addIdentifier('Digital currency address', key, { note: joinValues(wallet, 'currency') })
   }
 }
 
@@ -132,6 +132,6 @@ export function addLink(link: FtmEntity, own_end: string, other: string, draft: 
   const details = Object.keys(link.properties)
     .filter((property) => property !== from && property !== to && !leftOut.has(property))
     .sort()
-    .map((property) => `; ${property}: ${joined(link, property)}`)
-  draft.remark(`${link.schema} as ${own_end}; ${other_end}: ${other}${details.join('')}`)
+    .map((property) => `; ${property}: ${joinValues(link, property)}`)
+  draft.addRemark(`${link.schema} as ${own_end}; ${other_end}: ${other}${details.join('')}`)
 }

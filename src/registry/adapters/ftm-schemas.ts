@@ -1,4 +1,4 @@
-/** What the schemata of FollowTheMoney mean to a list of parties: which are parties, which belong to one, and which link two. */
+/** The schemata of FollowTheMoney: which are parties, which belong to a party, and which link two. */
 import type { SanctionedParty } from './sanctioned-party.ts'
 
 export const partyKinds: Readonly<Record<string, SanctionedParty['kind']>> = {
@@ -15,7 +15,7 @@ export const partyKinds: Readonly<Record<string, SanctionedParty['kind']>> = {
   Asset: 'other',
 }
 
-/** Schemata of things that say something about one party, and the property that names it. */
+/** Schemata that describe one party, and the property that refers to it. */
 export const attachments: Readonly<Record<string, string>> = {
   Sanction: 'entity',
   Identification: 'holder',
@@ -39,17 +39,16 @@ export const links: Readonly<Record<string, readonly [from: string, to: string]>
   UnknownLink: ['subject', 'object'],
 }
 
-/** Schemata of things that are only named, at the other end of a link. */
+/** Schemata that are used only as the other end of a link. */
 export const named: ReadonlySet<string> = new Set(['Position', 'Project', 'Event'])
 
 const contacts = new Set(['email', 'iban', 'isin', 'mmsi', 'phone', 'publicKey', 'swiftBic', 'ticker', 'website'])
 
-/** Whether a property of a party is a number or address it is known by. */
+/** Whether a property of a party is an identifier. */
 export const isIdentifier = (property: string): boolean => /(Code|Id|Number)$/.test(property) || contacts.has(property)
 
 /**
- * Properties that are left out: parts of names that are published whole as well, where and when a record was collected, and how
- * entities are shown.
+ * Properties that are not read: parts of names that are also published in full, metadata of collection, and display hints.
  */
 export const leftOut: ReadonlySet<string> = new Set([
   'firstName',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) {
   expect(findSchemaErrors('body', getAdapter(key).options, options)).toEqual([])
@@ -10,7 +10,7 @@ async function read(key: string, content: string | Uint8Array, options: Record<s
 }
 
 describe('csv', () => {
-  test('without a mapping every column is text; what is empty is left out', async () => {
+  test('without a mapping reads every column as text and leaves out empty cells', async () => {
     const { read: entries } = await read('csv', ' code ,name,note\nNA, Namibia ,\n"0742","a\nb",x\n')
     expect(entries).toEqual([
       { entry: { code: 'NA', name: ' Namibia ' }, at: { row: 1, line: 2 } },
@@ -18,7 +18,7 @@ describe('csv', () => {
     ])
   })
 
-  test('a mapping gives members their place and kind', async () => {
+  test('reads columns into the members and kinds of the mapping', async () => {
     const { entries, rejects } = await read(
       'csv',
       'id;score;on;since;city;odd\n007;1,50;Yes;14 Nov 2007;Windhoek;-\n',
@@ -50,7 +50,7 @@ describe('csv', () => {
     ['boolean', 'maybe'],
     ['date', '2023-02-29'],
     ['date', '00/00/1980'],
-  ])('%s: "%s" is rejected with its column', async (kind, value) => {
+  ])('%s: rejects "%s" with its column', async (kind, value) => {
     const columns = [{ column: 'v', pointer: '/v', kind }]
     const { entries, rejects } = await read('csv', `k,v\na,"${value}"\n`, { columns })
     expect(entries).toEqual([])
@@ -59,7 +59,7 @@ describe('csv', () => {
     ])
   })
 
-  test('a required value that is missing is rejected; every fault of a row is said', async () => {
+  test('rejects a row without a required value, and reports every fault of a row', async () => {
     const columns = [
       { column: 'a', pointer: '/a', required: true },
       { column: 'b', pointer: '/b', kind: 'integer' },
@@ -71,7 +71,7 @@ describe('csv', () => {
     ])
   })
 
-  test('rows too short or too long are rejected, padded ones are read', async () => {
+  test('rejects rows that are too short or too long, and reads padded ones', async () => {
     const { entries, rejects, warnings } = await read('csv', 'a,b,c\n1,2\n1,2,3,4\n1,2,3,, \n"1"x,2,3\n4,5,6\n')
     expect(rejects.map(({ code, at }) => [code, at])).toEqual([
       ['column_lacking', { row: 1, line: 2, column: 'c' }],
@@ -86,11 +86,11 @@ describe('csv', () => {
     expect((await read('csv', 'a,b\n1\n', { fill_short_rows: true })).entries).toEqual([{ a: '1' }])
   })
 
-  test('a short last row without its line end was cut off', async () => {
+  test('refuses a source whose last row is short and has no line end', async () => {
     await expect(read('csv', 'a,b\n1,2\n3')).rejects.toMatchObject({ code: 'truncated', at: { row: 2, line: 3 } })
   })
 
-  test('without a header columns are numbers; lines before it are skipped', async () => {
+  test('numbers the columns of a file without header, and skips lines before the header', async () => {
     expect((await read('csv', '1,x\n2,y\n', { header: false })).entries).toEqual([
       { '1': '1', '2': 'x' },
       { '1': '2', '2': 'y' },
@@ -103,24 +103,24 @@ describe('csv', () => {
     ['a mapped column that is not there', 'a,b\n', { columns: [{ column: 'c', pointer: '/c' }] }, 'column_missing'],
     ['two columns of one name', 'a,a\n', {}, 'column_duplicate'],
     ['a name that would not be a member', '__proto__\nx\n', {}, 'layout_unknown'],
-  ])('%s refuses the source', async (_, text, options, code) => {
+  ])('refuses a source with %s', async (_, text, options, code) => {
     await expect(read('csv', text, options)).rejects.toMatchObject({ code })
   })
 
-  test('white space around a text is the type’s, unless it is to be dropped', async () => {
+  test('keeps white space around a text for the type to trim, unless an option drops it', async () => {
     expect((await read('csv', 'a\n x \n')).entries).toEqual([{ a: ' x ' }])
     expect((await read('csv', 'a\n x \n', { trim: true })).entries).toEqual([{ a: 'x' }])
     const columns = [{ column: 'a', pointer: '/a', kind: 'integer', null_values: ['-'] }]
     expect((await read('csv', 'a\n 5 \n - \n', { columns })).entries).toEqual([{ a: 5 }, {}])
   })
 
-  test('tsv differs in its delimiter', async () => {
+  test('tsv reads tab-separated text', async () => {
     expect((await read('tsv', '"a"\tb\n" 1"\t2,3\n')).entries).toEqual([{ a: ' 1', b: '2,3' }])
   })
 })
 
 describe('json and ndjson', () => {
-  test('records with their place', async () => {
+  test('reads records with their location', async () => {
     const { read: entries } = await read('json', '{"data":[{"a":1},\n{"a":2}]}', { pointer: '/data' })
     expect(entries).toEqual([
       { entry: { a: 1 }, at: { row: 1, line: 1, path: '/data/0' } },
@@ -128,7 +128,7 @@ describe('json and ndjson', () => {
     ])
   })
 
-  test('plain values and members of an object, when told how', async () => {
+  test('reads plain values and members of an object as the options say', async () => {
     expect((await read('json', '["x"]', { scalar_member: 'address' })).entries).toEqual([{ address: 'x' }])
     expect((await read('json', '{"31-33":{"t":1}}', { key_member: 'code' })).entries).toEqual([{ code: '31-33', t: 1 }])
     expect((await read('json', '["x",[1]]')).rejects.map(({ code }) => code)).toEqual([
@@ -138,7 +138,7 @@ describe('json and ndjson', () => {
     expect((await read('json', '{"31-33":{"t":1}}')).rejects).toHaveLength(1)
   })
 
-  test('members are moved, and texts read as what they are said to be', async () => {
+  test('moves members and converts texts as the mapping says', async () => {
     const members = [
       { from: '/id', pointer: '/key', required: true },
       { from: '/v/n', pointer: '/n', kind: 'integer' },
@@ -154,7 +154,7 @@ describe('json and ndjson', () => {
     ])
   })
 
-  test('a broken or repeated line is rejected with its number', async () => {
+  test('rejects an invalid or repeated line with its number', async () => {
     const { entries, rejects } = await read('ndjson', '{"a":1}\n{"a":}\n{"a":1,"a":2}\n[1]\n{"a":3}\n')
     expect(entries).toEqual([{ a: 1 }, { a: 3 }])
     expect(rejects.map(({ code, at }) => [code, at.line])).toEqual([
@@ -169,7 +169,7 @@ describe('json and ndjson', () => {
 describe('xlsx', () => {
   const book = (rows: (string | number | null)[][]) => collectBytes(writeXlsx(rows, 'Data'))
 
-  test('a header, rows and their numbers', async () => {
+  test('reads a header and rows with their numbers', async () => {
     const bytes = await book([['Title'], [], ['code', 'score', null], ['NA', 4.5], ['NO']])
     const columns = [
       { column: 'code', pointer: '/code' },
@@ -182,12 +182,12 @@ describe('xlsx', () => {
     ])
   })
 
-  test('text beyond the last column is rejected', async () => {
+  test('rejects text beyond the last column', async () => {
     const { rejects } = await read('xlsx', await book([['a'], ['1', '2']]))
     expect(rejects).toMatchObject([{ code: 'column_extra', at: { line: 2, sheet: 'Data', column: '2' } }])
   })
 
-  test('without a header', async () => {
+  test('reads a sheet without a header', async () => {
     expect((await read('xlsx', await book([['x', 1]]), { header: false })).entries).toEqual([{ '1': 'x', '2': '1' }])
   })
 })

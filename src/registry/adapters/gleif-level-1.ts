@@ -1,20 +1,20 @@
-/** GLEIF level 1, "who is who": LEI records in the Common Data File format 3.1, CSV or XML. Read record by record; none is held. */
+/** GLEIF level 1, "who is who": LEI records in the Common Data File format 3.1, CSV or XML. Streams records. */
 import { closed } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import {
+  expandPaths,
+  findNodes,
   type GleifLayout,
   type GleifOptions,
+  getText,
+  getTexts,
   gleifMedia,
   gleifOptions,
-  knownPaths,
   type Node,
-  nodesAt,
   readGleif,
-  textAt,
-  textsAt,
 } from './gleif-tree.ts'
 import { LeiChecks } from './lei-checks.ts'
-import { BatchBuilder } from './pending.ts'
 
 const addressPaths = {
   type: 'type',
@@ -27,13 +27,13 @@ const addressPaths = {
   country: 'Country',
   postal_code: 'PostalCode',
 } as const
-const authorityPaths = (kind: 'Registration' | 'Validation') => ({
+const buildAuthorityPaths = (kind: 'Registration' | 'Validation') => ({
   id: `${kind}AuthorityID`,
   other: `Other${kind}AuthorityID`,
   entity_id: `${kind}AuthorityEntityID`,
 })
-const registerPaths = authorityPaths('Registration')
-const validatorPaths = authorityPaths('Validation')
+const registerPaths = buildAuthorityPaths('Registration')
+const validatorPaths = buildAuthorityPaths('Validation')
 const namePaths = { type: 'type', language: 'xmllang' } as const
 const fieldPaths = { path: 'field_xpath' } as const
 const eventPaths = {
@@ -93,7 +93,7 @@ const OTHER_ADDRESSES = [
 const EVENT = 'Entity.LegalEntityEvents.LegalEntityEvent'
 const VALIDATED = 'Registration.OtherValidationAuthorities.OtherValidationAuthority'
 
-const under = (path: string, names: Readonly<Record<string, string | readonly string[]>>) =>
+const prefixPaths = (path: string, names: Readonly<Record<string, string | readonly string[]>>) =>
   Object.values(names)
     .flat()
     .map((name) => `${path}.${name}`)
@@ -104,66 +104,71 @@ const layout: GleifLayout = {
   record_path: 'LEIData/LEIRecords/LEIRecord',
   header_path: 'LEIData/LEIHeader',
   needed: ['LEI', 'Entity.LegalName', 'Entity.EntityStatus', 'Registration.RegistrationStatus'],
-  known: knownPaths([
+  known: expandPaths([
     ...Object.values(recordPaths),
     ...OTHER_NAMES.flatMap((path) => [`${path}.type`, `${path}.xmllang`]),
-    ...addresses.flatMap((path) => [...under(path, addressPaths), ...addressLines.map((line) => `${path}.${line}`)]),
-    ...under('Entity.RegistrationAuthority', registerPaths),
-    ...under('Entity.AssociatedEntity', associatedPaths),
-    ...under('Entity.SuccessorEntity', successorPaths),
-    ...under(EVENT, eventPaths),
+    ...addresses.flatMap((path) => [
+      ...prefixPaths(path, addressPaths),
+      ...addressLines.map((line) => `${path}.${line}`),
+    ]),
+    ...prefixPaths('Entity.RegistrationAuthority', registerPaths),
+    ...prefixPaths('Entity.AssociatedEntity', associatedPaths),
+    ...prefixPaths('Entity.SuccessorEntity', successorPaths),
+    ...prefixPaths(EVENT, eventPaths),
     ...[`${EVENT}.AffectedFields.AffectedField.field_xpath`, `${EVENT}.AffectedFields.field_xpath`],
-    ...under('Registration.ValidationAuthority', validatorPaths),
-    ...under(VALIDATED, validatorPaths),
+    ...prefixPaths('Registration.ValidationAuthority', validatorPaths),
+    ...prefixPaths(VALIDATED, validatorPaths),
   ]),
 }
 
-function addressOf(node: Node): Entry {
-  const lines = addressLines.flatMap((name) => nodesAt(node, name)).flatMap(({ text }) => text ?? [])
-  return { ...textsAt(node, addressPaths), lines }
+function toAddress(node: Node): Entry {
+  const lines = addressLines.flatMap((name) => findNodes(node, name)).flatMap(({ text }) => text ?? [])
+  return { ...getTexts(node, addressPaths), lines }
 }
 
-/** A member that is only there when something is known. */
-const oneAt = (record: Node, member: string, path: string, read: (node: Node) => Entry): Entry => {
-  const [node] = nodesAt(record, path)
+/** A member that is present only when it has a value. */
+const readOne = (record: Node, member: string, path: string, read: (node: Node) => Entry): Entry => {
+  const [node] = findNodes(record, path)
   return node ? { [member]: read(node) } : {}
 }
-const allAt = (record: Node, paths: readonly string[], read: (node: Node) => Entry): Entry[] =>
-  paths.flatMap((path) => nodesAt(record, path)).map(read)
+const readAll = (record: Node, paths: readonly string[], read: (node: Node) => Entry): Entry[] =>
+  paths.flatMap((path) => findNodes(record, path)).map(read)
 
 /** In XML the fields are elements of one list, in CSV the list itself is numbered. */
-function eventOf(node: Node): Entry {
-  const lists = nodesAt(node, 'AffectedFields')
+function toEvent(node: Node): Entry {
+  const lists = findNodes(node, 'AffectedFields')
   const fields = lists.flatMap((list) => {
-    const own = textsAt(list, fieldPaths)
-    const named = nodesAt(list, 'AffectedField').map((field) => ({
+    const own = getTexts(list, fieldPaths)
+    const named = findNodes(list, 'AffectedField').map((field) => ({
       ...(field.text !== undefined && { field: field.text }),
       ...own,
-      ...textsAt(field, fieldPaths),
+      ...getTexts(field, fieldPaths),
     }))
     return named.length > 0 || Object.keys(own).length === 0 ? named : [own]
   })
-  return { ...textsAt(node, eventPaths), affected_fields: fields }
+  return { ...getTexts(node, eventPaths), affected_fields: fields }
 }
 
-function recordOf(node: Node): Entry {
-  const names = allAt(node, OTHER_NAMES, (name) => ({
+function toRecord(node: Node): Entry {
+  const names = readAll(node, OTHER_NAMES, (name) => ({
     ...(name.text !== undefined && { name: name.text }),
-    ...textsAt(name, namePaths),
+    ...getTexts(name, namePaths),
   }))
   return {
-    ...textsAt(node, recordPaths),
-    // A language or type without a name says nothing.
+    ...getTexts(node, recordPaths),
+    // A language or type without a name has no meaning.
     other_names: names.filter((name) => 'name' in name),
-    ...oneAt(node, 'legal_address', 'Entity.LegalAddress', addressOf),
-    ...oneAt(node, 'headquarters_address', 'Entity.HeadquartersAddress', addressOf),
-    other_addresses: allAt(node, OTHER_ADDRESSES, addressOf),
-    ...oneAt(node, 'registration_authority', 'Entity.RegistrationAuthority', (one) => textsAt(one, registerPaths)),
-    ...oneAt(node, 'associated_entity', 'Entity.AssociatedEntity', (one) => textsAt(one, associatedPaths)),
-    successors: allAt(node, ['Entity.SuccessorEntity'], (one) => textsAt(one, successorPaths)),
-    events: allAt(node, [EVENT], eventOf),
-    ...oneAt(node, 'validation_authority', 'Registration.ValidationAuthority', (one) => textsAt(one, validatorPaths)),
-    other_validation_authorities: allAt(node, [VALIDATED], (one) => textsAt(one, validatorPaths)),
+    ...readOne(node, 'legal_address', 'Entity.LegalAddress', toAddress),
+    ...readOne(node, 'headquarters_address', 'Entity.HeadquartersAddress', toAddress),
+    other_addresses: readAll(node, OTHER_ADDRESSES, toAddress),
+    ...readOne(node, 'registration_authority', 'Entity.RegistrationAuthority', (one) => getTexts(one, registerPaths)),
+    ...readOne(node, 'associated_entity', 'Entity.AssociatedEntity', (one) => getTexts(one, associatedPaths)),
+    successors: readAll(node, ['Entity.SuccessorEntity'], (one) => getTexts(one, successorPaths)),
+    events: readAll(node, [EVENT], toEvent),
+    ...readOne(node, 'validation_authority', 'Registration.ValidationAuthority', (one) =>
+      getTexts(one, validatorPaths),
+    ),
+    other_validation_authorities: readAll(node, [VALIDATED], (one) => getTexts(one, validatorPaths)),
   }
 }
 
@@ -172,18 +177,18 @@ async function* read(source: Source, options: GleifOptions): AsyncGenerator<Batc
   const checks = new LeiChecks(out)
   for await (const records of readGleif(source, layout, options, out)) {
     for (const { node, at } of records) {
-      const lei = textAt(node, 'LEI')
+      const lei = getText(node, 'LEI')
       if (checks.isKey(lei, 'LEI', '/lei', at)) {
-        checks.look(textAt(node, 'Registration.ManagingLOU'), at)
-        checks.look(textAt(node, 'Entity.AssociatedEntity.AssociatedLEI'), at)
-        for (const one of nodesAt(node, 'Entity.SuccessorEntity.SuccessorLEI')) checks.look(one.text, at)
-        out.add(recordOf(node), at)
+        checks.look(getText(node, 'Registration.ManagingLOU'), at)
+        checks.look(getText(node, 'Entity.AssociatedEntity.AssociatedLEI'), at)
+        for (const one of findNodes(node, 'Entity.SuccessorEntity.SuccessorLEI')) checks.look(one.text, at)
+        out.add(toRecord(node), at)
       }
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   }
   checks.conclude()
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 const header = [

@@ -1,20 +1,20 @@
-/** GLEIF level 2, "who owns whom": relationship records in the format RR-CDF 2.1, CSV or XML. Read record by record; none is held. */
+/** GLEIF level 2, "who owns whom": relationship records in the format RR-CDF 2.1, CSV or XML. Streams records. */
 import { closed } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import {
+  expandPaths,
+  findNodes,
   type GleifLayout,
   type GleifOptions,
+  getText,
+  getTexts,
   gleifMedia,
   gleifOptions,
-  knownPaths,
   type Node,
-  nodesAt,
   readGleif,
-  textAt,
-  textsAt,
 } from './gleif-tree.ts'
 import { LeiChecks } from './lei-checks.ts'
-import { BatchBuilder } from './pending.ts'
 
 const START = 'Relationship.StartNode'
 const END = 'Relationship.EndNode'
@@ -34,7 +34,7 @@ const recordPaths = {
   validation_reference: 'Registration.ValidationReference',
 } as const
 
-/** Where a list stands in CSV and in XML, and its members under either name. */
+/** The path of a list in CSV and in XML, and the names of its members in both. */
 const lists = {
   periods: {
     at: ['Relationship.Period', 'Relationship.RelationshipPeriods.RelationshipPeriod'],
@@ -54,7 +54,7 @@ const layout: GleifLayout = {
   record_path: 'RelationshipData/RelationshipRecords/RelationshipRecord',
   header_path: 'RelationshipData/Header',
   needed: [recordPaths.start, recordPaths.end, recordPaths.type, recordPaths.status],
-  known: knownPaths([
+  known: expandPaths([
     ...Object.values(recordPaths),
     ...[`${START}.NodeIDType`, `${END}.NodeIDType`],
     ...Object.values(lists).flatMap(({ at, paths }) =>
@@ -69,29 +69,29 @@ const layout: GleifLayout = {
 
 const LEI = 'LEI'
 
-function recordOf(node: Node): Entry {
-  const entry: Entry = textsAt(node, recordPaths)
+function toRecord(node: Node): Entry {
+  const entry: Entry = getTexts(node, recordPaths)
   for (const [member, path] of [
     ['start_type', START],
     ['end_type', END],
   ] as const) {
-    const type = textAt(node, `${path}.NodeIDType`)
+    const type = getText(node, `${path}.NodeIDType`)
     if (type !== undefined && type !== LEI) entry[member] = type
   }
   for (const [member, { at, paths }] of Object.entries(lists)) {
-    entry[member] = at.flatMap((path) => nodesAt(node, path)).map((one) => textsAt(one, paths))
+    entry[member] = at.flatMap((path) => findNodes(node, path)).map((one) => getTexts(one, paths))
   }
   return entry
 }
 
 /** Whether both ends are identified; the record is rejected otherwise. */
 function hasEnds(node: Node, checks: LeiChecks, at: SourceLocation): boolean {
-  const isRight = (path: string, pointer: string) => {
-    const id = textAt(node, `${path}.NodeID`)
-    const isLei = (textAt(node, `${path}.NodeIDType`) ?? LEI) === LEI
+  const isValid = (path: string, pointer: string) => {
+    const id = getText(node, `${path}.NodeID`)
+    const isLei = (getText(node, `${path}.NodeIDType`) ?? LEI) === LEI
     return (id !== undefined && !isLei) || checks.isKey(id, `${path}.NodeID`, pointer, at)
   }
-  const [start, end] = [isRight(START, '/start'), isRight(END, '/end')]
+  const [start, end] = [isValid(START, '/start'), isValid(END, '/end')]
   return start && end
 }
 
@@ -101,14 +101,14 @@ async function* read(source: Source, options: GleifOptions): AsyncGenerator<Batc
   for await (const records of readGleif(source, layout, options, out)) {
     for (const { node, at } of records) {
       if (hasEnds(node, checks, at)) {
-        checks.look(textAt(node, recordPaths.managing_lou), at)
-        out.add(recordOf(node), at)
+        checks.look(getText(node, recordPaths.managing_lou), at)
+        out.add(toRecord(node), at)
       }
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   }
   checks.conclude()
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 const header = [

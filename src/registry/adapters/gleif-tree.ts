@@ -1,6 +1,6 @@
 /**
  * GLEIF publishes the same records as XML and as CSV whose headers are paths into it (Entity.LegalName.xmllang,
- * Entity.OtherAddresses.OtherAddress.1.City). Both become one tree, without what is empty, so that a record is read in one way.
+ * Entity.OtherAddresses.OtherAddress.1.City). Both are read into the same tree without empty values.
  */
 import { integer, Type } from '#kernel/schema.ts'
 import type { Source, SourceLocation } from '../adapter.ts'
@@ -8,7 +8,7 @@ import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
 import { DETECTION_BYTES, detectFormat } from '../formats/format-detection.ts'
 import { getChildText, readXml, type XmlElement } from '../formats/xml.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import { detectedEncodingOption, noteEncoding, readDetected } from './source-text.ts'
 import { readTable } from './table.ts'
 
@@ -33,13 +33,13 @@ export interface Node {
   readonly members: Map<string, Node[]>
 }
 
-/** Which records a file has, and what their paths may be. */
+/** The records of a file, and the paths they may have. */
 export interface GleifLayout {
-  /** Elements from the root to a record, and the header that says how many there are. */
+  /** Elements from the root to a record, and the header that states their number. */
   readonly record_path: string
   readonly header_path: string
   readonly needed: readonly string[]
-  /** Names from the record down, divided by dots, without numbers. */
+  /** Names from the record down, separated by dots, without numbers. */
   readonly known: ReadonlySet<string>
 }
 
@@ -48,9 +48,9 @@ export interface GleifRecord {
   readonly at: SourceLocation
 }
 
-const newNode = (): Node => ({ text: undefined, members: new Map() })
+const createNode = (): Node => ({ text: undefined, members: new Map() })
 
-/** Records in groups; nothing but one group is held. */
+/** Yields records in groups, and holds one group at a time. */
 export async function* readGleif(
   source: Source,
   layout: GleifLayout,
@@ -60,7 +60,7 @@ export async function* readGleif(
   const { head, bytes, close } = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_BYTES), DETECTION_BYTES)
   try {
     const isXml = detectFormat(head.subarray(0, DETECTION_BYTES))?.family === 'xml'
-    yield* isXml ? fromXml(bytes, layout, options, out) : fromCsv(bytes, layout, options, out)
+    yield* isXml ? readXmlRecords(bytes, layout, options, out) : readCsvRecords(bytes, layout, options, out)
   } finally {
     await close()
   }
@@ -71,7 +71,7 @@ interface Step {
   readonly index: number
 }
 
-function stepsOf(column: string): Step[] {
+function toSteps(column: string): Step[] {
   const steps: Step[] = []
   for (const part of column.split('.')) {
     const last = steps.at(-1)
@@ -89,14 +89,14 @@ function putText(root: Node, steps: readonly Step[], text: string): void {
       list = []
       node.members.set(name, list)
     }
-    // Numbers of blank ones are passed over.
-    while (list.length <= index) list.push(newNode())
+    // The numbers of blank ones are skipped.
+    while (list.length <= index) list.push(createNode())
     node = list[index] as Node
   }
   node.text = text
 }
 
-async function* fromCsv(source: Source, layout: GleifLayout, options: GleifOptions, out: BatchBuilder) {
+async function* readCsvRecords(source: Source, layout: GleifLayout, options: GleifOptions, out: BatchBuilder) {
   let columns: readonly (readonly Step[])[] = []
   const begin = (header: readonly string[]) => {
     const missing = layout.needed.filter((name) => !header.includes(name))
@@ -104,7 +104,7 @@ async function* fromCsv(source: Source, layout: GleifLayout, options: GleifOptio
       const names = missing.map((name) => `"${name}"`).join(', ')
       refuseSource('layout_unknown', `The columns ${names} are missing: this is another file, or another layout of it.`)
     }
-    columns = header.map(stepsOf)
+    columns = header.map(toSteps)
     const unread = new UnreadPaths(layout.known)
     for (const steps of columns) unread.check(steps.map(({ name }) => name).join('.'))
     unread.report('columns', out)
@@ -112,7 +112,7 @@ async function* fromCsv(source: Source, layout: GleifLayout, options: GleifOptio
   const settings = { encoding: options.encoding, max_expanded_bytes: options.max_expanded_bytes ?? MAX_BYTES }
   for await (const rows of readTable(readDetected(source, settings, out), { header: true }, out, begin)) {
     yield rows.map(({ fields, at }) => {
-      const node = newNode()
+      const node = createNode()
       for (let index = 0; index < fields.length; index++) {
         const cell = fields[index] as string
         const text = cell === '' ? cell : cell.trim()
@@ -123,7 +123,7 @@ async function* fromCsv(source: Source, layout: GleifLayout, options: GleifOptio
   }
 }
 
-async function* fromXml(source: Source, layout: GleifLayout, options: GleifOptions, out: BatchBuilder) {
+async function* readXmlRecords(source: Source, layout: GleifLayout, options: GleifOptions, out: BatchBuilder) {
   const unread = new UnreadPaths(layout.known)
   let announced: string | undefined
   let row = 0
@@ -132,7 +132,7 @@ async function* fromXml(source: Source, layout: GleifLayout, options: GleifOptio
     const records: GleifRecord[] = []
     for (const { path, element, line } of found) {
       if (path === layout.record_path) {
-        records.push({ node: nodeOf(element, '', unread), at: { row: ++row, line, path } })
+        records.push({ node: toNode(element, '', unread), at: { row: ++row, line, path } })
         continue
       }
       announced = getChildText(element, 'RecordCount')
@@ -144,12 +144,12 @@ async function* fromXml(source: Source, layout: GleifLayout, options: GleifOptio
   unread.report('elements', out)
   if (announced !== undefined && Number(announced) !== row) {
     const message = `The file announces ${announced} records and has ${row}.`
-    out.doubt('count_differs', message, Math.abs(Number(announced) - row) || 1)
+    out.warnIncomplete('count_differs', message, Math.abs(Number(announced) - row) || 1)
   }
 }
 
-function nodeOf(element: XmlElement, path: string, unread: UnreadPaths): Node {
-  const node = newNode()
+function toNode(element: XmlElement, path: string, unread: UnreadPaths): Node {
+  const node = createNode()
   if (element.text !== '') node.text = element.text
   const into = (name: string, make: (path: string) => Node) => {
     const inner = path === '' ? name : `${path}.${name}`
@@ -161,11 +161,11 @@ function nodeOf(element: XmlElement, path: string, unread: UnreadPaths): Node {
     if (name.startsWith('xmlns') || value === '') continue
     into(name === 'lang' || name === 'xml:lang' ? 'xmllang' : name, () => ({ text: value, members: new Map() }))
   }
-  for (const child of element.children) into(child.name, (inner) => nodeOf(child, inner, unread))
+  for (const child of element.children) into(child.name, (inner) => toNode(child, inner, unread))
   return node
 }
 
-/** Paths nobody knows, each once. */
+/** Collects unknown paths, each once. */
 class UnreadPaths {
   private readonly known: ReadonlySet<string>
   private readonly found = new Set<string>()
@@ -189,8 +189,8 @@ class UnreadPaths {
   }
 }
 
-/** Every path above the given ones is known too. */
-export function knownPaths(paths: readonly string[]): Set<string> {
+/** The given paths and every path above them. */
+export function expandPaths(paths: readonly string[]): Set<string> {
   const known = new Set<string>()
   for (const path of paths) {
     const steps = path.split('.')
@@ -201,7 +201,7 @@ export function knownPaths(paths: readonly string[]): Set<string> {
 
 const split_paths = new Map<string, readonly string[]>()
 
-/** Paths are written in the code: there are few, and each is divided once. */
+/** Splits a path once: paths are constants of the code, so there are few. */
 function splitPath(path: string): readonly string[] {
   let steps = split_paths.get(path)
   if (steps === undefined) {
@@ -211,8 +211,8 @@ function splitPath(path: string): readonly string[] {
   return steps
 }
 
-/** Nodes at a path, through all that repeat. */
-export function nodesAt(node: Node, path: string): Node[] {
+/** Nodes at a path, including every repeated element. */
+export function findNodes(node: Node, path: string): Node[] {
   const found: Node[] = []
   collect(node, splitPath(path), 0, found)
   return found
@@ -228,20 +228,20 @@ function collect(node: Node, steps: readonly string[], at: number, found: Node[]
 }
 
 /** The first text at the first path that has one. */
-export function textAt(node: Node, ...paths: readonly string[]): string | undefined {
+export function getText(node: Node, ...paths: readonly string[]): string | undefined {
   for (const path of paths) {
-    const text = firstText(node, splitPath(path), 0)
+    const text = getFirstText(node, splitPath(path), 0)
     if (text !== undefined) return text
   }
   return undefined
 }
 
-function firstText(node: Node, steps: readonly string[], at: number): string | undefined {
+function getFirstText(node: Node, steps: readonly string[], at: number): string | undefined {
   if (at === steps.length) return node.text
   const inner = node.members.get(steps[at] as string)
   if (inner === undefined) return undefined
   for (const one of inner) {
-    const text = firstText(one, steps, at + 1)
+    const text = getFirstText(one, steps, at + 1)
     if (text !== undefined) return text
   }
   return undefined
@@ -251,7 +251,7 @@ type Paths = Readonly<Record<string, string | readonly string[]>>
 const listed_paths = new WeakMap<Paths, readonly (readonly [member: string, paths: readonly string[]])[]>()
 
 /** The texts at the paths, by member; without those that are empty. */
-export function textsAt(node: Node, paths: Paths): Record<string, string> {
+export function getTexts(node: Node, paths: Paths): Record<string, string> {
   let listed = listed_paths.get(paths)
   if (listed === undefined) {
     listed = Object.entries(paths).map(([member, path]) => [member, [path].flat()] as const)
@@ -259,7 +259,7 @@ export function textsAt(node: Node, paths: Paths): Record<string, string> {
   }
   const texts: Record<string, string> = {}
   for (const [member, some] of listed) {
-    const text = textAt(node, ...some)
+    const text = getText(node, ...some)
     if (text !== undefined) texts[member] = text
   }
   return texts

@@ -1,13 +1,13 @@
 /**
- * What happens to each adapter's source when a part of it is missing, cut off or renamed. Every adapter is listed: one that is not
- * fails the first test. "guards" means that the text alone cannot tell, so that the guards of the list have to.
+ * The result of each adapter when a part of its source is missing, truncated or renamed. Every adapter is listed: a new one fails
+ * the first test. "guards" means that the file itself does not show the loss, so that only the guards of the list notice it.
  */
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { SourceFault } from '../adapter.ts'
 import { adapters } from './index.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 function zipOf(files: Readonly<Record<string, Uint8Array | string>>): Promise<Buffer> {
   const zip = new yazl.ZipFile()
@@ -30,7 +30,7 @@ const singleOutcome = async (...reading: Parameters<typeof outcomeOf>) => {
 /** By adapter: cut after a whole line, and in the middle of the last one. */
 const single: Readonly<Record<string, readonly [at_line_end: string, mid_line: string]>> = {
   'country-scores': ['guards', 'refused'],
-  // The cut falls into the last column: the row looks whole.
+  // The cut is inside the last column: the row looks complete.
   csv: ['guards', 'guards'],
   'eu-consolidated-csv': ['guards', 'refused'],
   'eu-consolidated-xml': ['refused', 'refused'],
@@ -54,7 +54,7 @@ const single: Readonly<Record<string, readonly [at_line_end: string, mid_line: s
   'us-bis-dpl': ['guards', 'refused'],
   'ofac-consolidated-advanced-xml': ['refused', 'refused'],
   'ofac-sdn-advanced-xml': ['refused', 'refused'],
-  // What is left refers to a line that was cut off, or has lost what referred to it.
+  // A remaining line refers to a missing line, or a line is no longer referred to.
   'opensanctions-ftm': ['guards', 'refused'],
   'us-csl-csv': ['guards', 'refused'],
   'us-csl-json': ['refused', 'refused'],
@@ -97,12 +97,15 @@ describe.each(Object.keys(single))('%s, one file', (key) => {
     expect(await singleOutcome(key, cut, options)).toBe(single[key]?.[1])
   })
 
-  test.skipIf(key === 'xlsx')('in a zip under any name; with another file beside it the zip is refused', async () => {
-    const renamed = await zipOf({ 'folder/list (1).data': bytes })
-    expect((await readWithAdapter(key, toSource(renamed), options)).entries).not.toEqual([])
-    const beside = await zipOf({ 'list.csv': bytes, 'readme.txt': 'not a list' })
-    expect(await outcomeOf(key, beside, options)).toBe('archive_members')
-  })
+  test.skipIf(key === 'xlsx')(
+    'is read from a zip under any name, and refused when the zip holds another file too',
+    async () => {
+      const renamed = await zipOf({ 'folder/list (1).data': bytes })
+      expect((await readWithAdapter(key, toSource(renamed), options)).entries).not.toEqual([])
+      const beside = await zipOf({ 'list.csv': bytes, 'readme.txt': 'not a list' })
+      expect(await outcomeOf(key, beside, options)).toBe('archive_members')
+    },
+  )
 })
 
 describe.each(Object.keys(sets))('%s, a set of files', (key) => {
@@ -117,7 +120,7 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     )
   const without = (name: string) => Object.fromEntries(Object.entries(set).filter(([other]) => other !== name))
 
-  test('is read whole, and each file is reported with its encoding', async () => {
+  test('is read completely, and each file is reported with its encoding', async () => {
     const { entries, rejects, warnings, files } = await readWithAdapter(key, toSource(await zipOf(set)))
     expect([entries.length, rejects, warnings]).toEqual([2, [], []])
     expect(entries[0]).toMatchObject({ names: [{}, { name: 'DOE, Joe' }], addresses: [{ city: 'Oran' }] })
@@ -134,7 +137,7 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     const allowed = await readWithAdapter(key, toSource(await zipOf(without(name))), { absent_files })
     expect(allowed.entries).toHaveLength(2)
     expect(allowed.files).toContainEqual({ file: name, state: 'absent' })
-    // Said to be absent and there: one of the two is a mistake.
+    // Declared absent and present: one of the two is a mistake.
     expect(await refusal(set, { absent_files })).toMatchObject({ code: 'archive_members', at: { file: name } })
   })
 
@@ -155,7 +158,7 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     const [first] = (set[name] as string).split('\r\n')
     const cut = { ...set, [name]: `${first}\r\n` }
     expect(await refusal(cut)).toMatchObject({ code: 'truncated', at: { file: name, line: 2 } })
-    // Said to be complete without its mark, it is read, and what is left over of the other files is counted.
+    // Declared complete without its end mark, it is read, and orphan rows of the other files are counted.
     const { warnings } = await readWithAdapter(key, toSource(await zipOf(cut)), {
       files_without_end_mark: [stemOf(name)],
     })
@@ -178,7 +181,7 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     expect(await outcomeOf(key, bytes)).toBe('rejected')
   })
 
-  test('files that belong to no set are reported', async () => {
+  test('reports files that belong to no set', async () => {
     const { files, warnings } = await readWithAdapter(
       key,
       toSource(await zipOf({ ...set, 'spec.txt': 'x', 'sdn.ff': 'x' })),
@@ -187,7 +190,7 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     expect(warnings).toMatchObject([{ code: 'files_unread', at: { file: 'spec.txt' } }])
   })
 
-  test('the parties alone are read only when the other files are said to be absent', async () => {
+  test('reads the parties alone only when the other files are declared absent', async () => {
     const alone = Buffer.from(set[parties] as string)
     await expect(readWithAdapter(key, toSource(alone))).rejects.toMatchObject({ code: 'archive_members' })
     const absent_files = names.slice(1).map(stemOf)
@@ -198,7 +201,7 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     expect((await readWithAdapter(key, toSource(alone), { absent_files })).entries).toHaveLength(2)
   })
 
-  test('the other list is refused, by its names and by its programmes', async () => {
+  test('refuses the other list by its names and by its programmes', async () => {
     const [, other] = Object.entries(sets).find(([one]) => one !== key) as [string, Readonly<Record<string, string>>]
     expect(await refusal(other)).toMatchObject({ code: 'layout_unknown', at: { file: Object.keys(other)[0] } })
     const disguised = Object.fromEntries(Object.values(other).map((content, index) => [names[index], content]))
@@ -239,11 +242,11 @@ describe('a section of OFAC in advanced XML', () => {
     await expect(readText(renamed)).rejects.toMatchObject(refused)
   })
 
-  test.each(optional)('%s said to be absent', async (section) => {
+  test.each(optional)('%s declared absent', async (section) => {
     const options = { absent_sections: [section] }
     const { entries, warnings } = await readText(without(section), options)
     expect(entries).toHaveLength(1)
-    // The address leads nowhere without its location.
+    // The address refers to a missing location.
     expect(warnings.map(({ code }) => code)).toEqual(section === 'Locations' ? ['rows_orphaned'] : [])
     await expect(readText(text, options)).rejects.toMatchObject({ code: 'layout_unknown' })
   })
@@ -255,7 +258,7 @@ describe('a section of OFAC in advanced XML', () => {
     await expect(readText(late)).rejects.toMatchObject({ code: 'layout_unknown', at: { line } })
   })
 
-  test('a set of reference values missing: what refers to it is counted', async () => {
+  test('counts references to a missing set of reference values', async () => {
     const cut = text.replace(/<CountryValues>.*<\/CountryValues>/, '')
     const line = cut.slice(0, cut.indexOf('<Location ')).split('\n').length
     const { warnings } = await readText(cut)
@@ -298,10 +301,10 @@ describe('a column of the Consolidated Screening List', () => {
 describe('OpenSanctions', () => {
   const lines = getAdapter('opensanctions-ftm').sample.text.trim().split('\n')
 
-  test.each([0, 1])('without line %i, what refers to it is counted', async (missing) => {
+  test.each([0, 1])('counts references to the missing line %i', async (missing) => {
     const content = `${lines.filter((_, index) => index !== missing).join('\n')}\n`
     const { warnings, entries } = await readWithAdapter('opensanctions-ftm', toSource(content))
-    // A party without a sanction may be one: the guards tell what it lost.
+    // A party without a sanction is valid: only the guards notice the loss.
     expect([entries.length, warnings.map(({ code }) => code)]).toEqual(missing ? [1, []] : [0, ['rows_orphaned']])
   })
 })

@@ -1,10 +1,10 @@
-/** Codes of a classification, held until all are known: only then can it be told that one belongs to a code that is not there. */
+/** Collects the codes of a classification, since missing parents are known only at the end of the source. */
 import type { Batch, Entry, SourceLocation } from '../adapter.ts'
 import { refuseSource } from '../formats/fault.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import type { IndustryCode } from './industry-code.ts'
-import type { BatchBuilder } from './pending.ts'
 
-/** Ten times the largest classification. */
+/** Ten times the size of the largest classification. */
 const MAX_CODES = 50_000
 
 type Code = { -readonly [K in keyof IndustryCode]: IndustryCode[K] }
@@ -22,7 +22,7 @@ export class IndustryList {
     this.codes.push({ entry: { index_items: [], cross_references: [], ...entry }, at })
   }
 
-  /** `parentOf` gives the code above where the list does not state it. */
+  /** `parentOf` returns the parent code when the list does not state it. */
   *finish(
     parentOf?: (code: string, all: ReadonlySet<string>) => string | undefined,
   ): Generator<Batch, void, undefined> {
@@ -33,19 +33,19 @@ export class IndustryList {
       const { entry } = code
       const parent = entry.parent ?? parentOf?.(entry.code, all)
       if (parent !== undefined) entry.parent = parent
-      // A list of one level only, such as all six-digit codes, has no codes above.
+      // A list of a single level, such as all six-digit codes, has no parents.
       if (parent !== undefined && !all.has(parent) && levels.has(entry.level - 1)) orphans.push(code)
     }
     const [first] = orphans
     if (first) {
       const example = `${first.entry.code} belongs to ${first.entry.parent}`
       const message = `${orphans.length} codes belong to a code that is not on the list (${example}).`
-      this.out.doubt('rows_orphaned', message, orphans.length, first.at)
+      this.out.warnIncomplete('rows_orphaned', message, orphans.length, first.at)
     }
     for (const { entry, at } of this.codes) {
       this.out.add(entry as unknown as Entry, at)
-      if (this.out.full) yield this.out.take()
+      if (this.out.isFull) yield this.out.take()
     }
-    yield* this.out.rest()
+    yield* this.out.takeRest()
   }
 }

@@ -1,14 +1,14 @@
 /**
  * The list of legal forms of ISO 20275 as GLEIF publishes it. It has a row for each language of a form, and one language may have
- * several names; the rows of a code are gathered. What they say of the form itself must agree.
+ * several names. The rows of a code are joined and must agree on the form itself.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { codeTableMedia, codeTableOptions, readCodeTable, reportUnreadColumns } from './code-table.ts'
 import { parseDate } from './dates.ts'
 import type { EntityLegalForm } from './entity-legal-form.ts'
-import { BatchBuilder } from './pending.ts'
 import { collapseSpaces } from './sanctioned-party.ts'
 import { Columns, type TableRow } from './table.ts'
 
@@ -36,7 +36,7 @@ const columnNames = {
 type Column = keyof typeof columnNames
 const known = Object.values(columnNames)
 
-/** Far more than there are. */
+/** Far above the published number. */
 const MAX_FORMS = 100_000
 
 type Form = { -readonly [K in keyof EntityLegalForm]: EntityLegalForm[K] }
@@ -47,7 +47,7 @@ interface Known {
 }
 
 const statuses: Readonly<Record<string, Form['status']>> = { ACTV: 'active', INAC: 'inactive' }
-/** What every row of a form repeats. */
+/** Members that are equal in every row of a form. */
 const repeated = ['country', 'country_name', 'jurisdiction', 'subdivision', 'created_on', 'status'] as const
 
 class Forms {
@@ -62,14 +62,14 @@ class Forms {
 
   begin(header: readonly string[]): void {
     this.columns = new Columns(header, [columnNames.code, columnNames.name, columnNames.status])
-    reportUnread(header, known, this.out)
+    reportUnreadColumns(header, known, this.out)
   }
 
   add({ fields, at }: TableRow): void {
     const field: Field = (name) => collapseSpaces(this.columns?.get(fields, columnNames[name])) || undefined
-    const fault = rowFault(field)
+    const fault = findRowFault(field)
     const code = field('code') as string
-    const row = { ...common(field), status: statuses[field('status') ?? ''] as Form['status'] }
+    const row = { ...getCommonMembers(field), status: statuses[field('status') ?? ''] as Form['status'] }
     const earlier = this.found.get(code)
     const other = earlier && repeated.find((name) => row[name] !== earlier.form[name])
     if (fault) this.refuse(fault, field, at)
@@ -91,14 +91,14 @@ class Forms {
     return begun
   }
 
-  /** What a row adds: a name, which two reserved codes have not, and how it was modified. */
+  /** Adds the name of a row, which two reserved codes do not have, and its modification. */
   private take({ form, seen }: Known, field: Field, fields: readonly string[]): void {
     const text = JSON.stringify(known.map((name) => this.columns?.get(fields, name)))
     if (seen.has(text)) this.repeated_rows++
     seen.add(text)
-    const name = nameOf(field)
+    const name = toName(field)
     if (name) form.names.push(name)
-    const modification = modificationOf(field)
+    const modification = toModification(field)
     if (modification) form.modifications.push(modification)
   }
 }
@@ -111,7 +111,7 @@ interface RowFault {
 
 const named = ['language', 'transliterated', 'abbreviations', 'transliterated_abbreviations'] as const
 
-function rowFault(field: Field): RowFault | undefined {
+function findRowFault(field: Field): RowFault | undefined {
   if (!field('code')) return { code: 'value_missing', column: 'code', message: 'The row has no ELF code.' }
   if (statuses[field('status') ?? ''] === undefined) {
     return { code: 'value_unreadable', column: 'status', message: 'The status is neither ACTV nor INAC.' }
@@ -130,13 +130,13 @@ function rowFault(field: Field): RowFault | undefined {
 
 type Field = (name: Column) => string | undefined
 
-const present = <T extends Record<string, string | undefined>>(values: T) =>
+const omitEmpty = <T extends Record<string, string | undefined>>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: string
   }
 
-const common = (field: Field) =>
-  present({
+const getCommonMembers = (field: Field) =>
+  omitEmpty({
     country: field('country'),
     country_name: field('country_name'),
     jurisdiction: field('jurisdiction'),
@@ -144,7 +144,7 @@ const common = (field: Field) =>
     created_on: field('created_on'),
   })
 
-const parts = (text: string | undefined): string[] => [
+const splitParts = (text: string | undefined): string[] => [
   ...new Set(
     (text ?? '')
       .split(';')
@@ -153,10 +153,10 @@ const parts = (text: string | undefined): string[] => [
   ),
 ]
 
-function nameOf(field: Field): Form['names'][number] | undefined {
+function toName(field: Field): Form['names'][number] | undefined {
   const name = field('name')
   if (name === undefined) return undefined
-  const { language, language_name, transliterated } = present({
+  const { language, language_name, transliterated } = omitEmpty({
     language: field('language'),
     language_name: field('language_name'),
     transliterated: field('transliterated'),
@@ -166,40 +166,37 @@ function nameOf(field: Field): Form['names'][number] | undefined {
     ...(language && { language }),
     ...(language_name && { language_name }),
     ...(transliterated && { transliterated }),
-    abbreviations: parts(field('abbreviations')),
-    transliterated_abbreviations: parts(field('transliterated_abbreviations')),
+    abbreviations: splitParts(field('abbreviations')),
+    transliterated_abbreviations: splitParts(field('transliterated_abbreviations')),
   }
 }
 
-function modificationOf(field: Field): Form['modifications'][number] | undefined {
-  const found = present({ what: field('what'), modified_on: field('modified_on'), reason: field('reason') })
+function toModification(field: Field): Form['modifications'][number] | undefined {
+  const found = omitEmpty({ what: field('what'), modified_on: field('modified_on'), reason: field('reason') })
   if (Object.keys(found).length === 0) return undefined
-  return { ...present({ language: field('language') }), ...found }
+  return { ...omitEmpty({ language: field('language') }), ...found }
 }
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
   const out = new BatchBuilder()
   const forms = new Forms(out)
-  yield* readCodeTable(
-    source,
-    options,
-    out,
-    (header) => forms.begin(header),
-    async function* (tables) {
+  yield* readCodeTable(source, options, out, {
+    begin: (header) => forms.begin(header),
+    use: async function* (tables) {
       for await (const rows of tables) {
         for (const row of rows) forms.add(row)
-        if (out.full) yield out.take()
+        if (out.isFull) yield out.take()
       }
     },
-  )
+  })
   if (forms.repeated_rows > 0) {
     out.warn('rows_repeated', `${forms.repeated_rows} rows are on the list more than once; they were joined.`)
   }
   for (const { form, at } of forms.found.values()) {
     out.add(form as unknown as Entry, at)
-    if (out.full) yield out.take()
+    if (out.isFull) yield out.take()
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 export const iso20275: Adapter = {

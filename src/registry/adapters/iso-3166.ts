@@ -1,12 +1,12 @@
 /**
  * ISO 3166-1 as the CSV tables in common use have it: the country-codes table with UN M49, or a plain one with alpha-2 and name.
- * A row without a code is a territory the standard does not know; it is passed over and said, not rejected.
+ * A row without a code is a territory outside the standard: it is skipped and reported, not rejected.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import type { Country } from './country.ts'
-import { BatchBuilder } from './pending.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable, type TableRow } from './table.ts'
 
@@ -37,10 +37,10 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
   for await (const rows of readTable(readDetected(source, options, out), { header: true }, out, begin)) {
     for (const row of rows) {
       readCountry(row, columns as Columns, out)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 function readCountry({ fields, at }: TableRow, columns: Columns, out: BatchBuilder): void {

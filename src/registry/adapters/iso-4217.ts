@@ -1,14 +1,14 @@
 /**
- * ISO 4217 as published in XML (list one and list three) and as the CSV table made of both. Rows say which entity uses or used
- * which currency; they are gathered by code. Entities without a currency are passed over and said.
+ * ISO 4217 as published in XML (list one and list three) and as the CSV table made of both. Rows state which entity uses or used
+ * which currency and are joined by code. Entities without a currency are skipped and reported.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
 import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
 import { getChildText, readXml } from '../formats/xml.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import type { Currency } from './currency.ts'
-import { BatchBuilder } from './pending.ts'
 import { collapseSpaces } from './sanctioned-party.ts'
 import { detectedEncodingOption, noteEncoding, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
@@ -32,20 +32,20 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
   try {
     const isXml = /^[\s\ufeff]*</.test(opened.head.toString('utf8'))
     const currencies = new Map<string, { currency: Currency; at: SourceLocation }>()
-    for await (const row of isXml ? xmlRows(opened.bytes, out) : csvRows(opened.bytes, options, out)) {
-      gather(row, currencies, out)
+    for await (const row of isXml ? readXmlRows(opened.bytes, out) : readCsvRows(opened.bytes, options, out)) {
+      joinRows(row, currencies, out)
     }
     for (const { currency, at } of currencies.values()) {
       out.add(currency as Entry, at)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   } finally {
     await opened.close()
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
-async function* csvRows(source: Source, options: Options, out: BatchBuilder): AsyncGenerator<Row, void, undefined> {
+async function* readCsvRows(source: Source, options: Options, out: BatchBuilder): AsyncGenerator<Row, void, undefined> {
   let columns: Columns | undefined
   const begin = (header: readonly string[]) => {
     columns = new Columns(header, ['Entity', 'Currency', 'AlphabeticCode'])
@@ -66,7 +66,7 @@ async function* csvRows(source: Source, options: Options, out: BatchBuilder): As
   }
 }
 
-async function* xmlRows(source: Source, out: BatchBuilder): AsyncGenerator<Row, void, undefined> {
+async function* readXmlRows(source: Source, out: BatchBuilder): AsyncGenerator<Row, void, undefined> {
   let row = 0
   for await (const records of readXml(source, ['ISO_4217/CcyTbl/CcyNtry', 'ISO_4217/HstrcCcyTbl/HstrcCcyNtry'], {
     onEncoding: noteEncoding(out),
@@ -85,10 +85,10 @@ async function* xmlRows(source: Source, out: BatchBuilder): AsyncGenerator<Row, 
   }
 }
 
-/** Ten times the codes three letters of one alphabet have in use. */
+/** Ten times the number of codes in use. */
 const MAX_CURRENCIES = 20_000
 
-function gather(
+function joinRows(
   row: Row,
   currencies: Map<string, { currency: Currency; at: SourceLocation }>,
   out: BatchBuilder,
@@ -112,7 +112,7 @@ function gather(
     currency.withdrawals.push({ entity, name, withdrawn: collapseSpaces(row.withdrawn) })
     return
   }
-  // The name in use outweighs the one a withdrawn row gave first.
+  // The current name replaces that of a withdrawn row.
   if (!currency.active) currency.name = name
   currency.active = true
   if (!currency.entities.includes(entity)) currency.entities.push(entity)

@@ -6,10 +6,10 @@ import { reject } from '../formats/fault.ts'
 import { readJsonItems } from '../formats/json.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { mapMembers } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'
 import { MemberMapping, mappingOptions, memberElements } from './mapping-options.ts'
-import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
 import { encodingOption, readPrescribed, textOptions } from './source-text.ts'
 
@@ -45,7 +45,7 @@ const DocumentOptions = closed({
 
 type Shared = Static<typeof LinesOptions>
 
-/** Parsed values on their way to entries. */
+/** Maps parsed values to entries. */
 class Records {
   private readonly out: BatchBuilder
   private readonly wrap: string | undefined
@@ -87,16 +87,16 @@ async function* readDocument(
   for await (const items of readJsonItems(readPrescribed(source, options, out), pointer)) {
     for (const { name, line, text: found, value } of items) {
       const at = { row: ++row, line, path: `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}` }
-      records.add(typeof name === 'string' ? named(value, name, key_member) : value, found, at)
-      if (out.full) yield out.take()
+      records.add(typeof name === 'string' ? addName(value, name, key_member) : value, found, at)
+      if (out.isFull) yield out.take()
     }
     if (records.isHolding) yield out.take()
   }
   yield* records.finish()
 }
 
-/** A record that is a member of an object, with its name. Without a place for the name it would be lost. */
-function named(value: unknown, name: string, key_member: string | undefined): unknown {
+/** Adds the name of a record that is a member of an object, in the member the options name. */
+function addName(value: unknown, name: string, key_member: string | undefined): unknown {
   if (value instanceof RecordFault) return value
   if (key_member === undefined) {
     const advice = 'Name the member their keys go into (key_member), or point to an array.'
@@ -121,7 +121,7 @@ async function* readLines(
     for (const { line, text: found, value } of lines) {
       const at = { row: ++row, line }
       records.add(value, found, at)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
     if (records.isHolding) yield out.take()
   }

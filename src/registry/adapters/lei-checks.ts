@@ -1,8 +1,8 @@
-/** Check digits of the LEIs of a file: a record without a right one is rejected, others that are wrong are counted. */
+/** Verifies the check digits of LEIs: a record with an invalid LEI is rejected, other invalid LEIs are counted. */
 import type { SourceLocation } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
-import { leiFault } from './lei.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
+import { findLeiFault } from './lei.ts'
 
 export class LeiChecks {
   private readonly out: BatchBuilder
@@ -13,9 +13,9 @@ export class LeiChecks {
     this.out = out
   }
 
-  /** Whether the identifier of a record is a right one; rejects the record otherwise. */
+  /** Whether the identifier of a record is valid; rejects the record otherwise. */
   isKey(lei: string | undefined, column: string, pointer: string, at: SourceLocation): boolean {
-    const fault = lei === undefined ? 'is empty' : leiFault(lei)
+    const fault = lei === undefined ? 'is empty' : findLeiFault(lei)
     if (fault === null) return true
     const code = lei === undefined ? 'value_missing' : 'value_unreadable'
     this.out.reject(reject(code, `"${column}" ${fault}.`, { ...at, column }, lei ?? null, pointer))
@@ -23,7 +23,7 @@ export class LeiChecks {
   }
 
   look(lei: string | undefined, at: SourceLocation): void {
-    if (lei === undefined || leiFault(lei) === null) return
+    if (lei === undefined || findLeiFault(lei) === null) return
     this.wrong++
     this.first ??= at
   }

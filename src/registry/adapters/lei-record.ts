@@ -1,4 +1,4 @@
-/** Who is who: the reference data of one legal entity identifier (level 1 of GLEIF). */
+/** The reference data of one legal entity identifier (GLEIF level 1, "who is who"). */
 import { closed, listOf, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 import { LEI_PATTERN } from './lei.ts'

@@ -1,4 +1,4 @@
-/** Who owns whom: one relationship between two legal entities (level 2 of GLEIF). */
+/** One relationship between two legal entities (GLEIF level 2, "who owns whom"). */
 import { closed, listOf, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 

@@ -3,10 +3,10 @@
 export const LEI_PATTERN = '^[A-Z0-9]{18}[0-9]{2}$'
 const SHAPE = new RegExp(LEI_PATTERN)
 
-/** Why a text is no LEI, as the end of a sentence; null when it is one. */
-export function leiFault(text: string): string | null {
+/** Why a text is not a LEI, as the end of a sentence; null when it is valid. */
+export function findLeiFault(text: string): string | null {
   if (!SHAPE.test(text)) return 'is not 18 letters or digits and two check digits'
-  // Letters count as 10 to 35; a remainder of the whole number is one of its parts, one after the other.
+  // Letters count as 10 to 35. The remainder is computed digit by digit, since the number is too long for a double.
   let remainder = 0
   for (const character of text) {
     const value = Number.parseInt(character, 36)

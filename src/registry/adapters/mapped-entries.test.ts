@@ -1,13 +1,13 @@
-/** Constants, defaults, splitting, elements and grouping: how a table or JSON of any make becomes entries of a type. */
+/** Constants, defaults, splitting, elements and grouping: how any table or JSON is mapped to entries of a type. */
 import { describe, expect, test } from 'vitest'
 import { findSchemaErrors } from '#kernel/http/validation.ts'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import type { Mapping } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'
-import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown>) {
   expect(findSchemaErrors('body', getAdapter(key).options, structuredClone(options))).toEqual([])
@@ -21,7 +21,7 @@ const columns = [
 ]
 
 describe('one row, one entry', () => {
-  test('constants are in every entry, each with its own copy', async () => {
+  test('adds constants to every entry, each with its own copy', async () => {
     const { entries } = await read('csv', 'id,tag\n1,a\n2,\n', {
       constants: { source: 'own', tags: ['listed'], place: { country: 'NO' } },
       columns: [
@@ -35,7 +35,7 @@ describe('one row, one entry', () => {
     ])
   })
 
-  test('a default stands for a blank cell and for a column that is not there', async () => {
+  test('uses a default for a blank cell and for a missing column', async () => {
     const { entries } = await read('csv', 'id,country\n1,SE\n2, \n', {
       columns: [
         { column: 'id', pointer: '/id' },
@@ -49,7 +49,7 @@ describe('one row, one entry', () => {
     ])
   })
 
-  test('an empty text as default lets one part of a key be empty', async () => {
+  test('allows an empty part of a key when its default is an empty text', async () => {
     const { entries } = await read('csv', 'code,language\nA,\n', {
       columns: [
         { column: 'code', pointer: '/code' },
@@ -59,7 +59,7 @@ describe('one row, one entry', () => {
     expect(entries).toEqual([{ code: 'A', language: '' }])
   })
 
-  test('one cell is split into values of a kind; blank parts are none', async () => {
+  test('splits a cell into values of a kind and leaves out blank parts', async () => {
     const options = {
       null_values: ['-'],
       columns: [
@@ -76,7 +76,7 @@ describe('one row, one entry', () => {
     expect(rejects[0]?.message).toBe('"years" has a part that is not a whole number.')
   })
 
-  test('elements are made of columns and constants, one for each part; without a value there is none', async () => {
+  test('builds elements from columns and constants, one for each part, and none without a value', async () => {
     const { entries, rejects } = await read('csv', 'name,aka,street,city\nJo,Joe;J.,Main St,\nAn,,,\n', {
       columns: [{ column: 'name', pointer: '/name' }],
       elements: [
@@ -110,7 +110,7 @@ describe('one row, one entry', () => {
     ])
   })
 
-  test('a fault inside an element names its column and member', async () => {
+  test('names column and member of a fault inside an element', async () => {
     const found = await read('csv', 'id,born\n1,30/02/1980\n', {
       columns: [{ column: 'id', pointer: '/id' }],
       elements: [{ pointer: '/births', columns: [{ column: 'born', pointer: '/date', kind: 'date' }] }],
@@ -120,7 +120,7 @@ describe('one row, one entry', () => {
     ])
   })
 
-  test('JSON has the same, with members instead of columns', async () => {
+  test('maps members of JSON like columns', async () => {
     const { entries } = await read('ndjson', '{"n":"Jo","aka":"a|b","tags":["x"]}\n', {
       constants: { source: 'own' },
       members: [
@@ -133,7 +133,7 @@ describe('one row, one entry', () => {
     expect(entries).toEqual([
       { source: 'own', name: 'Jo', tags: ['x'], country: 'NO', names: [{ name: 'a' }, { name: 'b' }] },
     ])
-    // A record that is taken as it is may have the member a constant sets.
+    // A record without a mapping may already have the member a constant sets.
     const kept = await read('ndjson', '{"source":"own"}\n{"source":"other"}\n', { constants: { source: 'own' } })
     expect(kept.entries).toEqual([{ source: 'own' }])
     expect(kept.rejects).toMatchObject([{ code: 'value_ambiguous', pointer: '/source', at: { line: 2 } }])
@@ -147,7 +147,7 @@ describe('several rows, one entry', () => {
     columns: [...columns, { column: 'aka', pointer: '/aka/-' }, { column: 'c', pointer: '/country', default: 'NO' }],
   }
 
-  test('scalars agree or are empty, arrays are collected, defaults come last', async () => {
+  test('requires equal scalars, collects arrays and applies defaults last', async () => {
     const text = 'id,name,aka,c\n1,Jo,Joe,\n2,An,,SE\n1,,J,DK\n1,Jo,Joe,DK\n'
     const { read: entries, rejects, warnings } = await read('csv', text, grouped)
     expect(rejects).toEqual([])
@@ -158,7 +158,7 @@ describe('several rows, one entry', () => {
     expect(warnings).toMatchObject([{ code: 'rows_grouped', message: '4 rows were joined to 2 entries.' }])
   })
 
-  test('a row that contradicts the first is rejected with its line, and its entry is left out whole', async () => {
+  test('rejects a row that contradicts the first with its line, and leaves out its entry', async () => {
     const text = 'id,name,aka,c\n1,Jo,a,\n1,Joan,b,\n2,An,,\n'
     const { entries, rejects, warnings } = await read('csv', text, grouped)
     expect(entries).toEqual([{ id: '2', name: 'An', country: 'NO' }])
@@ -167,7 +167,7 @@ describe('several rows, one entry', () => {
     expect(rejects[0]?.message).toBe('/name is not what it is in line 2, which belongs to the same entry.')
   })
 
-  test('what is required may stand in any row; a row without the member it is joined by is rejected', async () => {
+  test('accepts a required value from any row, and rejects a row without the member rows are joined by', async () => {
     const required = { group_rows, columns: [columns[0], { column: 'name', pointer: '/name', required: true }] }
     const { entries, rejects } = await read('csv', 'id,name\n1,\n1,Jo\n2,\n,X\n', required)
     expect(entries).toEqual([{ id: '1', name: 'Jo' }])
@@ -181,7 +181,7 @@ describe('several rows, one entry', () => {
   test.each([
     ['first', 'id,name,aka,c,d\n1,Jo,a,,x\n1,Jo,b,,\n2,An,,,\n'],
     ['second', 'id,name,aka,c,d\n1,Jo,a,,\n1,Jo,b,,x\n2,An,,,\n'],
-  ])('an unreadable value in the %s row leaves out the whole entry', async (_, text) => {
+  ])('leaves out the entry when a value in the %s row cannot be read', async (_, text) => {
     for (const adjacent of [false, true]) {
       const later = adjacent ? '1,Jo,c,,\n' : ''
       const options = { ...dated, group_rows: { by: ['/id'], adjacent } }
@@ -192,20 +192,20 @@ describe('several rows, one entry', () => {
     }
   })
 
-  test('a rejected row that names no entry may belong to any: a guard closes', async () => {
+  test('marks the source as incomplete when a rejected row names no entry', async () => {
     const { entries, warnings } = await read('csv', 'id,name,aka,c\n1,Jo,a,\n,Jo,b,\n1,Jo\n', grouped)
     expect(entries).toHaveLength(1)
     expect(warnings).toMatchObject([{ code: 'rows_orphaned', count: 2, closes_guard: true }])
   })
 
-  test('rows are alike where their keys are: composed, trimmed and without invisible characters', async () => {
+  test('joins rows whose keys are equal once composed, trimmed and without invisible characters', async () => {
     const text = 'id,name,aka,c\nk\u00e9,Jos\u00e9,a,\nke\u0301\u200b,Jose\u0301,b,\n k\u00e9 ,,c,\n\u200b,x,,\n'
     const { entries, rejects } = await read('csv', text, grouped)
     expect(entries).toEqual([{ id: 'k\u00e9', name: 'Jos\u00e9', aka: ['a', 'b', 'c'], country: 'NO' }])
     expect(rejects).toMatchObject([{ code: 'value_missing', pointer: '/id', at: { line: 5 } }])
   })
 
-  test('rows that follow each other are handed on as they come', async () => {
+  test('streams entries whose rows follow each other', async () => {
     const rows = Array.from({ length: 1200 }, (_, n) => `${n},x,a,\n${n},,b,\n`).join('')
     const adjacent = { ...grouped, group_rows: { by: ['/id'], adjacent: true } }
     const { entries, batches } = await read('csv', `id,name,aka,c\n${rows}`, adjacent)
@@ -214,7 +214,7 @@ describe('several rows, one entry', () => {
     expect(batches.findIndex((batch) => batch.entries.length > 0)).toBeLessThan(batches.length - 1)
   })
 
-  test('JSON records and workbooks are grouped too', async () => {
+  test('groups JSON records and rows of workbooks', async () => {
     const { entries } = await read('json', '[{"id":1,"t":["a"]},{"id":1,"t":["b","a"],"o":{"x":1}}]', { group_rows })
     expect(entries).toEqual([{ id: 1, t: ['a', 'b'], o: { x: 1 } }])
     const book = await collectBytes(
@@ -232,7 +232,7 @@ describe('several rows, one entry', () => {
     ])
   })
 
-  test('more than can be held is refused with advice, unless rows follow each other', () => {
+  test('refuses more rows than can be held with advice, unless rows follow each other', () => {
     const note = 'x'.repeat(1_000_000)
     const mapping: Mapping<number> = { map: (n) => ({ id: n, note }), complete: () => [] }
     const addAll = (adjacent: boolean) => {
@@ -297,7 +297,7 @@ test.each([
     { columns: [...columns, { column: 'x', pointer: '/t/-' }], group_rows: { by: ['/t'] } },
     '/group_rows/by/0',
   ],
-])('%s is a fault of the mapping, with its place', async (_, options, pointer) => {
+])('reports %s as a fault of the mapping, with its pointer', async (_, options, pointer) => {
   expect(findMappingFaults(options).map((fault) => fault.pointer)).toEqual([pointer])
   await expect(readWithAdapter('csv', toSource('id,name,x,y\n'), options)).rejects.toMatchObject({
     code: 'layout_unknown',

@@ -1,6 +1,6 @@
-/** What is wrong with a mapping before any source is read: targets that exclude each other, members that cannot be. */
+/** Checks a mapping before a source is read: targets that exclude each other, members that cannot exist. */
 import { formatPointer, isObject } from '../content/json-pointer.ts'
-import { isAppending, pointerSteps } from './mapping-targets.ts'
+import { isAppending, parseTargetSteps } from './mapping-targets.ts'
 
 export interface OptionFault {
   /** JSON pointer into the options. */
@@ -29,9 +29,9 @@ interface MappingLike {
   readonly group_rows?: { readonly by: readonly string[] } | undefined
 }
 
-/** Something that writes to a place of the entry. */
+/** A part of the mapping that writes to a member of the entry. */
 interface Write {
-  /** Where it stands in the options. */
+  /** Its pointer in the options. */
   readonly at: string
   readonly steps: readonly string[]
   readonly appends: boolean
@@ -43,40 +43,44 @@ export function findMappingFaults(options: object): OptionFault[] {
   const { columns, members, elements = [], constants = {}, group_rows } = options as MappingLike
   const list = columns ? 'columns' : 'members'
   const mappings = columns ?? members
-  const values = valueWrites(mappings ?? [], `/${list}`)
-  const fixed = constantWrites(constants, '/constants')
+  const values = collectValueWrites(mappings ?? [], `/${list}`)
+  const fixed = collectConstantWrites(constants, '/constants')
   const arrays = elements.map(
     ({ pointer }, index): Write => ({
       at: `/elements/${index}/pointer`,
-      steps: pointerSteps(pointer),
+      steps: parseTargetSteps(pointer),
       appends: true,
     }),
   )
   return [
-    ...writeFaults([...fixed, ...values, ...arrays]),
-    ...ruleFaults(mappings ?? [], `/${list}`),
-    ...elements.flatMap((element, index) => elementFaults(element, `/elements/${index}`)),
-    ...(group_rows ? groupFaults(group_rows.by, mappings && values, arrays) : []),
+    ...findWriteFaults([...fixed, ...values, ...arrays]),
+    ...findRuleFaults(mappings ?? [], `/${list}`),
+    ...elements.flatMap((element, index) => findElementFaults(element, `/elements/${index}`)),
+    ...(group_rows ? findGroupFaults(group_rows.by, mappings && values, arrays) : []),
   ]
 }
 
-const valueWrites = (mappings: readonly MappedValue[], at: string): Write[] =>
+const collectValueWrites = (mappings: readonly MappedValue[], at: string): Write[] =>
   mappings.map(({ pointer }, index) => {
-    const steps = pointerSteps(pointer)
+    const steps = parseTargetSteps(pointer)
     const appends = isAppending(steps)
     return { at: `${at}/${index}/pointer`, steps: appends ? steps.slice(0, -1) : steps, appends }
   })
 
-/** The places constants fill: members of objects one by one, an array as a whole. */
-function constantWrites(constants: Readonly<Record<string, unknown>>, at: string, steps: string[] = []): Write[] {
+/** The members that constants write: members of objects one by one, an array as a whole. */
+function collectConstantWrites(
+  constants: Readonly<Record<string, unknown>>,
+  at: string,
+  steps: string[] = [],
+): Write[] {
   return Object.entries(constants).flatMap(([name, value]): Write[] => {
     const [place, path] = [`${at}${formatPointer([name])}`, [...steps, name]]
-    if (isObject(value)) return constantWrites(value, place, path)
+    if (isObject(value)) return collectConstantWrites(value, place, path)
     return [{ at: place, steps: path, appends: false, is_array_constant: Array.isArray(value) }]
   })
 }
 
-function writeFaults(writes: readonly Write[]): OptionFault[] {
+function findWriteFaults(writes: readonly Write[]): OptionFault[] {
   const faults: OptionFault[] = []
   const taken = new Map<string, Write>()
   const inner = new Map<string, Write>()
@@ -86,7 +90,7 @@ function writeFaults(writes: readonly Write[]): OptionFault[] {
     else if (steps.length > 1 && steps.slice(0, -1).includes('-')) {
       faults.push({ pointer: at, detail: 'has "-" before its end; use elements for members of an array’s elements' })
     }
-    // The member that holds the rest of a row has no place of its own.
+    // The member that holds the remaining columns has no target of its own.
     if (steps.length === 0) continue
     const place = formatPointer(steps)
     const same = taken.get(place)
@@ -108,26 +112,26 @@ function writeFaults(writes: readonly Write[]): OptionFault[] {
 const canShare = (one: Write, other: Write): boolean =>
   (one.appends || one.is_array_constant === true) && (other.appends || other.is_array_constant === true)
 
-const ruleFaults = (mappings: readonly MappedValue[], at: string): OptionFault[] =>
+const findRuleFaults = (mappings: readonly MappedValue[], at: string): OptionFault[] =>
   mappings.flatMap(({ required, default: fallback }, index) =>
     required && fallback !== undefined
       ? [{ pointer: `${at}/${index}/default`, detail: 'is never used, since the value is required' }]
       : [],
   )
 
-function elementFaults(element: MappedElement, at: string): OptionFault[] {
+function findElementFaults(element: MappedElement, at: string): OptionFault[] {
   const list = element.columns ? 'columns' : 'members'
   const mappings = element.columns ?? element.members ?? []
   const split = mappings.flatMap((mapping, index) => (mapping.split === undefined ? [] : [index]))
-  const appended = valueWrites(mappings, `${at}/${list}`).filter(({ appends }) => appends)
+  const appended = collectValueWrites(mappings, `${at}/${list}`).filter(({ appends }) => appends)
   return [
-    ...writeFaults([
-      ...constantWrites(element.constants ?? {}, `${at}/constants`),
-      ...valueWrites(mappings, `${at}/${list}`),
+    ...findWriteFaults([
+      ...collectConstantWrites(element.constants ?? {}, `${at}/constants`),
+      ...collectValueWrites(mappings, `${at}/${list}`),
     ]),
-    ...ruleFaults(mappings, `${at}/${list}`),
+    ...findRuleFaults(mappings, `${at}/${list}`),
     ...appended.map((write) => ({ pointer: write.at, detail: 'appends; an element holds one value in each member' })),
-    ...(isAppending(pointerSteps(element.pointer))
+    ...(isAppending(parseTargetSteps(element.pointer))
       ? [{ pointer: `${at}/pointer`, detail: 'ends in "-"; name the array itself' }]
       : []),
     ...split
@@ -136,10 +140,10 @@ function elementFaults(element: MappedElement, at: string): OptionFault[] {
   ]
 }
 
-/** `values` are absent where the mapping is that of the type. */
-function groupFaults(by: readonly string[], values: readonly Write[] | undefined, arrays: readonly Write[]) {
+/** `values` are absent when the mapping is derived from the type. */
+function findGroupFaults(by: readonly string[], values: readonly Write[] | undefined, arrays: readonly Write[]) {
   return by.flatMap((pointer, index): OptionFault[] => {
-    const place = formatPointer(pointerSteps(pointer))
+    const place = formatPointer(parseTargetSteps(pointer))
     const refuse = (detail: string) => [{ pointer: `/group_rows/by/${index}`, detail }]
     const writes = (list: readonly Write[]) => list.find(({ steps }) => formatPointer(steps) === place)
     const write = writes(values ?? []) ?? writes(arrays)

@@ -1,6 +1,6 @@
 /**
- * The options a mapping is written in: columns or members with a pointer, constants every entry has, defaults for what the source
- * leaves out, elements of arrays, and which records make one entry.
+ * Schema of mapping options: columns or members with a target pointer, constants, defaults, elements of arrays, and which records
+ * are joined into one entry.
  */
 import { closed, integer, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 import { dateFormatPattern } from './dates.ts'
@@ -61,7 +61,7 @@ export const MemberMapping = closed({
   from: Type.String({ pattern: '^(/([^~/]|~0|~1)*)+$', maxLength: 500, description: 'JSON pointer into the record.' }),
   pointer: MemberPointer,
   ...valueOptions,
-  // No default here: without a kind a member keeps whatever it is.
+  // No default here: without a kind a member keeps its JSON type.
   kind: Type.Optional(oneOf(kinds, { description: 'What the value is. Default: as it is in the record.' })),
 })
 export type MemberMapping = Static<typeof MemberMapping>

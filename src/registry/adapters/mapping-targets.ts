@@ -1,9 +1,9 @@
-/** Places in an entry that a mapping writes to, and how two entries become one. */
+/** Targets in an entry that a mapping writes to, and merging of two entries. */
 import type { Entry } from '../adapter.ts'
 import { escapeStep, isObject, setMember } from '../content/json-pointer.ts'
 import { normaliseComposed } from '../types/text-rules.ts'
 
-export const pointerSteps = (pointer: string): string[] =>
+export const parseTargetSteps = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)
@@ -20,11 +20,11 @@ export interface Target {
   find(entry: Entry): unknown
 }
 
-/** Whether the last step appends, as in RFC 6902. A member of the entry itself may be called "-". */
+/** Whether the last step appends, as in RFC 6902. At the top level "-" is the name of a member. */
 export const isAppending = (steps: readonly string[]): boolean => steps.length > 1 && steps.at(-1) === '-'
 
 export function parseTarget(pointer: string): Target {
-  const given = pointerSteps(pointer)
+  const given = parseTargetSteps(pointer)
   const is_appended = isAppending(given)
   const steps = is_appended ? given.slice(0, -1) : given
   return {
@@ -46,7 +46,7 @@ function setAt(entry: Entry, steps: readonly string[], value: unknown): void {
   inside[steps.at(-1) as string] = value
 }
 
-/** False when there is something else than an array. */
+/** Returns false when the target is not an array. */
 export function appendTo(entry: Entry, to: Target, values: readonly unknown[]): boolean {
   const found = to.find(entry)
   if (Array.isArray(found)) found.push(...values)
@@ -67,34 +67,34 @@ export interface Conflict {
   readonly found: unknown
 }
 
-/** Adds what `more` has to `entry`, unless they contradict each other: then nothing is added. */
+/** Merges `more` into `entry`. When they contradict each other nothing is changed. */
 export function mergeEntries(entry: Entry, more: Entry): Conflict[] {
-  const conflicts = conflictsOf(entry, more, '')
+  const conflicts = findConflicts(entry, more, '')
   if (conflicts.length === 0) merge(entry, more)
   return conflicts
 }
 
-function conflictsOf(known: Entry, more: Entry, pointer: string): Conflict[] {
+function findConflicts(known: Entry, more: Entry, pointer: string): Conflict[] {
   return Object.entries(more).flatMap(([name, found]) => {
-    const [before, at] = [ownMember(known, name), `${pointer}/${escapeStep(name)}`]
+    const [before, at] = [getOwnMember(known, name), `${pointer}/${escapeStep(name)}`]
     if (before === undefined || isSame(before, found) || (Array.isArray(before) && Array.isArray(found))) return []
-    if (isObject(before) && isObject(found)) return conflictsOf(before, found, at)
+    if (isObject(before) && isObject(found)) return findConflicts(before, found, at)
     return [{ pointer: at, known: before, found }]
   })
 }
 
-/** Texts are stored composed, so how they were composed is no contradiction. */
+/** Texts are stored in composed form, so they are compared in that form. */
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'string' && typeof b === 'string' && normaliseComposed(a) === normaliseComposed(b))
 
-const ownMember = (entry: Entry, name: string): unknown => (Object.hasOwn(entry, name) ? entry[name] : undefined)
+const getOwnMember = (entry: Entry, name: string): unknown => (Object.hasOwn(entry, name) ? entry[name] : undefined)
 
-/** The elements an array has, as JSON, so that a long one is not searched for each. */
+/** The elements of an array as JSON, so that a long array is not searched for each new element. */
 const known_elements = new WeakMap<unknown[], Set<string>>()
 
 function merge(entry: Entry, more: Entry): void {
   for (const [name, found] of Object.entries(more)) {
-    const before = ownMember(entry, name)
+    const before = getOwnMember(entry, name)
     if (before === undefined) setMember(entry, name, found)
     else if (Array.isArray(before)) addElements(before, found as unknown[])
     else if (isObject(before)) merge(before, found as Entry)

@@ -1,6 +1,6 @@
 /**
- * What a text is said to be: text, number, boolean, date or JSON. A text that does not read as that is refused with a reason; none
- * is bent to fit.
+ * Converts texts to the kind a mapping declares: text, number, boolean, date or JSON. A text that does not fit is refused with a
+ * reason and never coerced.
  */
 import { isObject } from '../content/json-pointer.ts'
 import { parseRecord, RecordFault } from '../formats/json-record.ts'
@@ -24,7 +24,7 @@ export interface ValueRules {
   readonly values?: Readonly<Record<string, string>> | undefined
 }
 
-/** Why a text is not what it should be; a sentence without its column. */
+/** Why a text does not fit its kind; a sentence without its column. */
 export class Unreadable {
   readonly message: string
   constructor(message: string) {
@@ -34,9 +34,9 @@ export class Unreadable {
 
 export type Convert = (text: string) => unknown
 
-/** Gives the value, undefined for none, or an Unreadable. */
+/** Returns the value, undefined for none, or an Unreadable. */
 export function createConverter(rules: ValueRules, shared: MappingRules): Convert {
-  // Only a text can mean the white space around it.
+  // Only texts keep the white space around them.
   const trim = (shared.trim ?? false) || (rules.kind ?? 'text') !== 'text'
   const nulls = new Set(rules.null_values ?? shared.null_values ?? [''])
   nulls.add('')
@@ -45,15 +45,15 @@ export function createConverter(rules: ValueRules, shared: MappingRules): Conver
   return (given) => {
     const trimmed = given.trim()
     const value = trim ? trimmed : given
-    // A blank cell holds no value even where white space is kept: it would be an empty text, which no table can mean.
+    // A blank cell is no value, even where white space is kept: tables cannot distinguish it from an empty text.
     return trimmed === '' || nulls.has(trimmed) || nulls.has(value)
       ? undefined
       : read(translated?.get(trimmed) ?? value)
   }
 }
 
-/** A number in the very form in which numbers are written out here, with an exponent or to the last digit. */
-function asWritten(text: string): number | undefined {
+/** A number in the form that exports write, with an exponent or to the last digit. */
+function parseExportedNumber(text: string): number | undefined {
   const number = Number(text)
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : undefined
 }
@@ -68,10 +68,10 @@ const readers: Record<Kind, (rules: ValueRules) => Convert> = {
   decimal: ({ decimal_separator = '.' }) => {
     const pattern = decimal_separator === ',' ? /^[+-]?\d+(,\d+)?$/ : /^[+-]?\d+(\.\d+)?$/
     return (value) => {
-      if (!pattern.test(value)) return asWritten(value) ?? new Unreadable('is not a decimal number')
+      if (!pattern.test(value)) return parseExportedNumber(value) ?? new Unreadable('is not a decimal number')
       const digits = value.replace(/^[+-]?0*|[.,]/g, '')
       return digits.length > 15
-        ? (asWritten(value) ?? new Unreadable('has more digits than can be kept exactly'))
+        ? (parseExportedNumber(value) ?? new Unreadable('has more digits than can be kept exactly'))
         : Number(value.replace(',', '.')) || 0
     }
   },
@@ -102,7 +102,7 @@ export const members: Convert = (text) => {
   return isObject(value) || value instanceof Unreadable ? value : new Unreadable('is not a JSON object')
 }
 
-/** A value that is not text keeps its own type, if that is the one asked for. */
+/** Accepts a value that is not text only when it already has the declared type. */
 export function typed(value: unknown, kind: Kind): unknown {
   if (value === undefined || kind === 'json') return value
   if (kind === 'boolean' && typeof value === 'boolean') return value

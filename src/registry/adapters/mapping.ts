@@ -1,6 +1,6 @@
 /**
- * From a record to its entry, by a mapping: where each value goes, and what is put in where there is none. A value that does not
- * read as what it is said to be is rejected with its column.
+ * Maps records to entries: the target of each value, and defaults for missing ones. A value that does not fit its declared kind is
+ * rejected with its column.
  */
 
 import type { Entry, Reject, SourceLocation } from '../adapter.ts'
@@ -8,12 +8,12 @@ import { setMember } from '../content/json-pointer.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { findMappingFaults } from './mapping-check.ts'
 import type { ColumnMapping, ElementMapping, EntryRules, MemberMapping } from './mapping-options.ts'
-import { appendTo, cloneValue, mergeEntries, parseTarget, pointerSteps, type Target } from './mapping-targets.ts'
+import { appendTo, cloneValue, mergeEntries, parseTarget, parseTargetSteps, type Target } from './mapping-targets.ts'
 import { type Convert, createConverter, members, splitting, typed, Unreadable } from './mapping-values.ts'
 
-/** One value of a record on its way into the entry. */
+/** One mapped value of a record. */
 interface Field<R> {
-  /** What people find it by in the source. */
+  /** Its column or member in the source, as messages name it. */
   readonly name: string
   readonly given: (record: R) => unknown
   /** The value, undefined for none, or an Unreadable. */
@@ -33,7 +33,7 @@ interface ElementPlan<R> {
 
 /** A record with values that cannot be read or are missing. */
 export class RejectedRecord {
-  /** What could be read. */
+  /** The readable part. */
   readonly entry: Entry
   readonly rejects: readonly Reject[]
   constructor(entry: Entry, rejects: readonly Reject[]) {
@@ -45,7 +45,7 @@ export class RejectedRecord {
 /** From a record to its entry. */
 export interface Mapping<R> {
   map(record: R, at: SourceLocation): Entry | RejectedRecord
-  /** Puts in what no record of a grouped entry had, or says what is missing. */
+  /** Applies defaults to a grouped entry, or returns what is missing. */
   complete(entry: Entry, at: SourceLocation): Reject[]
 }
 
@@ -54,7 +54,7 @@ class FieldMapping<R> implements Mapping<R> {
   private readonly elements: readonly ElementPlan<R>[]
   private readonly constants: Readonly<Record<string, unknown>> | undefined
   private readonly is_grouped: boolean
-  /** The record itself is what the entry begins as. */
+  /** The entry starts as a copy of the record. */
   private readonly begin: ((record: R) => Entry) | undefined
 
   constructor(
@@ -77,14 +77,14 @@ class FieldMapping<R> implements Mapping<R> {
     for (const field of this.fields) {
       const given = field.given(record)
       const value = field.read(given)
-      if (value instanceof Unreadable) rejects.push(refusal(value, field, given, at))
+      if (value instanceof Unreadable) rejects.push(createReject(value, field, given, at))
       else if (value !== undefined) put(entry, field, value)
       else if (this.is_grouped) continue
-      else if (field.required) rejects.push(refusal(undefined, field, given, at))
+      else if (field.required) rejects.push(createReject(undefined, field, given, at))
       else if (field.fallback !== undefined) putDefault(entry, field)
     }
     for (const plan of this.elements) {
-      const made = elementsOf(plan, record, at)
+      const made = buildElements(plan, record, at)
       if (made.rejects.length > 0) rejects.push(...made.rejects)
       else if (made.elements.length > 0 && !appendTo(entry, plan.to, made.elements)) {
         rejects.push(reject('value_unreadable', `${plan.to.pointer} is not an array.`, at, null, plan.to.pointer))
@@ -126,8 +126,8 @@ function addConstants(entry: Entry, constants: Readonly<Record<string, unknown>>
   )
 }
 
-/** The elements a record gives; none when all its values are empty. */
-function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
+/** The elements of a record; none when all its values are empty. */
+function buildElements<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   const rejects: Reject[] = []
   let parts: Entry[] = [cloneValue(plan.constants) as Entry]
   let has_value = false
@@ -135,7 +135,7 @@ function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   for (const field of plan.fields) {
     const given = field.given(record)
     const value = field.read(given)
-    if (value instanceof Unreadable) rejects.push(refusal(value, field, given, at, plan.to.pointer))
+    if (value instanceof Unreadable) rejects.push(createReject(value, field, given, { ...at, array: plan.to.pointer }))
     else if (value === undefined) missing.push(field)
     else {
       has_value = true
@@ -145,7 +145,8 @@ function elementsOf<R>(plan: ElementPlan<R>, record: R, at: SourceLocation) {
   }
   if (!has_value) return { elements: [], rejects }
   for (const field of missing) {
-    if (field.required) rejects.push(refusal(undefined, field, field.given(record), at, plan.to.pointer))
+    if (field.required)
+      rejects.push(createReject(undefined, field, field.given(record), { ...at, array: plan.to.pointer }))
     else if (field.fallback !== undefined) for (const part of parts) put(part, field, cloneValue(field.fallback))
   }
   return { elements: parts, rejects }
@@ -157,7 +158,13 @@ function withPart<R>(element: Entry, field: Field<R>, value: unknown): Entry {
   return copy
 }
 
-function refusal<R>(value: unknown, field: Field<R>, given: unknown, at: SourceLocation, array = ''): Reject {
+/** `at` has the pointer of the array when the field belongs to an element. */
+function createReject<R>(
+  value: unknown,
+  field: Field<R>,
+  given: unknown,
+  { array = '', ...at }: SourceLocation & { readonly array?: string },
+): Reject {
   const where = { ...at, column: field.name }
   const found = typeof given === 'string' ? given : JSON.stringify(given ?? null)
   const pointer = array === '' ? field.to.pointer : `${array}/*${field.to.pointer}`
@@ -166,8 +173,8 @@ function refusal<R>(value: unknown, field: Field<R>, given: unknown, at: SourceL
     : reject('value_missing', `"${field.name}" is empty, but required.`, where, found, pointer)
 }
 
-/** A mapping that contradicts itself is refused before it is ordered; here for those who did not ask. */
-function expectMapping(rules: object): void {
+/** Imports check the mapping before they start; this covers other callers. */
+function assertMapping(rules: object): void {
   const [fault] = findMappingFaults(rules)
   if (fault) refuseSource('layout_unknown', `The mapping cannot be used: ${fault.pointer} ${fault.detail}.`)
 }
@@ -175,15 +182,15 @@ function expectMapping(rules: object): void {
 type Cells = readonly string[]
 const toRead = (convert: Convert) => convert as (given: unknown) => unknown
 
-/** From the cells of a row to its entry. Without `columns` every header becomes a member of the same name. */
+/** Maps the cells of a row to an entry. Without `columns` every header becomes a member of the same name. */
 export function mapColumns(
   header: Cells,
   columns: readonly ColumnMapping[] | undefined,
   rules: EntryRules<ColumnMapping>,
 ): Mapping<Cells> {
-  const mappings = columns ?? everyColumn(header)
-  expectMapping({ ...rules, columns: mappings })
-  const fieldOf = (mapping: ColumnMapping): Field<Cells> | null => {
+  const mappings = columns ?? mapEveryColumn(header)
+  assertMapping({ ...rules, columns: mappings })
+  const createField = (mapping: ColumnMapping): Field<Cells> | null => {
     const index = columnIndex(header, mapping)
     if (index < 0 && mapping.default === undefined) return null
     // Cells are texts.
@@ -198,19 +205,20 @@ export function mapColumns(
       is_split: mapping.split !== undefined,
     }
   }
-  const fieldsOf = (mappings: readonly ColumnMapping[]) => mappings.map(fieldOf).filter((field) => field !== null)
+  const createFields = (mappings: readonly ColumnMapping[]) =>
+    mappings.map(createField).filter((field) => field !== null)
   const elements = (rules.elements ?? []).map(
     (element): ElementPlan<Cells> => ({
       to: parseTarget(`${element.pointer}/-`),
-      fields: fieldsOf(element.columns ?? []),
+      fields: createFields(element.columns ?? []),
       constants: { ...element.constants },
     }),
   )
-  return new FieldMapping(fieldsOf(mappings), elements, rules)
+  return new FieldMapping(createFields(mappings), elements, rules)
 }
 
-/** Columns that nothing is taken from, in a sentence; null when all are read, or the mapping was chosen by hand. */
-export function unreadColumns(
+/** A sentence about columns that are not read; null when all are read, or the mapping is not derived from the type. */
+export function describeUnreadColumns(
   header: readonly string[],
   columns: readonly ColumnMapping[] | undefined,
   elements: readonly ElementMapping<ColumnMapping>[] = [],
@@ -226,7 +234,7 @@ export function unreadColumns(
   return `${what}, since no member of the type has this name: ${listed.join(', ')}.`
 }
 
-function everyColumn(header: readonly string[]): ColumnMapping[] {
+function mapEveryColumn(header: readonly string[]): ColumnMapping[] {
   const seen = new Set<string>()
   return header.flatMap((name, index) => {
     if (name === '') return []
@@ -251,15 +259,15 @@ function columnIndex(header: readonly string[], { column, optional }: ColumnMapp
   refuseSource('column_missing', `There is no column "${column}". The columns are: ${found.join(', ')}.`)
 }
 
-/** The same for records that are objects already: members move, and texts are read as what they are said to be. */
+/** Maps records that are objects: moves members and converts texts to their declared kinds. */
 export function mapMembers(
   mappings: readonly MemberMapping[] | undefined,
   rules: EntryRules<MemberMapping>,
 ): Mapping<Entry> {
-  expectMapping({ ...rules, members: mappings })
-  const fieldOf = (mapping: MemberMapping): Field<Entry> => {
+  assertMapping({ ...rules, members: mappings })
+  const createField = (mapping: MemberMapping): Field<Entry> => {
     const { from, pointer, required = false, kind, split } = mapping
-    const [steps, convert] = [pointerSteps(from), createConverter(mapping, rules)]
+    const [steps, convert] = [parseTargetSteps(from), createConverter(mapping, rules)]
     const readOne = (given: unknown) =>
       typeof given === 'string' ? convert(given) : kind === undefined ? given : typed(given, kind)
     return {
@@ -275,12 +283,12 @@ export function mapMembers(
   const elements = (rules.elements ?? []).map(
     (element): ElementPlan<Entry> => ({
       to: parseTarget(`${element.pointer}/-`),
-      fields: (element.members ?? []).map(fieldOf),
+      fields: (element.members ?? []).map(createField),
       constants: { ...element.constants },
     }),
   )
   const begin = mappings === undefined ? (record: Entry) => record : undefined
-  return new FieldMapping((mappings ?? []).map(fieldOf), elements, rules, begin)
+  return new FieldMapping((mappings ?? []).map(createField), elements, rules, begin)
 }
 
 function stepInto(value: unknown, step: string): unknown {

@@ -2,9 +2,9 @@
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { codeTableMedia, codeTableOptions, readCodeTable, reportUnreadColumns } from './code-table.ts'
 import type { MerchantCategory } from './merchant-category.ts'
-import { BatchBuilder } from './pending.ts'
 import { Columns, type TableRow } from './table.ts'
 
 const Options = closed(codeTableOptions)
@@ -29,17 +29,20 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
       refuseSource('layout_unknown', `There is no column with the ${member} (${found[member].join(', ')}).`)
     }
     columns = new Columns(header, [])
-    reportUnread(header, Object.values(found).flat(), out)
+    reportUnreadColumns(header, Object.values(found).flat(), out)
   }
-  yield* readCodeTable(source, options, out, begin, async function* (tables) {
-    for await (const rows of tables) {
-      for (const row of rows) {
-        readCategory(row, columns as Columns, out)
-        if (out.full) yield out.take()
+  yield* readCodeTable(source, options, out, {
+    begin,
+    use: async function* (tables) {
+      for await (const rows of tables) {
+        for (const row of rows) {
+          readCategory(row, columns as Columns, out)
+          if (out.isFull) yield out.take()
+        }
       }
-    }
+    },
   })
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 function readCategory({ fields, at }: TableRow, columns: Columns, out: BatchBuilder): void {
@@ -53,7 +56,7 @@ function readCategory({ fields, at }: TableRow, columns: Columns, out: BatchBuil
   if (entry.code === undefined) refuse('code', 'The row has no code.', entry.description ?? null)
   else if (entry.description === undefined) refuse('description', 'The code has no description.', entry.code)
   else {
-    // A workbook that keeps codes as numbers loses their zeros.
+    // A workbook that stores codes as numbers drops their leading zeros.
     if (at.sheet !== undefined && /^\d{1,3}$/.test(entry.code)) entry.code = entry.code.padStart(4, '0')
     out.add(entry as Entry, at)
   }

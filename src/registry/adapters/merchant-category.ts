@@ -1,4 +1,4 @@
-/** A merchant category code of ISO 18245 with what those who publish lists of them call it. */
+/** A merchant category code of ISO 18245 with the descriptions of several publishers. */
 import { closed, type Static, Type } from '#kernel/schema.ts'
 import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
@@ -26,7 +26,7 @@ export const merchantCategory: EntryType = entryType({
     '/irs_description': 'Description by the IRS',
     '/irs_reportable': 'Reportable to the IRS',
   },
-  // Their tables were made of documents whose lines end anywhere.
+  // Their tables are extracted from documents with arbitrary line breaks.
   collapsed: ['/description', '/combined_description', '/usda_description', '/irs_description'],
   examples: [{ code: '0742', description: 'Veterinary Services', irs_reportable: 'Yes' }],
 })

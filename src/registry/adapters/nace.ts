@@ -3,11 +3,12 @@
  * Rev. 2.1 (CODE, HEADING, PARENT_CODE …), each as text or workbook.
  */
 import { closed, type Static, Type, text } from '#kernel/schema.ts'
-import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
+import type { Adapter, Batch, Reject, Source, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { codeTableMedia, codeTableOptions, readCodeTable, reportUnreadColumns } from './code-table.ts'
+import type { IndustryCode } from './industry-code.ts'
 import { IndustryList } from './industry-list.ts'
-import { BatchBuilder } from './pending.ts'
 import { collapseSpaces } from './sanctioned-party.ts'
 import { Columns } from './table.ts'
 
@@ -51,15 +52,20 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
     }
     columns = new Columns(header, [])
     edition ??= Object.entries(editions).find(([name]) => header.includes(name))?.[1]
-    reportUnread(header, known, out)
+    reportUnreadColumns(header, known, out)
   }
-  yield* readCodeTable(source, options, out, begin, async function* (tables) {
-    for await (const rows of tables) {
-      for (const { fields, at } of rows) {
-        readCode((member) => columns?.get(fields, ...found[member]), at, edition, list, out)
+  yield* readCodeTable(source, options, out, {
+    begin,
+    use: async function* (tables) {
+      for await (const rows of tables) {
+        for (const { fields, at } of rows) {
+          const entry = readCode((member) => columns?.get(fields, ...found[member]), at, edition)
+          if ('scheme' in entry) list.add(entry, at)
+          else out.reject(entry)
+        }
+        if (out.isFull) yield out.take()
       }
-      if (out.full) yield out.take()
-    }
+    },
   })
   yield* list.finish()
 }
@@ -67,7 +73,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
 type Field = (member: Member) => string | undefined
 
 /** What is wrong with a row: the member, and why. */
-function rowFault(field: Field): [Member, string] | undefined {
+function findRowFault(field: Field): [Member, string] | undefined {
   const level = Number(field('level'))
   if (!CODE.test(field('code') ?? '')) return ['code', 'The code is not one of NACE, such as A, 01, 01.1 or 01.11.']
   if (collapseSpaces(field('title')) === '') return ['title', 'The code has no title.']
@@ -78,25 +84,18 @@ function rowFault(field: Field): [Member, string] | undefined {
 
 const notes = ['includes', 'also_includes', 'excludes', 'rules', 'isic'] as const
 
-function readCode(
-  field: Field,
-  at: SourceLocation,
-  edition: string | undefined,
-  list: IndustryList,
-  out: BatchBuilder,
-): void {
-  const fault = rowFault(field)
+function readCode(field: Field, at: SourceLocation, edition: string | undefined): IndustryCode | Reject {
+  const fault = findRowFault(field)
   if (fault) {
     const [member, message] = fault
     const given = field(member)
     const code = given === undefined ? 'value_missing' : 'value_unreadable'
-    out.reject(reject(code, message, at, given ?? field('code') ?? null, `/${member}`))
-    return
+    return reject(code, message, at, given ?? field('code') ?? null, `/${member}`)
   }
   const [code, title, level] = [field('code') as string, collapseSpaces(field('title')), Number(field('level'))]
   const parent = field('parent')
   const texts = Object.fromEntries(notes.map((member) => [member, field(member)]).filter(([, note]) => note))
-  list.add({ scheme: 'nace', code, title, level, ...(edition && { edition }), ...(parent && { parent }), ...texts }, at)
+  return { scheme: 'nace', code, title, level, ...(edition && { edition }), ...(parent && { parent }), ...texts }
 }
 
 export const nace: Adapter = {

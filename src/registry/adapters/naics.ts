@@ -10,10 +10,10 @@ import { refuseSource, reject } from '../formats/fault.ts'
 import { DETECTION_BYTES, detectFormat } from '../formats/format-detection.ts'
 import { readJsonItems } from '../formats/json.ts'
 import { RecordFault } from '../formats/json-record.ts'
-import { codeTableMedia, codeTableOptions, readCodeTable, reportUnread } from './code-table.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { codeTableMedia, codeTableOptions, readCodeTable, reportUnreadColumns } from './code-table.ts'
 import { IndustryList } from './industry-list.ts'
 import { replaceNotANumber } from './not-a-number.ts'
-import { BatchBuilder } from './pending.ts'
 import { collapseSpaces } from './sanctioned-party.ts'
 import { readDetected } from './source-text.ts'
 
@@ -30,11 +30,11 @@ const TITLE_COLUMN = /^(?:\d{4} )?NAICS(?: US)? Titles?$/i
 const SEQUENCE_COLUMN = 'Seq. No.'
 const CODE = /^(?:\d{2,6}|\d{2}-\d{2})$/
 
-const levelOf = (code: string): number => (code.includes('-') ? 1 : code.length - 1)
+const getLevel = (code: string): number => (code.includes('-') ? 1 : code.length - 1)
 
-/** The digits without the last; of three, the sector they belong to. */
+/** The code without its last digit; for three digits the sector. */
 function parentOf(code: string, all: ReadonlySet<string>): string | undefined {
-  if (levelOf(code) === 1) return undefined
+  if (getLevel(code) === 1) return undefined
   const above = code.slice(0, -1)
   if (above.length > 2 || all.has(above)) return above
   const isWithin = (range: string) => range.slice(0, 2) <= above && above <= range.slice(3)
@@ -52,13 +52,14 @@ class Codes {
     this.list = new IndustryList(out)
   }
 
-  add(code: string, title: unknown, more: object, at: SourceLocation, edition = this.edition): void {
+  add(code: string, title: unknown, at: SourceLocation, more: object = {}): void {
     const name = typeof title === 'string' ? collapseSpaces(title) : ''
     if (!CODE.test(code)) {
       this.out.reject(reject('value_unreadable', 'The code is not two to six digits, nor a range.', at, code, '/code'))
     } else if (name === '') this.out.reject(reject('value_missing', 'The code has no title.', at, code, '/title'))
     else {
-      const shared = { scheme: 'naics', code, title: name, level: levelOf(code) } as const
+      const shared = { scheme: 'naics', code, title: name, level: getLevel(code) } as const
+      const { edition } = this
       this.list.add({ ...shared, ...(edition && { edition }), ...more }, at)
     }
   }
@@ -90,15 +91,18 @@ async function* readRows(source: Source, options: Options, codes: Codes, out: Ba
       refuseSource('layout_unknown', `There are no columns of codes and titles, ${wanted}.`)
     }
     edition ??= CODE_COLUMN.exec(header[code_at] as string)?.[1]
-    reportUnread(header, [SEQUENCE_COLUMN, header[code_at] as string, header[title_at] as string], out)
+    reportUnreadColumns(header, [SEQUENCE_COLUMN, header[code_at] as string, header[title_at] as string], out)
   }
-  yield* readCodeTable(source, options, out, begin, async function* (tables) {
-    for await (const rows of tables) {
-      for (const { fields, at } of rows) {
-        codes.add(collapseSpaces(fields[code_at]), fields[title_at], {}, at, edition)
+  yield* readCodeTable(source, options, out, {
+    begin,
+    use: async function* (tables) {
+      for await (const rows of tables) {
+        for (const { fields, at } of rows) {
+          codes.add(collapseSpaces(fields[code_at]), fields[title_at], at, { ...(edition && { edition }) })
+        }
+        if (out.isFull) yield out.take()
       }
-      if (out.full) yield out.take()
-    }
+    },
   })
 }
 
@@ -118,20 +122,20 @@ async function readJson(source: Source, options: Options, codes: Codes, out: Bat
       } else if (!isObject(value)) out.reject(reject('not_an_object', 'The code has no members.', at, found))
       else {
         for (const member of Object.keys(value)) if (!jsonMembers.includes(member)) unread.add(member)
-        const more = definitionOf(value)
-        if (typeof more === 'object') codes.add(name, value['title'], more, at)
+        const more = readDefinition(value)
+        if (typeof more === 'object') codes.add(name, value['title'], at, more)
         else out.reject(reject('value_unreadable', `"${more}" is not in the form that is known.`, at, name, `/${more}`))
       }
     }
   }
-  reportUnread([...unread], [], out)
+  reportUnreadColumns([...unread], [], out)
   const { count } = filtered
   if (count > 0)
     out.warn('not_a_number', `${count} values are written NaN, which is not JSON; they were read as no value.`)
 }
 
-/** What a code of the JSON has beside its title, or the name of the member that cannot be read. */
-function definitionOf(value: Record<string, unknown>): object | string {
+/** The definition of a code in the JSON, or the name of the member that cannot be read. */
+function readDefinition(value: Record<string, unknown>): object | string {
   const { description = '', index_items = [], cross_references = {} } = value
   if (typeof description !== 'string') return 'description'
   if (!Array.isArray(index_items) || !index_items.every((item) => typeof item === 'string')) return 'index_items'

@@ -1,11 +1,11 @@
 /**
- * JSON in which a program wrote NaN for "no value". It is not JSON, but common in tables that went through statistics software, and
- * cannot mean anything else. Each is replaced by an empty text of the same length, so that every place stays where it was.
+ * Replaces NaN in JSON by an empty text of the same length, so that offsets stay correct. NaN is not valid JSON, but statistics
+ * software commonly writes it for "no value".
  */
 
 export interface FilteredText {
   readonly text: AsyncGenerator<string, void, undefined>
-  /** How many were replaced so far. */
+  /** Number of replacements so far. */
   readonly count: number
 }
 

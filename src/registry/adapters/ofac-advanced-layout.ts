@@ -10,7 +10,7 @@ export const paths = {
   entry: `${ROOT}/SanctionsEntries/SanctionsEntry`,
 } as const
 
-/** In the order in which the schema has them: what a section refers to comes before it. */
+/** In the order of the schema: a section comes after those it refers to. */
 export const sections = [
   'ReferenceValueSets',
   'Locations',
@@ -43,7 +43,7 @@ export const valueSets = [
 export type ValueSet = (typeof valueSets)[number]
 export const valueSetPath = (set: ValueSet): string => `${ROOT}/ReferenceValueSets/${set}Values`
 
-/** Known, and of no use in an entry: how a value was classified, not the value. */
+/** Known and not read: they classify a value and are not part of it. */
 const unusedSets = [
   'AreaCodeType',
   'CalendarType',

@@ -1,12 +1,12 @@
-/** From one party of OFAC's advanced XML to a draft: names put together from their parts, features by what their type is called. */
+/** Reads one party of OFAC's advanced XML: joins the parts of names, and maps features by the name of their type. */
 import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../formats/xml.ts'
-import { periodText } from './ofac-advanced-dates.ts'
+import { formatPeriod } from './ofac-advanced-dates.ts'
 import type { ValueSet } from './ofac-advanced-layout.ts'
 import type { OfacList } from './ofac-list.ts'
 import { ofacDates } from './ofac-remarks.ts'
 import { birthDate, collapseSpaces, PartyDraft } from './sanctioned-party.ts'
 
-/** What a party refers to. A reference that leads nowhere is counted by whoever answers. */
+/** Resolves references of a party. The implementation counts those that cannot be resolved. */
 export interface References {
   value(set: ValueSet, id: string | undefined): string | undefined
   /** An attribute of a reference value. */
@@ -54,7 +54,7 @@ export function readLocation(element: XmlElement, references: References): Locat
 
 const NAMED_PARTS = new Set(['CITY', 'STATE/PROVINCE', 'REGION', 'POSTAL CODE'])
 
-const partsOf = ({ lines, city, region, postal_code, country, comment }: Location) => [
+const listAddressParts = ({ lines, city, region, postal_code, country, comment }: Location) => [
   ...lines,
   city,
   region,
@@ -73,12 +73,12 @@ export function readParty(element: XmlElement, list: OfacList, references: Refer
   const id = getAttribute(element, 'FixedRef')
   if (id === undefined) return undefined
   const profiles = getChildren(element, 'Profile')
-  const kinds = profiles.map((profile) => kindOf(getAttribute(profile, 'PartySubTypeID'), references))
-  const draft = new PartyDraft(list, id, kinds[0] ?? 'other').remark(getChildText(element, 'Comment'))
+  const kinds = profiles.map((profile) => toPartyKind(getAttribute(profile, 'PartySubTypeID'), references))
+  const draft = new PartyDraft(list, id, kinds[0] ?? 'other').addRemark(getChildText(element, 'Comment'))
   const identities = profiles.flatMap((profile) => getChildren(profile, 'Identity'))
   for (const identity of identities) readNames(identity, draft, references)
   for (const profile of profiles) {
-    draft.remark(getChildText(profile, 'Comment'))
+    draft.addRemark(getChildText(profile, 'Comment'))
     readFeatures(profile, draft, references)
   }
   return {
@@ -88,7 +88,7 @@ export function readParty(element: XmlElement, list: OfacList, references: Refer
   }
 }
 
-function kindOf(subtype: string | undefined, references: References) {
+function toPartyKind(subtype: string | undefined, references: References) {
   const name = references.value('PartySubType', subtype)
   if (name === 'Vessel') return 'vessel'
   if (name === 'Aircraft') return 'aircraft'
@@ -106,7 +106,7 @@ function readNames(identity: XmlElement, draft: PartyDraft, references: Referenc
       groups.set(getAttribute(group, 'ID') ?? '', type)
     }
   }
-  // Which of a false identity's names is the primary one says nothing about the party.
+  // The primary name of a false identity is not a primary name of the party.
   const is_main = getAttribute(identity, 'Primary') !== 'false' && getAttribute(identity, 'False') !== 'true'
   for (const alias of getChildren(identity, 'Alias')) {
     const type = references.value('AliasType', getAttribute(alias, 'AliasTypeID'))
@@ -116,7 +116,7 @@ function readNames(identity: XmlElement, draft: PartyDraft, references: Referenc
     for (const documented of getChildren(alias, 'DocumentedName')) {
       const { name, script } = readName(documented, groups, references)
       const is_latin = script === undefined || script === 'Latin'
-      draft.name(name, is_latin ? plain : 'original-script', { script: is_latin ? undefined : script })
+      draft.addName(name, is_latin ? plain : 'original-script', { script: is_latin ? undefined : script })
     }
   }
 }
@@ -160,13 +160,13 @@ function readFeatures(profile: XmlElement, draft: PartyDraft, references: Refere
     const type = references.value('FeatureType', getAttribute(feature, 'FeatureTypeID'))
     for (const version of getChildren(feature, 'FeatureVersion')) {
       const comment = getChildText(version, 'Comment')
-      const values = valuesOf(version, references)
+      const values = readValues(version, references)
       for (const value of values) features.push({ type, value, comment })
-      // Without a value the comment is all there is.
-      if (comment && values.length === 0) draft.remark(type ? `${type}: ${comment}` : comment)
+      // Without a value the comment is used.
+      if (comment && values.length === 0) draft.addRemark(type ? `${type}: ${comment}` : comment)
     }
   }
-  // Where a member has room for one value, it is the same one in whatever order they come.
+  // A member for a single value takes the same one whatever the order in the file.
   features.sort((a, b) => (a.value.text < b.value.text ? -1 : 1))
   const filled = new Set<string>()
   for (const feature of features) addFeature(feature, draft, filled)
@@ -177,10 +177,10 @@ interface Value {
   readonly location?: Location
 }
 
-function valuesOf(version: XmlElement, references: References): Value[] {
+function readValues(version: XmlElement, references: References): Value[] {
   const values: Value[] = []
   for (const period of getChildren(version, 'DatePeriod')) {
-    const text = periodText(period)
+    const text = formatPeriod(period)
     if (text !== undefined) values.push({ text })
   }
   for (const detail of getChildren(version, 'VersionDetail')) {
@@ -191,7 +191,7 @@ function valuesOf(version: XmlElement, references: References): Value[] {
   }
   for (const place of getChildren(version, 'VersionLocation')) {
     const location = references.location(getAttribute(place, 'LocationID'))
-    const text = location ? partsOf(location).filter(Boolean).join(', ') : ''
+    const text = location ? listAddressParts(location).filter(Boolean).join(', ') : ''
     if (location && text !== '') values.push({ text, location })
   }
   return values
@@ -204,26 +204,26 @@ function addFeature(
 ): void {
   const name = type?.toUpperCase() ?? ''
   const member = name === 'VESSEL GROSS REGISTERED TONNAGE' ? 'gross_registered_tonnage' : vesselMembers[name]
-  if (name === 'BIRTHDATE') draft.born(birthDate(text, ofacDates))
-  else if (name === 'PLACE OF BIRTH') draft.list('birth_places', text)
-  else if (/^(NATIONALITY|CITIZENSHIP)/.test(name)) draft.list('nationalities', location?.country ?? text)
+  if (name === 'BIRTHDATE') draft.addBirthDate(birthDate(text, ofacDates))
+  else if (name === 'PLACE OF BIRTH') draft.addValue('birth_places', text)
+  else if (/^(NATIONALITY|CITIZENSHIP)/.test(name)) draft.addValue('nationalities', location?.country ?? text)
   else if (name === 'GENDER' && !filled.has(name)) draft.set({ gender: text })
-  else if (name === 'TITLE') draft.list('titles', text)
+  else if (name === 'TITLE') draft.addValue('titles', text)
   else if (name === 'LOCATION' && location) {
     addAddress(location, comment, draft)
     return
-  } else if (member && !filled.has(name)) draft.vessel({ [member]: text })
+  } else if (member && !filled.has(name)) draft.setVessel({ [member]: text })
   else {
-    draft.identifier(type, text, { note: comment })
+    draft.addIdentifier(type, text, { note: comment })
     return
   }
   filled.add(name)
-  if (comment) draft.remark(`${type}: ${comment}`)
+  if (comment) draft.addRemark(`${type}: ${comment}`)
 }
 
 function addAddress(location: Location, comment: string | undefined, draft: PartyDraft): void {
   const { city, postal_code, country } = location
-  draft.address([...partsOf(location), comment], { city, postal_code, country })
+  draft.addAddress([...listAddressParts(location), comment], { city, postal_code, country })
 }
 
 export interface Document {
@@ -233,11 +233,11 @@ export interface Document {
   readonly note: string
 }
 
-/** A document with its number; without one, what else is said about it. */
+/** A document with its number; without one its note is the identifier. */
 export function readDocument(element: XmlElement, references: References): Document {
   const dates = getChildren(element, 'DocumentDate').flatMap((date) => {
     const period = getChild(date, 'DatePeriod')
-    const text = period && periodText(period)
+    const text = period && formatPeriod(period)
     const type = references.value('IDRegDocDateType', getAttribute(date, 'IDRegDocDateTypeID')) ?? ''
     return text === undefined
       ? []
@@ -249,7 +249,7 @@ export function readDocument(element: XmlElement, references: References): Docum
     ...dates,
     validity === 'Valid' ? undefined : validity,
     getChildText(element, 'IssuingAuthority'),
-    place && partsOf(place).filter(Boolean).join(', '),
+    place && listAddressParts(place).filter(Boolean).join(', '),
     getChildText(element, 'Comment'),
   ].filter(Boolean)
   const number = getChildText(element, 'IDRegistrationNo')

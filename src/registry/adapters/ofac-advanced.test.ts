@@ -1,9 +1,9 @@
 /** OFAC's advanced XML, over a list of invented parties in its documented layout. */
 import { describe, expect, test } from 'vitest'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import { createRandom } from '#test/support/random.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 const set = (name: string, values: Readonly<Record<string, string>>, attributes = '') =>
   `<${name}Values>${Object.entries(values)
@@ -121,7 +121,7 @@ async function read(text: string) {
 }
 
 describe('OFAC in advanced XML', () => {
-  test('a person has its names, features, documents and programmes', async () => {
+  test('reads names, features, documents and programmes of a person', async () => {
     const { parties, warnings, rejects, read: placed } = await read(listOf())
     expect([warnings, rejects]).toEqual([[], []])
     expect(parties[0]).toEqual({
@@ -168,7 +168,7 @@ describe('OFAC in advanced XML', () => {
     expect(placed[0]?.at).toEqual({ row: 1, line, path: 'Sanctions/DistinctParties/DistinctParty' })
   })
 
-  test('a vessel keeps every value of a member with room for one, its measures and its relationships', async () => {
+  test('keeps further values of single-value members, measures and relationships of a vessel', async () => {
     const { parties } = await read(listOf())
     expect(parties[1]).toMatchObject({
       kind: 'vessel',
@@ -195,7 +195,7 @@ describe('OFAC in advanced XML', () => {
       'FeatureType',
       1,
     ],
-  ] as const)('%s closes a guard', async (_, changed, what, count) => {
+  ] as const)('marks the source as incomplete for %s', async (_, changed, what, count) => {
     const { warnings, parties } = await read(listOf(changed))
     expect(parties).toHaveLength(2)
     expect(warnings).toMatchObject([
@@ -209,12 +209,12 @@ describe('OFAC in advanced XML', () => {
     expect(warnings[0]?.at?.line).toBeGreaterThan(1)
   })
 
-  test('parties without a programme close a guard', async () => {
+  test('marks the source as incomplete when parties have no programme', async () => {
     const { warnings } = await read(listOf({ entries: entry(70) }))
     expect(warnings).toMatchObject([{ code: 'programmes_missing', count: 1, closes_guard: true }])
   })
 
-  test('sections, sets and members that are not known are reported', async () => {
+  test('reports unknown sections, sets and members', async () => {
     const { warnings } = await read(
       listOf({
         other: '<Notices><Notice>x</Notice></Notices>',
@@ -228,7 +228,7 @@ describe('OFAC in advanced XML', () => {
     )
   })
 
-  test('a fault anywhere in the file has its exact line', async () => {
+  test('reports the exact line of a fault anywhere in the file', async () => {
     const text = listOf()
     const random = createRandom(35)
     for (let each = 0; each < 20; each++) {
@@ -239,7 +239,7 @@ describe('OFAC in advanced XML', () => {
     }
   })
 
-  test('a party without a number or a name is rejected where it stands', async () => {
+  test('rejects a party without a number or a name with its line', async () => {
     const { rejects } = await read(
       listOf({
         parties: `${person + vessel}\n<DistinctParty><Profile ID="1"/></DistinctParty>\n<DistinctParty FixedRef="9"/>`,

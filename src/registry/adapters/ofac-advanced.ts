@@ -1,14 +1,15 @@
 /**
  * OFAC's advanced XML (the `Sanctions` schema), which the SDN list and the consolidated list share. Its sections refer to each other
- * by numbers: what a party refers to comes before it, but its programmes come after all parties, so that parties are held, as
- * compact text, until the end. A reference that leads nowhere is counted.
+ * by id. The programmes of a party come after all parties, so parties are buffered as compact text until the end. References that
+ * cannot be resolved are counted.
  */
 import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
 import { quoteNames } from '../formats/archive-files.ts'
 import { onLine, refuseSource, reject } from '../formats/fault.ts'
 import { getAttribute, getChild, getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'
-import { isoDay, periodText } from './ofac-advanced-dates.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { formatIsoDay, formatPeriod } from './ofac-advanced-dates.ts'
 import {
   knownMembers,
   paths,
@@ -26,9 +27,8 @@ import {
   readLocation,
   readParty,
 } from './ofac-advanced-party.ts'
-import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
+import { assertFileName, ListIdentity, type OfacList } from './ofac-list.ts'
 import { addParty, HeldValues } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
 import { UnreadMembers } from './unread-members.ts'
@@ -44,7 +44,7 @@ const Options = closed({
 })
 type Options = Static<typeof Options>
 
-/** Facts about a party that follow in later sections. */
+/** Data of a party that later sections hold. */
 interface Later {
   readonly programmes: string[]
   readonly references: string[]
@@ -70,7 +70,7 @@ class AdvancedList implements References {
   private readonly parties: Held[] = []
   private readonly by_profile = new Map<string, Held>()
   private readonly identity: ListIdentity
-  /** References that lead nowhere, by what they refer to. */
+  /** Unresolved references, by the kind of their target. */
   private readonly orphans = new Map<string, { count: number; at: SourceLocation }>()
   private at: SourceLocation = { row: 0 }
   private parties_read = 0
@@ -137,11 +137,11 @@ class AdvancedList implements References {
     for (const identity of read.identities) {
       for (const document of this.documents.get(identity) ?? []) {
         const { type, value, country, note } = this.held.get<Document>(document)
-        read.draft.identifier(type, value, { country, note })
+        read.draft.addIdentifier(type, value, { country, note })
       }
       this.documents.delete(identity)
     }
-    const party = read.draft.done()
+    const party = read.draft.build()
     if (party === undefined) {
       addParty(this.out, read.draft, at)
       return
@@ -176,14 +176,14 @@ class AdvancedList implements References {
       const type = this.value('SanctionsType', getAttribute(measure, 'SanctionsTypeID'))
       const [comment, period] = [getChildText(measure, 'Comment'), getChild(measure, 'DatePeriod')]
       if (type === 'Program' && comment) programmes.push(comment)
-      else later?.remarks.push(['Measure', type, comment, period && periodText(period)].filter(Boolean).join(': '))
+      else later?.remarks.push(['Measure', type, comment, period && formatPeriod(period)].filter(Boolean).join(': '))
     }
     this.identity.add(programmes)
     if (later === undefined) return
     later.programmes.push(...programmes)
     later.references.push(this.value('List', getAttribute(element, 'ListID')) ?? '')
     for (const event of getChildren(element, 'EntryEvent')) {
-      const day = isoDay(getChild(event, 'Date'))
+      const day = formatIsoDay(getChild(event, 'Date'))
       if (day !== undefined && (later.listed_on === undefined || day < later.listed_on)) later.listed_on = day
       later.references.push(this.value('LegalBasis', getAttribute(event, 'LegalBasisID')) ?? '')
       later.remarks.push(getChildText(event, 'Comment') ?? '')
@@ -191,22 +191,26 @@ class AdvancedList implements References {
   }
 
   *batches(isEntriesExpected: boolean): Generator<Batch, void, undefined> {
-    this.identity.expectRight()
+    this.identity.assertList()
     let unlisted = 0
     for (const { party, at, later } of this.parties) {
       const draft = PartyDraft.from(this.held.get<SanctionedParty>(party))
       if (later === undefined || later.programmes.length === 0) unlisted++
-      for (const programme of later?.programmes ?? []) draft.list('programmes', programme)
-      for (const reference of later?.references ?? []) draft.list('references', reference)
-      for (const remark of later?.remarks ?? []) draft.remark(remark)
+      for (const programme of later?.programmes ?? []) draft.addValue('programmes', programme)
+      for (const reference of later?.references ?? []) draft.addValue('references', reference)
+      for (const remark of later?.remarks ?? []) draft.addRemark(remark)
       addParty(this.out, draft.set({ listed_on: later?.listed_on }), at)
-      if (this.out.full) yield this.out.take()
+      if (this.out.isFull) yield this.out.take()
     }
     if (isEntriesExpected && unlisted > 0) {
-      this.out.doubt('programmes_missing', `${unlisted} parties have no programme in <SanctionsEntries>.`, unlisted)
+      this.out.warnIncomplete(
+        'programmes_missing',
+        `${unlisted} parties have no programme in <SanctionsEntries>.`,
+        unlisted,
+      )
     }
     this.reportOrphans()
-    yield* this.out.rest()
+    yield* this.out.takeRest()
   }
 
   private reportOrphans(): void {
@@ -217,7 +221,7 @@ class AdvancedList implements References {
       }
     }
     for (const [what, { count, at }] of this.orphans) {
-      this.out.doubt('rows_orphaned', `${count} references lead to no ${what} in the file.`, count, at)
+      this.out.warnIncomplete('rows_orphaned', `${count} references lead to no ${what} in the file.`, count, at)
     }
   }
 }
@@ -228,7 +232,7 @@ async function* read(
   list: OfacList,
   file_name?: string | null,
 ): AsyncGenerator<Batch, void, undefined> {
-  expectFileName(file_name, list)
+  assertFileName(file_name, list)
   const out = new BatchBuilder()
   const unread = new UnreadMembers(knownMembers)
   const found: string[] = []
@@ -245,14 +249,14 @@ async function* read(
       unread.check(element, line)
       held.add(path, element, line)
     }
-    if (out.full) yield out.take()
+    if (out.isFull) yield out.take()
   }
   expectSections(found, absent_sections)
   unread.conclude(out)
   yield* held.batches(!absent_sections.includes('SanctionsEntries'))
 }
 
-/** What a section refers to must have been read: sections come in the order of the schema, each once. */
+/** Sections must come in the order of the schema, each once, so that references can be resolved. */
 function noteSection(section: string, found: string[], line: number): void {
   const position = (name: string | undefined) => sections.indexOf(name as (typeof sections)[number])
   const last = found.at(-1)
@@ -275,7 +279,7 @@ function expectSections(found: readonly string[], absent: readonly string[]): vo
   }
 }
 
-const sample = (programme: string, list: string) => `<?xml version="1.0" encoding="utf-8"?>
+const createSample = (programme: string, list: string) => `<?xml version="1.0" encoding="utf-8"?>
 <Sanctions xmlns="https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/ADVANCED_XML">
   <DateOfIssue CalendarTypeID="1"><Year>2026</Year><Month>5</Month><Day>21</Day></DateOfIssue>
   <ReferenceValueSets>
@@ -332,7 +336,7 @@ export const ofacSdnAdvancedXml: Adapter = {
   key: 'ofac-sdn-advanced-xml',
   title: 'OFAC SDN list (advanced XML)',
   description: `SDN_ADVANCED.XML, plain or zipped. ${origin}`,
-  sample: { encoding: 'utf8', text: sample('SDGT', 'SDN List') },
+  sample: { encoding: 'utf8', text: createSample('SDGT', 'SDN List') },
   read: (source, options, file_name) => read(source, options as Options, 'ofac-sdn', file_name),
 }
 
@@ -341,6 +345,6 @@ export const ofacConsolidatedAdvancedXml: Adapter = {
   key: 'ofac-consolidated-advanced-xml',
   title: 'OFAC consolidated list (advanced XML)',
   description: `CONS_ADVANCED.XML, plain or zipped. ${origin}`,
-  sample: { encoding: 'utf8', text: sample('NS-PLC', 'Non-SDN Palestinian Legislative Council List') },
+  sample: { encoding: 'utf8', text: createSample('NS-PLC', 'Non-SDN Palestinian Legislative Council List') },
   read: (source, options, file_name) => read(source, options as Options, 'ofac-consolidated', file_name),
 }

@@ -1,7 +1,7 @@
 /**
- * OFAC's text files, the SDN list and the consolidated list: parties, and in files of their own their aliases, addresses and the
- * remarks that did not fit. They come as one zip, or the parties' file alone where the others are said to be absent. No header,
- * `-0-` for nothing, 0x1A at the end.
+ * OFAC's text files of the SDN list and the consolidated list: parties, and in separate files their aliases, addresses and long
+ * remarks. They come as one zip, or as the file of parties alone when the others are declared absent. They have no header, `-0-` for
+ * an empty value, and 0x1A at the end.
  */
 import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
@@ -17,17 +17,17 @@ import {
 import { decode, type Encoding, isZip, MAX_EXPANDED_BYTES, peek } from '../formats/decode.ts'
 import { requireEndMark } from '../formats/end-mark.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { assertFileName, ListIdentity, type OfacList } from './ofac-list.ts'
 import { readRemarks } from './ofac-remarks.ts'
 import { addParty } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { PartyDraft } from './sanctioned-party.ts'
 import { detectedEncodingOption, noteEncoding, readDetected, textOptions } from './source-text.ts'
 import { readTable, type TableRow } from './table.ts'
 
 type Role = 'parties' | 'aliases' | 'addresses' | 'comments'
 
-/** The four files of a publication, by the list they belong to. */
+/** The four files of each list. */
 const stems: Readonly<Record<OfacList, Readonly<Record<Role, string>>>> = {
   'ofac-sdn': { parties: 'sdn', aliases: 'alt', addresses: 'add', comments: 'sdn_comments' },
   'ofac-consolidated': {
@@ -39,7 +39,7 @@ const stems: Readonly<Record<OfacList, Readonly<Record<Role, string>>>> = {
 }
 const extensions = { ',': 'csv', '|': 'pip', '@': 'del' } as const
 
-const optionsOf = (list: OfacList) => {
+const buildOptions = (list: OfacList) => {
   const { parties, ...beside } = stems[list]
   return closed({
     delimiter: Type.Optional(
@@ -61,7 +61,7 @@ const optionsOf = (list: OfacList) => {
     ...textOptions,
   })
 }
-type Options = Static<ReturnType<typeof optionsOf>>
+type Options = Static<ReturnType<typeof buildOptions>>
 
 const partyColumns = [
   'ent_num',
@@ -81,7 +81,7 @@ const aliasColumns = ['ent_num', 'alt_num', 'alt_type', 'alt_name', 'alt_remarks
 const addressColumns = ['ent_num', 'add_num', 'address', 'city', 'country', 'add_remarks']
 const commentColumns = ['ent_num', 'remarks']
 
-/** Rows of a file beside the parties' one that belong to one party. */
+/** Rows of aliases, addresses or comments of one party. */
 interface Group {
   readonly rows: (readonly string[])[]
   readonly first: SourceLocation
@@ -123,7 +123,7 @@ async function* read(
   try {
     if (isZip(head)) yield* readSet(bytes, reading)
     else {
-      expectFileName(file_name, list)
+      assertFileName(file_name, list)
       yield* readAlone(bytes, reading)
     }
   } finally {
@@ -146,14 +146,14 @@ const fileSet = ({ list, options }: Reading): FileSet => {
   }
 }
 
-/** The parties' file alone, where somebody said that the others are absent. */
+/** Reads the file of parties alone, when the others are declared absent. */
 async function* readAlone(bytes: Source, reading: Reading): AsyncGenerator<Batch, void, undefined> {
   const set = fileSet(reading)
   const { parties } = stems[reading.list]
   const missing = set.files.filter(({ stem }) => stem !== parties && !set.absent.includes(stem))
   if (missing.length > 0) refuseMissing(missing, set, null)
-  for (const stem of set.absent) reading.out.file({ file: `${stem}.${set.extension}`, state: 'absent' })
-  yield* readParties(marked(readDetected(bytes, reading.options, reading.out), parties, reading), {}, reading)
+  for (const stem of set.absent) reading.out.addFile({ file: `${stem}.${set.extension}`, state: 'absent' })
+  yield* readParties(readMarkedText(readDetected(bytes, reading.options, reading.out), parties, reading), {}, reading)
 }
 
 async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, void, undefined> {
@@ -163,19 +163,19 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
     const { parties, aliases, addresses, comments } = stems[list]
     const set = fileSet(reading)
     const names = archive.members.map(({ name }) => baseName(name))
-    // The other list alone is told as what it is, not by what it lacks.
+    // The other list is reported as such, not as an incomplete set.
     if (!names.some((name) => name.toLowerCase() === `${parties}.${set.extension}`)) {
-      for (const name of names) expectFileName(name, list)
+      for (const name of names) assertFileName(name, list)
     }
     const { members, others, unread } = findFiles(archive, set)
-    for (const file of others) out.file(file)
+    for (const file of others) out.addFile(file)
     if (unread.length > 0) {
       const message = `Files of the archive that are not part of the list were not read (${unread.length}): ${quoteNames(unread)}.`
       out.warn('files_unread', message, { row: 0, file: unread[0] as string })
     }
     const textOf = (member: ArchiveMember, stem: string) => {
       const encoding: Encoding | 'detect' = options.encoding ?? 'detect'
-      return marked(decode(member.read(), encoding, noteEncoding(out, member.name)), stem, reading, member.name)
+      return readMarkedText(decode(member.read(), encoding, noteEncoding(out, member.name)), stem, reading, member.name)
     }
     const beside: CompanionFiles = {}
     for (const [role, stem, columns] of [
@@ -186,7 +186,7 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
       const member = members.get(stem)
       if (member) beside[role] = await groupByParty(textOf(member, stem), member.name, columns, reading)
     }
-    yield* out.rest()
+    yield* out.takeRest()
     const main = members.get(parties) as ArchiveMember
     yield* readParties(textOf(main, parties), beside, reading, main.name)
   } finally {
@@ -194,14 +194,14 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
   }
 }
 
-function marked(
+function readMarkedText(
   text: AsyncGenerator<string>,
   stem: string,
   { options }: Reading,
   file?: string,
 ): AsyncGenerator<string> {
   if (options.files_without_end_mark?.includes(stem)) return text
-  // All that were named before stay named, so that the advice can be copied as it is.
+  // Files that the option already names stay in it, so that the advice can be copied.
   const complete = JSON.stringify([...(options.files_without_end_mark ?? []), stem])
   const advice = `, or set the option {"files_without_end_mark": ${complete}} if it is complete`
   return requireEndMark(text, { file, advice })
@@ -227,7 +227,7 @@ async function groupByParty(
       refuseSource('source_too_large', `"${file}" has more than ${MAX_ROWS_BESIDE} rows.`)
     }
     for (const { fields, at } of group) {
-      const values = fields.map(given)
+      const values = fields.map(toValue)
       const known = beside.groups.get(values[0] as string)
       if (known) known.rows.push(values)
       else beside.groups.set(values[0] as string, { rows: [values], first: at, is_taken: false })
@@ -236,7 +236,7 @@ async function groupByParty(
   return beside
 }
 
-/** Rows whose party is not on the list: they were read for nothing, and most likely the parties' file is not whole. */
+/** Reports rows without a party: most likely the file of parties is incomplete. */
 function reportOrphans(beside: CompanionFiles, parties: string, out: BatchBuilder): void {
   for (const { file, groups } of Object.values(beside)) {
     const orphans = [...groups].filter(([, { is_taken }]) => !is_taken)
@@ -245,12 +245,12 @@ function reportOrphans(beside: CompanionFiles, parties: string, out: BatchBuilde
     const count = orphans.reduce((sum, [, { rows }]) => sum + rows.length, 0)
     const [number, { first: at }] = first
     const message = `"${file}" has rows (${count}) of parties (${orphans.length}) that "${parties}" does not have; the first is party ${number} in line ${at.line}.`
-    out.doubt('rows_orphaned', message, count, at)
+    out.warnIncomplete('rows_orphaned', message, count, at)
   }
 }
 
-/** `-0-`, with or without the space behind it, is nothing; a file cut by another tool ends in `-0`. */
-function given(field: string): string {
+/** `-0-`, with or without a trailing space, is an empty value; a file truncated by another tool ends in `-0`. */
+function toValue(field: string): string {
   const value = field.trim()
   return value === '-0-' || value === '-0' ? '' : value
 }
@@ -266,12 +266,12 @@ async function* readParties(
   for await (const group of readTable(text, tableOptions(reading, partyColumns, file), out)) {
     for (const row of group) {
       readParty(row, beside, identity, reading)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   }
-  identity.expectRight(file)
+  identity.assertList(file)
   reportOrphans(beside, file ?? 'the list', out)
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 function readParty(
@@ -280,7 +280,7 @@ function readParty(
   identity: ListIdentity,
   { list, out }: Reading,
 ): void {
-  const values = fields.map(given)
+  const values = fields.map(toValue)
   const [
     number = '',
     name,
@@ -300,29 +300,29 @@ function readParty(
     out.reject(reject('value_unreadable', message, { ...at, column: 'ent_num' }, number, '/source_id'))
     return
   }
-  const draft = new PartyDraft(list, number, kindOf(type)).name(name, 'primary').list('titles', title)
+  const draft = new PartyDraft(list, number, toPartyKind(type)).addName(name, 'primary').addValue('titles', title)
   const named = programmes.split('] [').map((programme) => programme.replace(/[[\]]/g, '').trim())
-  for (const programme of named) draft.list('programmes', programme)
+  for (const programme of named) draft.addValue('programmes', programme)
   identity.add(named)
   for (const [, , kind, alias] of beside.aliases?.take(number) ?? [])
-    draft.name(alias, kind === 'fka' ? 'former' : 'alias')
+    draft.addName(alias, kind === 'fka' ? 'former' : 'alias')
   for (const [, , street, city, country, note] of beside.addresses?.take(number) ?? []) {
-    draft.address([street, city, country, note], { city, country })
+    draft.addAddress([street, city, country, note], { city, country })
   }
-  draft.vessel({ call_sign, type: vessel_type, flag, owner, tonnage, gross_registered_tonnage: grt })
-  // A comment goes on where the remarks were cut, in the middle of a word.
+  draft.setVessel({ call_sign, type: vessel_type, flag, owner, tonnage, gross_registered_tonnage: grt })
+  // A comment continues the remarks, possibly in the middle of a word.
   const whole = remarks + (beside.comments?.take(number) ?? []).map(([, more]) => more).join('')
   readRemarks(whole, draft)
-  addParty(out, draft.remark(whole), at)
+  addParty(out, draft.addRemark(whole), at)
 }
 
-function kindOf(type: string | undefined) {
+function toPartyKind(type: string | undefined) {
   if (type === 'individual') return 'person'
   if (type === 'vessel' || type === 'aircraft') return type
   return 'organisation'
 }
 
-const sample = (list: OfacList, lines: readonly string[]): Adapter['sample'] => {
+const createSample = (list: OfacList, lines: readonly string[]): Adapter['sample'] => {
   const { parties: _, ...beside } = stems[list]
   return {
     encoding: 'utf8',
@@ -339,7 +339,7 @@ const shared = {
   target_type: 'sanctioned-party',
 } as const
 
-const about = ([parties, aliases, addresses, comments]: readonly string[]): string =>
+const describeFiles = ([parties, aliases, addresses, comments]: readonly string[]): string =>
   `A zip with ${parties}, ${aliases}, ${addresses} and ${comments}, joined by party. All four are expected, each with OFAC's end ` +
   `mark; ${parties} may come alone when the option absent_files names the others.`
 
@@ -347,9 +347,9 @@ export const ofacSdnCsv: Adapter = {
   ...shared,
   key: 'ofac-sdn-csv',
   title: 'OFAC SDN list (CSV)',
-  description: about(['sdn.csv', 'alt.csv', 'add.csv', 'sdn_comments.csv']),
-  options: optionsOf('ofac-sdn'),
-  sample: sample('ofac-sdn', [
+  description: describeFiles(['sdn.csv', 'alt.csv', 'add.csv', 'sdn_comments.csv']),
+  options: buildOptions('ofac-sdn'),
+  sample: createSample('ofac-sdn', [
     '36,"AEROCARIBBEAN AIRLINES",-0- ,"CUBA",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ',
     '29813,"JALALI, Maysam","individual","IRAN-HR",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"DOB 22 Mar 1987; POB Qorveh, Iran; Gender Male; Passport K45469660 (Iran)."',
   ]),
@@ -360,9 +360,9 @@ export const ofacConsolidatedCsv: Adapter = {
   ...shared,
   key: 'ofac-consolidated-csv',
   title: 'OFAC consolidated list (CSV)',
-  description: about(['cons_prim.csv', 'cons_alt.csv', 'cons_add.csv', 'cons_comments.csv']),
-  options: optionsOf('ofac-consolidated'),
-  sample: sample('ofac-consolidated', [
+  description: describeFiles(['cons_prim.csv', 'cons_alt.csv', 'cons_add.csv', 'cons_comments.csv']),
+  options: buildOptions('ofac-consolidated'),
+  sample: createSample('ofac-consolidated', [
     '9640,"DOE, Example","individual","NS-PLC",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"DOB 1972; POB Gaza."',
     '17016,"BANK EXAMPLE OAO",-0- ,"UKRAINE-EO13662",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"SWIFT/BIC EXAMRUMM; Tax ID No. 7702000001."',
   ]),

@@ -1,6 +1,6 @@
 /**
  * The remarks of the OFAC text files, where dates of birth, documents and weak aliases are packed into one line separated by
- * semicolons. Only what is unmistakable is taken out; the line itself stays as it is in the entry.
+ * semicolons. Only unambiguous parts are extracted; the entry keeps the line unchanged.
  */
 import { birthDate, type PartyDraft } from './sanctioned-party.ts'
 
@@ -54,12 +54,12 @@ export function readRemarks(remarks: string, draft: PartyDraft): void {
 function readPart(part: string, draft: PartyDraft): void {
   const [word = ''] = part.split(' ', 1)
   const rest = part.slice(word.length + 1)
-  if (word === 'DOB') draft.born(birthDate(rest, ofacDates))
-  else if (word === 'POB') draft.list('birth_places', rest)
-  else if (word === 'nationality' || word === 'citizen') draft.list('nationalities', rest)
+  if (word === 'DOB') draft.addBirthDate(birthDate(rest, ofacDates))
+  else if (word === 'POB') draft.addValue('birth_places', rest)
+  else if (word === 'nationality' || word === 'citizen') draft.addValue('nationalities', rest)
   else if (word === 'Gender') draft.set({ gender: rest })
   else if (word === 'a.k.a.' || word === 'f.k.a.' || word === 'n.k.a.') {
-    draft.name(rest.replace(/^'(.*)'$/, '$1'), word === 'f.k.a.' ? 'former' : 'weak-alias')
+    draft.addName(rest.replace(/^'(.*)'$/, '$1'), word === 'f.k.a.' ? 'former' : 'weak-alias')
   } else readDocument(part, draft)
 }
 
@@ -69,5 +69,5 @@ function readDocument(part: string, draft: PartyDraft): void {
   if (type === undefined) return
   const [, value = '', country, note] =
     /^(.*?)(?: \(([^()]*)\))?( (?:issued|expires) .*)?$/.exec(part.slice(type.length + 1)) ?? []
-  draft.identifier(type, value, { country, note: note?.trim() })
+  draft.addIdentifier(type, value, { country, note: note?.trim() })
 }

@@ -3,10 +3,10 @@ import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { getChild, getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'
-import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { assertFileName, ListIdentity, type OfacList } from './ofac-list.ts'
 import { ofacDates } from './ofac-remarks.ts'
 import { addParty } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
 
@@ -19,7 +19,7 @@ async function* read(
   list: OfacList,
   file_name?: string | null,
 ): AsyncGenerator<Batch, void, undefined> {
-  expectFileName(file_name, list)
+  assertFileName(file_name, list)
   const out = new BatchBuilder()
   const identity = new ListIdentity(list)
   const paths = ['sdnList/sdnEntry', 'sdnList/publshInformation']
@@ -33,58 +33,58 @@ async function* read(
       }
       const at = { row: ++row, line, path }
       const draft = readParty(element, list)
-      identity.add(itemsOf(element, 'programList', 'program').map(({ text }) => text))
+      identity.add(getItems(element, 'programList', 'program').map(({ text }) => text))
       if (draft) addParty(out, draft, at)
       else out.reject(reject('value_missing', 'The entry has no uid.', at, null, '/source_id'))
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   }
-  identity.expectRight()
+  identity.assertList()
   if (announced !== undefined && announced !== row) {
     const message = `The file announces ${announced} entries, but holds ${row}.`
-    out.doubt('count_differs', message, Math.abs(announced - row))
+    out.warnIncomplete('count_differs', message, Math.abs(announced - row))
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 function readParty(entry: XmlElement, list: OfacList): PartyDraft | undefined {
   const uid = getChildText(entry, 'uid')
   if (uid === undefined) return undefined
-  const draft = new PartyDraft(list, uid, kindOf(getChildText(entry, 'sdnType')))
-    .name(nameOf(entry), 'primary')
-    .list('titles', getChildText(entry, 'title'))
-    .remark(getChildText(entry, 'remarks'))
-  for (const { text } of itemsOf(entry, 'programList', 'program')) draft.list('programmes', text)
-  for (const aka of itemsOf(entry, 'akaList', 'aka')) draft.name(nameOf(aka), aliasKind(aka))
-  for (const id of itemsOf(entry, 'idList', 'id')) readIdentifier(id, draft)
-  for (const address of itemsOf(entry, 'addressList', 'address')) readAddress(address, draft)
-  for (const item of itemsOf(entry, 'dateOfBirthList', 'dateOfBirthItem')) {
-    draft.born(birthDate(getChildText(item, 'dateOfBirth'), ofacDates))
+  const draft = new PartyDraft(list, uid, toPartyKind(getChildText(entry, 'sdnType')))
+    .addName(formatName(entry), 'primary')
+    .addValue('titles', getChildText(entry, 'title'))
+    .addRemark(getChildText(entry, 'remarks'))
+  for (const { text } of getItems(entry, 'programList', 'program')) draft.addValue('programmes', text)
+  for (const aka of getItems(entry, 'akaList', 'aka')) draft.addName(formatName(aka), toNameKind(aka))
+  for (const id of getItems(entry, 'idList', 'id')) readIdentifier(id, draft)
+  for (const address of getItems(entry, 'addressList', 'address')) readAddress(address, draft)
+  for (const item of getItems(entry, 'dateOfBirthList', 'dateOfBirthItem')) {
+    draft.addBirthDate(birthDate(getChildText(item, 'dateOfBirth'), ofacDates))
   }
-  for (const item of itemsOf(entry, 'placeOfBirthList', 'placeOfBirthItem')) {
-    draft.list('birth_places', getChildText(item, 'placeOfBirth'))
+  for (const item of getItems(entry, 'placeOfBirthList', 'placeOfBirthItem')) {
+    draft.addValue('birth_places', getChildText(item, 'placeOfBirth'))
   }
-  for (const item of itemsOf(entry, 'nationalityList', 'nationality'))
-    draft.list('nationalities', getChildText(item, 'country'))
-  for (const item of itemsOf(entry, 'citizenshipList', 'citizenship'))
-    draft.list('nationalities', getChildText(item, 'country'))
+  for (const item of getItems(entry, 'nationalityList', 'nationality'))
+    draft.addValue('nationalities', getChildText(item, 'country'))
+  for (const item of getItems(entry, 'citizenshipList', 'citizenship'))
+    draft.addValue('nationalities', getChildText(item, 'country'))
   const vessel = getChild(entry, 'vesselInfo')
   if (vessel) readVessel(vessel, draft)
   return draft
 }
 
-const itemsOf = (entry: XmlElement, list: string, item: string): readonly XmlElement[] => {
+const getItems = (entry: XmlElement, list: string, item: string): readonly XmlElement[] => {
   const found = getChild(entry, list)
   return found ? getChildren(found, item) : []
 }
 
 /** `LAST, First`, as in the text files, so that both give the same name. */
-const nameOf = (element: XmlElement): string =>
+const formatName = (element: XmlElement): string =>
   [getChildText(element, 'lastName'), getChildText(element, 'firstName')]
     .filter((part) => part !== undefined)
     .join(', ')
 
-function aliasKind(aka: XmlElement) {
+function toNameKind(aka: XmlElement) {
   if (getChildText(aka, 'type') === 'f.k.a.') return 'former'
   return getChildText(aka, 'category') === 'weak' ? 'weak-alias' : 'alias'
 }
@@ -96,7 +96,7 @@ function readIdentifier(id: XmlElement, draft: PartyDraft): void {
     ['issued', getChildText(id, 'issueDate')],
     ['expires', getChildText(id, 'expirationDate')],
   ].flatMap(([word, date]) => (date === undefined ? [] : [`${word} ${date}`]))
-  draft.identifier(type, getChildText(id, 'idNumber'), {
+  draft.addIdentifier(type, getChildText(id, 'idNumber'), {
     country: getChildText(id, 'idCountry'),
     note: dates.join(', '),
   })
@@ -109,7 +109,7 @@ function readAddress(address: XmlElement, draft: PartyDraft): void {
     getChildText(address, 'country'),
   ]
   const lines = ['address1', 'address2', 'address3'].map((name) => getChildText(address, name))
-  draft.address([...lines, city, getChildText(address, 'stateOrProvince'), postal_code, country], {
+  draft.addAddress([...lines, city, getChildText(address, 'stateOrProvince'), postal_code, country], {
     city,
     postal_code,
     country,
@@ -117,7 +117,7 @@ function readAddress(address: XmlElement, draft: PartyDraft): void {
 }
 
 function readVessel(vessel: XmlElement, draft: PartyDraft): void {
-  draft.vessel({
+  draft.setVessel({
     call_sign: getChildText(vessel, 'callSign'),
     type: getChildText(vessel, 'vesselType'),
     flag: getChildText(vessel, 'vesselFlag'),
@@ -127,13 +127,13 @@ function readVessel(vessel: XmlElement, draft: PartyDraft): void {
   })
 }
 
-function kindOf(type: string | undefined) {
+function toPartyKind(type: string | undefined) {
   if (type === 'Individual') return 'person'
   if (type === 'Entity') return 'organisation'
   return type === 'Vessel' ? 'vessel' : type === 'Aircraft' ? 'aircraft' : 'other'
 }
 
-const sample = (programme: string) => `<?xml version="1.0" standalone="yes"?>
+const createSample = (programme: string) => `<?xml version="1.0" standalone="yes"?>
 <sdnList xmlns="http://tempuri.org/sdnList.xsd">
   <publshInformation><Publish_Date>04/22/2020</Publish_Date><Record_Count>1</Record_Count></publshInformation>
   <sdnEntry><uid>10689</uid><firstName>Muhammad</firstName><lastName>SAEED</lastName><sdnType>Individual</sdnType>
@@ -158,7 +158,7 @@ export const ofacSdnXml: Adapter = {
   key: 'ofac-sdn-xml',
   title: 'OFAC SDN list (XML)',
   description: 'sdn.xml, plain or zipped.',
-  sample: { encoding: 'utf8', text: sample('SDGT') },
+  sample: { encoding: 'utf8', text: createSample('SDGT') },
   read: (source, options, file_name) => read(source, options as Options, 'ofac-sdn', file_name),
 }
 
@@ -167,6 +167,6 @@ export const ofacConsolidatedXml: Adapter = {
   key: 'ofac-consolidated-xml',
   title: 'OFAC consolidated list (XML)',
   description: 'consolidated.xml, plain or zipped.',
-  sample: { encoding: 'utf8', text: sample('NS-PLC') },
+  sample: { encoding: 'utf8', text: createSample('NS-PLC') },
   read: (source, options, file_name) => read(source, options as Options, 'ofac-consolidated', file_name),
 }

@@ -1,9 +1,9 @@
 /** OpenSanctions in the FollowTheMoney model, over invented entities. */
 import { describe, expect, test } from 'vitest'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import { HeldValues } from './parties.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 type Properties = Readonly<Record<string, readonly unknown[]>>
 const entity = (id: string, schema: string, properties: Properties, more: object = {}) => ({
@@ -69,7 +69,7 @@ async function read(entities: readonly unknown[], options: Record<string, unknow
 }
 
 describe('OpenSanctions', () => {
-  test('a party is put together from all entities about it', async () => {
+  test('builds a party from all entities about it', async () => {
     const { parties, rejects, warnings } = await read(all)
     expect(rejects).toEqual([])
     expect(warnings).toMatchObject([{ code: 'parties_left_out', message: expect.stringMatching(/^1 /) }])
@@ -123,7 +123,7 @@ describe('OpenSanctions', () => {
     })
   })
 
-  test('options choose which parties are read', async () => {
+  test('reads the parties that the options select', async () => {
     const ids = async (options: object) =>
       (await read(all, options as Record<string, unknown>)).parties.map(({ source_id }) => source_id)
     expect(await ids({ parties: 'all' })).toEqual(['p1', 'c1', 'w1', 'v1'])
@@ -139,25 +139,25 @@ describe('OpenSanctions', () => {
     ['o1', { owner: ['p1'], asset: ['nobody'] }, 'Ownership'],
     ['o1', { owner: ['nobody'], asset: ['c1'] }, 'Ownership'],
     ['w1', { publicKey: ['x'], holder: ['nobody'] }, 'CryptoWallet'],
-  ] as const)('%s that leads to nobody closes a guard', async (id, properties, schema) => {
+  ] as const)('marks the source as incomplete when %s refers to no party', async (id, properties, schema) => {
     const { warnings } = await read(all.map((one) => (one.id === id ? { ...one, properties } : one)))
     expect(warnings.filter(({ closes_guard }) => closes_guard)).toMatchObject([
       { code: 'rows_orphaned', count: 1, message: expect.stringContaining(schema) },
     ])
   })
 
-  test('an address that is not there closes a guard', async () => {
+  test('marks the source as incomplete when an address is missing', async () => {
     const { warnings } = await read(all.filter(({ id }) => id !== 'a1'))
     expect(warnings).toMatchObject([{ code: 'rows_orphaned', count: 1, at: { line: 1 } }, { code: 'parties_left_out' }])
   })
 
-  test('schemata that are not known are reported', async () => {
+  test('reports unknown schemata', async () => {
     const { warnings } = await read([person, others[0], entity('x', 'Spaceship', { name: ['X'] })])
     expect(warnings).toMatchObject([{ code: 'members_unread', at: { line: 3 } }])
     expect(warnings[0]?.message).toContain('"Spaceship (1)"')
   })
 
-  test('lines that are no entity, nested ones and repeated ones are rejected where they stand', async () => {
+  test('rejects invalid, nested and repeated entities with their line', async () => {
     const nested = entity('n1', 'Person', { name: ['N'], addressEntity: [{ id: 'a9' }] }, { target: true })
     const { rejects } = await read([person, others[0], { id: 'x' }, nested, person, [1]])
     expect(rejects.map(({ code, at }) => [code, at.line])).toEqual([
@@ -169,7 +169,7 @@ describe('OpenSanctions', () => {
     expect(rejects[1]?.message).toContain('entities.ftm.json')
   })
 
-  test('what must be held until the end is kept as it is, up to a limit', () => {
+  test('buffers values unchanged up to a limit', () => {
     const held = new HeldValues()
     const values = [{ name: 'Сампл' }, 'x'.repeat(3_000_000), [1, null], 'y'.repeat(1_048_000), 'é'.repeat(600)]
     const numbers = values.map((value) => held.hold(value, { row: 1 }))

@@ -1,7 +1,7 @@
 /**
- * Entities of OpenSanctions in the FollowTheMoney model, one JSON object on a line, in any order: parties, and beside them sanctions,
- * addresses, documents and links that belong to them. All are held, as compact text, until the end of the file, where each party
- * is put together. Beyond the limit a smaller part of the data must be chosen.
+ * Entities of OpenSanctions in the FollowTheMoney model, one JSON object per line in any order: parties, and their sanctions,
+ * addresses, documents and links. All are buffered as compact text until the end of the file, where the parties are built. A file
+ * beyond the limit is refused: a smaller part of the data must be selected.
  */
 import { closed, listOf, oneOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
@@ -9,10 +9,10 @@ import { quoteNames } from '../formats/archive-files.ts'
 import { reject } from '../formats/fault.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
-import { addAddress, addDocument, addLink, addSanction, addWallet, draftOf, type FtmEntity } from './ftm-parties.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { addAddress, addDocument, addLink, addSanction, addWallet, createDraft, type FtmEntity } from './ftm-parties.ts'
 import { attachments, links, named, partyKinds } from './ftm-schemas.ts'
 import { addParty, HeldValues } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import type { PartyDraft } from './sanctioned-party.ts'
 import { encodingOption, readPrescribed, textOptions } from './source-text.ts'
 
@@ -36,7 +36,7 @@ const Options = closed({
 })
 type Options = Static<typeof Options>
 
-/** As it is put aside. */
+/** Its buffered form. */
 interface Placed {
   readonly entity: FtmEntity
   readonly at: SourceLocation
@@ -47,10 +47,10 @@ class Graph {
   private readonly options: Options
   private readonly held = new HeldValues()
   private readonly parties = new Map<string, { readonly held: number; readonly name: string }>()
-  /** Names of everything else a link may lead to. */
+  /** Names of other entities a link may refer to. */
   private readonly names = new Map<string, string>()
   private readonly addresses = new Map<string, number>()
-  /** By the party they belong to. */
+  /** By their party. */
   private readonly attached = new Map<string, number[]>()
   private readonly unread = new Map<string, { count: number; at: SourceLocation }>()
   private readonly orphans = new Map<string, { count: number; at: SourceLocation }>()
@@ -94,7 +94,7 @@ class Graph {
       this.left_out++
       this.names.set(id, name)
     }
-    // A wallet is a party of its own and a number of its holder.
+    // A wallet is a party of its own and an identifier of its holder.
     if (entity.schema === 'CryptoWallet' && properties['holder']) this.attach(entity, properties['holder'], at)
   }
 
@@ -112,7 +112,7 @@ class Graph {
     return this.held.hold({ entity, at } satisfies Placed, at)
   }
 
-  private nameOf(id: string): string | undefined {
+  private getName(id: string): string | undefined {
     const name = this.parties.get(id)?.name ?? this.names.get(id)
     return name === undefined ? undefined : `${name} (${id})`
   }
@@ -120,7 +120,7 @@ class Graph {
   *batches(): Generator<Batch, void, undefined> {
     for (const [id, { held }] of this.parties) {
       const { entity, at } = this.held.get<Placed>(held)
-      const draft = draftOf(entity)
+      const draft = createDraft(entity)
       for (const address of entity.properties['addressEntity'] ?? []) {
         const found = this.addresses.get(address)
         if (found !== undefined) addAddress(this.held.get<Placed>(found).entity, draft)
@@ -128,10 +128,10 @@ class Graph {
       }
       for (const one of this.attached.get(id) ?? []) this.addAttached(id, this.held.get<Placed>(one), draft)
       addParty(this.out, draft, at)
-      if (this.out.full) yield this.out.take()
+      if (this.out.isFull) yield this.out.take()
     }
     this.report()
-    yield* this.out.rest()
+    yield* this.out.takeRest()
   }
 
   private addAttached(id: string, { entity, at }: Placed, draft: PartyDraft): void {
@@ -147,7 +147,7 @@ class Graph {
       ] as const) {
         if (!properties[own]?.includes(id)) continue
         for (const one of properties[other] ?? []) {
-          const name = this.nameOf(one)
+          const name = this.getName(one)
           if (name === undefined) count(this.orphans, schema, at)
           addLink(entity, own, name ?? one, draft)
         }
@@ -157,18 +157,18 @@ class Graph {
 
   private report(): void {
     for (const [owner, attached] of this.attached) {
-      if (this.nameOf(owner) !== undefined) continue
+      if (this.getName(owner) !== undefined) continue
       for (const one of attached) {
         const { entity, at } = this.held.get<Placed>(one)
         const { schema, properties } = entity
-        // A link with a party at its other end was counted there.
+        // The link is counted at its other end, which is a party.
         const ends = (links[schema] ?? []).flatMap((end) => properties[end] ?? [])
         if (!ends.some((end) => this.parties.has(end))) count(this.orphans, schema, at)
       }
     }
     for (const [schema, { count: orphans, at }] of this.orphans) {
       const message = `${orphans} references of or to ${schema} lead to no entity in the file.`
-      this.out.doubt('rows_orphaned', message, orphans, at)
+      this.out.warnIncomplete('rows_orphaned', message, orphans, at)
     }
     if (this.left_out > 0) {
       const message = `${this.left_out} parties are left out by the options parties and topics.`
@@ -199,28 +199,28 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
         out.reject(reject(value.code, value.messageAt(line), at, found))
         continue
       }
-      const entity = entityOf(value)
+      const entity = toEntity(value)
       if (typeof entity === 'string') out.reject(reject('value_unreadable', entity, at, found))
       else graph.add(entity, isTarget(entity, value), at)
     }
-    if (out.full) yield out.take()
+    if (out.isFull) yield out.take()
   }
   yield* graph.batches()
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const textsOf = (value: unknown): string[] =>
+const toTexts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string' && one.trim() !== '') : []
 
-/** Without a mark, a party with a topic is one. */
+/** Without the member `target`, a party with a topic is a target. */
 function isTarget({ properties }: FtmEntity, value: unknown): boolean {
   const mark = isObject(value) ? value['target'] : undefined
   return typeof mark === 'boolean' ? mark : (properties['topics'] ?? []).length > 0
 }
 
-/** The entity, or why it is none. */
-function entityOf(value: unknown): FtmEntity | string {
+/** The entity, or why the line is invalid. */
+function toEntity(value: unknown): FtmEntity | string {
   if (!isObject(value)) return 'The line is not an entity: an object with id, schema and properties.'
   const { id, schema, properties, caption, last_change } = value
   if (typeof id !== 'string' || id === '' || typeof schema !== 'string' || !isObject(properties)) {
@@ -239,8 +239,8 @@ function entityOf(value: unknown): FtmEntity | string {
     schema,
     properties: texts,
     caption: typeof caption === 'string' && caption.trim() !== '' ? caption : undefined,
-    datasets: textsOf(value['datasets']),
-    referents: textsOf(value['referents']),
+    datasets: toTexts(value['datasets']),
+    referents: toTexts(value['referents']),
     last_change: typeof last_change === 'string' ? last_change : undefined,
   }
 }

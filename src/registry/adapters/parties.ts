@@ -1,31 +1,31 @@
 /**
- * What the adapters of sanctions lists share: they turn records into parties, and some publishers spread one party over many
- * rows that stand far apart, so those are gathered first, within a limit.
+ * Shared by the adapters of sanctions lists: builds parties from records, and joins parties whose rows are far apart in the source,
+ * within a limit.
  */
 import type { Batch, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import type { PartyDraft } from './sanctioned-party.ts'
 
-/** Ten times the largest list known; beyond it memory would no longer be bounded. */
+/** Ten times the size of the largest known list; bounds memory. */
 const MAX_GATHERED_ROWS = 1_000_000
 
-/** Adds the party to the batch, or rejects it for want of a name. */
+/** Adds the party to the batch, or rejects it when it has no name. */
 export function addParty(out: BatchBuilder, draft: PartyDraft, at: SourceLocation): void {
-  const party = draft.done()
+  const party = draft.build()
   if (party) out.add(party, at)
   else out.reject(reject('value_missing', 'The party has no name.', at, null, '/name'))
 }
 
-/** Most bytes that may be put aside; they lie outside the heap of the thread. */
+/** Maximum number of buffered bytes; they are outside the heap of the thread. */
 const MAX_HELD_BYTES = 512 * 1024 * 1024
 const BLOCK_BYTES = 1024 * 1024
-/** Places in a block are below this: a record is no longer than 1 MiB of characters. */
+/** Upper bound of offsets in a block: a record has at most 1 MiB of characters. */
 const PLACES = 2 ** 24
 
 /**
- * Values put aside until the end of a source, within a limit. Lists have hundreds of thousands of them: as text in large blocks they
- * cost the heap one number each.
+ * Buffers values until the end of a source, within a limit. There may be hundreds of thousands: stored as text in large blocks,
+ * each takes one number of heap.
  */
 export class HeldValues {
   private readonly blocks: Buffer[] = []
@@ -37,7 +37,7 @@ export class HeldValues {
     this.max_bytes = max_bytes
   }
 
-  /** Gives the number under which the value is found again. */
+  /** Returns the id of the value. */
   hold(value: unknown, at: SourceLocation): number {
     const text = JSON.stringify(value)
     const length = Buffer.byteLength(text)
@@ -66,7 +66,7 @@ export class HeldValues {
   }
 }
 
-/** Parties by their number on the list, in the order in which they first appear. */
+/** Collects parties by their number on the list, in the order of their first record. */
 export class PartyCollector {
   private readonly parties = new Map<string, { readonly draft: PartyDraft; readonly at: SourceLocation }>()
   private rows = 0
@@ -94,8 +94,8 @@ export class PartyCollector {
   *batches(out: BatchBuilder): Generator<Batch, void, undefined> {
     for (const { draft, at } of this.parties.values()) {
       addParty(out, draft, at)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
-    yield* out.rest()
+    yield* out.takeRest()
   }
 }

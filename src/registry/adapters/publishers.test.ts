@@ -1,9 +1,9 @@
-/** The publishers' layouts, each with the oddities it is known for. Nothing here is a copy of a published list. */
+/** The publishers' layouts with their special cases. Nothing here is a copy of a published list. */
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 async function read(key: string, content: string | Uint8Array, options: Record<string, unknown> = {}) {
   const reading = await readWithAdapter(key, toSource(content, 11), options)
@@ -27,7 +27,7 @@ describe('OFAC in CSV', () => {
 
   const alone = { absent_files: ['alt', 'add', 'sdn_comments'] }
 
-  test('one file, in Latin-1, with -0- for nothing and 0x1A at the end', async () => {
+  test('reads one file in Latin-1 with -0- for empty values and 0x1A at the end', async () => {
     const { parties: found, rejects, files } = await read('ofac-sdn-csv', Buffer.from(parties, 'latin1'), alone)
     expect(files).toContainEqual({
       file: null,
@@ -63,7 +63,7 @@ describe('OFAC in CSV', () => {
     })
   })
 
-  test('a zip of four files is joined; a comment goes on where the remarks were cut', async () => {
+  test('joins the four files of a zip, and appends comments to truncated remarks', async () => {
     const bytes = await zipOf({
       'SDN.CSV': parties,
       'alt.csv': '7,1,"aka","DOE, Joe",-0- \r\n7,2,"fka","ROE, José",-0- \r\n\x1a',
@@ -83,7 +83,7 @@ describe('OFAC in CSV', () => {
     expect(entries[0]?.at).toEqual({ row: 1, line: 1, file: 'SDN.CSV' })
   })
 
-  test('a fault in a file beside it is told with that file', async () => {
+  test('names the file of a fault', async () => {
     const bytes = await zipOf({ 'sdn.csv': parties, 'alt.csv': '7,1\r\n7,2,"aka","X",-0- \r\n\x1a' })
     expect((await read('ofac-sdn-csv', bytes, { absent_files: ['add', 'sdn_comments'] })).rejects).toMatchObject([
       { code: 'column_lacking', at: { file: 'alt.csv', line: 1, column: 'alt_type' } },
@@ -93,7 +93,7 @@ describe('OFAC in CSV', () => {
     })
   })
 
-  test('a row that is none is rejected, half a row refuses the file', async () => {
+  test('rejects an invalid row, and refuses a file with a truncated row', async () => {
     const other = `x,"A","individual","SDGT",${nothing},-0- \r\n\x1a`
     expect((await read('ofac-sdn-csv', other, alone)).rejects).toMatchObject([
       { code: 'value_unreadable', pointer: '/source_id' },
@@ -106,7 +106,7 @@ describe('UK HMT', () => {
   const header =
     'Name 6,Name 1,DOB,Nationality,Group Type,Alias Type,Alias Quality,Name Non-Latin Script,Non-Latin Script Type,Regime,Listed On,Group ID'
 
-  test('rows of one group are one party, wherever they stand', async () => {
+  test('joins the rows of a group into one party, wherever they are', async () => {
     const { parties, rejects } = await read(
       'uk-hmt-csv',
       `Last Updated,13/04/2018,,,,,,,,,,\n${header}
@@ -137,7 +137,7 @@ DOE,John,00/09/1962,Qatar,Individual,Prime Alias,,,,Al-Qaida,01/04/2016,1
     })
   })
 
-  test('another table is refused by the columns it lacks', async () => {
+  test('refuses another table and names the missing columns', async () => {
     await expect(read('uk-hmt-csv', 'a,b\n1,2\n')).rejects.toMatchObject({ code: 'layout_unknown' })
   })
 })
@@ -146,7 +146,7 @@ describe('EU', () => {
   const header = 'Entity_logical_id;Subject_type;Naal_wholename;Naal_function;Birt_date;EU_ref_num'
   const lines = [header, '1;P;Jane Doe;"Head; of it";;EU.1', '1;P;;;1980-02-03;EU.1', '2;E;Acme;;;EU.2']
 
-  test('a copy with every line as one quoted cell is what it was', async () => {
+  test('unwraps a copy with every line as one quoted cell', async () => {
     const plain = await read('eu-consolidated-csv', `${lines.join('\n')}\n`)
     const wrapped = lines.map((line) => `"${line.replaceAll('"', '""')}\t\t\t"`).join('\n')
     const unwrapped = await read('eu-consolidated-csv', `${wrapped}\n`)
@@ -161,7 +161,7 @@ describe('EU', () => {
     })
   })
 
-  test('in XML: weak names, years, spans and countries that are not known', async () => {
+  test('reads weak names, years, ranges and unknown countries from XML', async () => {
     const { parties } = await read(
       'eu-consolidated-xml',
       `<export><sanctionEntity logicalId="5"><subjectType code="enterprise"/>
@@ -180,7 +180,7 @@ describe('EU', () => {
   })
 })
 
-test('UN: spans and approximate dates of birth, the last of several updates', async () => {
+test('UN: reads ranges and approximate dates of birth, and the last of several updates', async () => {
   const { parties } = await read(
     'un-consolidated-xml',
     `<CONSOLIDATED_LIST><INDIVIDUALS><INDIVIDUAL><DATAID>1</DATAID><FIRST_NAME> RI </FIRST_NAME><SECOND_NAME>WON</SECOND_NAME>
@@ -200,7 +200,7 @@ test('UN: spans and approximate dates of birth, the last of several updates', as
   ])
 })
 
-test('a party without number or name is rejected', async () => {
+test('rejects a party without number or name', async () => {
   const { rejects } = await read(
     'un-consolidated-xml',
     '<CONSOLIDATED_LIST><ENTITIES><ENTITY><FIRST_NAME>A</FIRST_NAME></ENTITY><ENTITY><DATAID>3</DATAID></ENTITY></ENTITIES></CONSOLIDATED_LIST>',
@@ -211,7 +211,7 @@ test('a party without number or name is rejected', async () => {
   ])
 })
 
-test('BIS: leading spaces go, rows published twice are one', async () => {
+test('BIS: trims leading spaces and joins rows that are published twice', async () => {
   const header = 'Name\tStreet_Address\tCity\tState\tCountry\tEffective_Date\tExpiration_Date\tFR_Citation'
   const row = '" DOE"\t"1  MAIN"\tX\tCA\tUS\t06/23/2006\t06/23/2026\t71 F.R. 1'
   const { parties, warnings } = await read('us-bis-dpl', `${header}\n${row}\n${row}\n`)
@@ -222,7 +222,7 @@ test('BIS: leading spaces go, rows published twice are one', async () => {
 })
 
 describe('reference data', () => {
-  test('FATF as CSV; a list or country that is none is rejected', async () => {
+  test('FATF: reads CSV and rejects an unknown list or country', async () => {
     const { entries, rejects } = await read(
       'fatf-lists',
       'country,list,listed_on\nNA,grey,2024-02-23\nXXX,grey,\nIR,pink,\n',
@@ -235,7 +235,7 @@ describe('reference data', () => {
     await expect(read('fatf-lists', '{"data":{"call_for')).rejects.toMatchObject({ code: 'truncated' })
   })
 
-  test('ISO 3166: NA is Namibia; a row without a code is said, not rejected', async () => {
+  test('ISO 3166: reads NA as Namibia, and reports a row without a code without rejecting it', async () => {
     const text = 'name,alpha-2,alpha-3,country-code\nNamibia,NA,NAM,516\nAfghanistan,AF,AFG,4\nSark,,,680\n'
     const { entries, rejects, warnings } = await read('iso-3166', text)
     expect(entries).toEqual([
@@ -246,7 +246,7 @@ describe('reference data', () => {
     expect(warnings).toMatchObject([{ code: 'row_without_code', at: { line: 4 } }])
   })
 
-  test('ISO 4217: one currency of many entities, in use and withdrawn, from CSV and XML', async () => {
+  test('ISO 4217: joins the entities of a currency, current and withdrawn, from CSV and XML', async () => {
     const csv = await read(
       'iso-4217',
       'Entity,Currency,AlphabeticCode,NumericCode,MinorUnit,WithdrawalDate\nX,Old Lek,ALL,8,,1989-12\nALBANIA,Lek,ALL,008,2,\nY,Gold,XAU,959,-,\nZ,none,,,,\n',
@@ -270,7 +270,7 @@ describe('reference data', () => {
     expect(xml.entries).toEqual([csv.entries[1]])
   })
 
-  test('scores: no data is passed over, what is no number rejected', async () => {
+  test('scores: skips "no data" and rejects what is not a number', async () => {
     const options = { country_column: 'c', score_column: '2017', no_data: ['0.0'], source: 'index', edition: '2017' }
     const { entries, rejects, warnings } = await read(
       'country-scores',

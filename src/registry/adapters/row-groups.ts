@@ -1,5 +1,5 @@
 /**
- * Hands entries on as records are mapped: one by one, or joined where several records make one entry. Joined entries are held until
+ * Emits the entries of mapped records: one by one, or joined when several records form one entry. Joined entries are buffered until
  * the source ends, within a limit, unless their records follow each other.
  */
 import type { Batch, Entry, EntryContext, Reject, SourceLocation } from '../adapter.ts'
@@ -8,27 +8,27 @@ import { refuseSource, reject } from '../formats/fault.ts'
 import { changedAndRemoved } from '../import/key-report.ts'
 import { createRemovalTest } from '../import/removal-marker.ts'
 import { normaliseKey } from '../types/text-rules.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import { type Mapping, RejectedRecord } from './mapping.ts'
 import type { EntryRules } from './mapping-options.ts'
 import { mergeEntries, parseTarget, type Target } from './mapping-targets.ts'
-import type { BatchBuilder } from './pending.ts'
 
 const MAX_HELD_ROWS = 1_000_000
-/** Of the entries as JSON. A thread that reads a source has 256 MiB for everything. */
+/** Size of the entries as JSON. A thread that reads a source has 256 MiB in all. */
 const MAX_HELD_CHARS = 32 * 1024 * 1024
 
 interface Group {
   readonly key: string
-  /** Made of the rows that do not remove. */
+  /** Joined from the rows that do not remove it. */
   readonly entry: Entry
-  /** Of its first row, whatever that says. */
+  /** Location of its first row. */
   readonly at: SourceLocation
   /** The first of the rows that remove, for each key they name. */
   readonly removals: Map<string, { readonly entry: Entry; readonly at: SourceLocation }>
-  /** Where a row says in the marker that the entry stays. */
+  /** Location of a row whose marker says that the entry stays. */
   kept_at: SourceLocation | undefined
   rows: number
-  /** A row was rejected: the entry would lack what that row says. */
+  /** A row was rejected: the entry would be incomplete. */
   is_bad: boolean
 }
 
@@ -41,7 +41,7 @@ export class MappedRecords<R> {
   private readonly marker: Target | undefined
   private readonly isRemoval: (value: unknown) => boolean
   private readonly groups = new Map<string, Group>()
-  /** Of groups that were left out, where rows of one entry follow each other: a later row must not begin the entry anew. */
+  /** Keys of dropped groups, when rows of one entry follow each other: a later row must not start the entry again. */
   private readonly left_out_keys = new Set<string>()
   private rows = 0
   private entries = 0
@@ -67,7 +67,7 @@ export class MappedRecords<R> {
     this.isRemoval = removal ? createRemovalTest(removal) : () => false
   }
 
-  /** Whether records are held, so that nothing may come for long. */
+  /** Whether records are buffered, so that no batch may come for a long time. */
   get isHolding(): boolean {
     return this.by !== undefined
   }
@@ -84,7 +84,7 @@ export class MappedRecords<R> {
     else this.out.add(entry, at)
   }
 
-  /** What is held, once the source has ended. */
+  /** Emits the buffered entries when the source has ended. */
   *finish(): Generator<Batch, void, undefined> {
     yield* this.emitAll()
     if (this.rows > this.entries) {
@@ -97,23 +97,23 @@ export class MappedRecords<R> {
           : `${this.left_out} entries have rejected rows and are`
       this.out.warn(
         'entries_left_out',
-        `${what} left out whole. The first begins in ${placeOf(this.first_left_out)}.`,
+        `${what} left out whole. The first begins in ${formatLocation(this.first_left_out)}.`,
         this.first_left_out,
       )
     }
     const unassigned = this.out.reject_count - this.assigned_rejects
     if (this.by !== undefined && unassigned > 0) {
       const rows = unassigned === 1 ? '1 rejected row does' : `${unassigned} rejected rows do`
-      this.out.doubt(
+      this.out.warnIncomplete(
         'rows_orphaned',
         `${rows} not say which entry they belong to; some entry may lack what they hold.`,
         unassigned,
       )
     }
-    yield* this.out.rest()
+    yield* this.out.takeRest()
   }
 
-  /** Of a row that removes only the key counts. */
+  /** Only the key of a removing row is used. */
   private readonly isAboutKey = ({ pointer }: Reject): boolean => this.keys.some((key) => key.pointer === pointer)
 
   private reject(...rejects: readonly Reject[]): void {
@@ -152,11 +152,11 @@ export class MappedRecords<R> {
       return
     }
     if (row.marked !== undefined) group.kept_at ??= at
-    // They are alike by now, though perhaps not to the letter.
+    // They are equal in canonical form, though perhaps not in spelling.
     for (const target of by) if (!isBlank(target.find(group.entry))) target.set(entry, target.find(group.entry))
     for (const { pointer, found } of mergeEntries(group.entry, entry)) {
       group.is_bad = true
-      const message = `${pointer} is not what it is in ${placeOf(group.at)}, which belongs to the same entry.`
+      const message = `${pointer} is not what it is in ${formatLocation(group.at)}, which belongs to the same entry.`
       this.reject(reject('value_ambiguous', message, at, String(found), pointer))
     }
   }
@@ -172,7 +172,7 @@ export class MappedRecords<R> {
   private *emitAll(): Generator<Batch, void, undefined> {
     for (const group of this.groups.values()) {
       this.emit(group)
-      if (!this.is_adjacent && this.out.full) yield this.out.take()
+      if (!this.is_adjacent && this.out.isFull) yield this.out.take()
     }
     this.groups.clear()
     this.held_rows = 0
@@ -184,7 +184,7 @@ export class MappedRecords<R> {
     const [removal] = removals.values()
     if (removal && kept_at) {
       const key = (JSON.parse(group.key) as unknown[]).join('|')
-      this.reject(changedAndRemoved(key, kept_at, `is removed in ${placeOf(removal.at)}`))
+      this.reject(changedAndRemoved(key, kept_at, `is removed in ${formatLocation(removal.at)}`))
       return
     }
     if (group.is_bad) {
@@ -210,14 +210,14 @@ interface MappedRow {
   readonly entry: Entry
   readonly at: SourceLocation
   readonly rejects: readonly Reject[]
-  /** What the row says in the removal marker. */
+  /** The value of the removal marker. */
   readonly marked: unknown
   readonly is_removal: boolean
 }
 
 const isBlank = (value: unknown): boolean => value === undefined || value === ''
 
-/** Rows are alike where the keys they give are. */
+/** Rows with equal keys belong together. */
 const toKeyForm = (value: unknown): unknown => (typeof value === 'string' ? normaliseKey(value) : value)
 
-const placeOf = ({ line, row }: SourceLocation): string => (line === undefined ? `row ${row}` : `line ${line}`)
+const formatLocation = ({ line, row }: SourceLocation): string => (line === undefined ? `row ${row}` : `line ${line}`)

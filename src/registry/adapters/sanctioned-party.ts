@@ -1,6 +1,6 @@
 /**
- * The one shape all sanctions lists are read into: a person, organisation, vessel or aircraft that a publisher has listed, with
- * every name and detail as published. Lists of values are always there, single values only when the publisher gives them.
+ * The type all sanctions lists are read into: a listed person, organisation, vessel or aircraft with every name and detail as
+ * published. Arrays are always present, single values only when the publisher gives them.
  */
 import { CalendarDate, closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import { parseDate } from './dates.ts'
@@ -8,7 +8,7 @@ import { type EntryType, entryType, textSchema } from './entry-type.ts'
 
 export const PartyName = closed({
   name: textSchema(2000),
-  /** original-script: the name in the writing it comes from. weak-alias: a nickname too common to match on its own. */
+  /** original-script: the name in its original script. weak-alias: a nickname too common to match on its own. */
   kind: oneOf(['primary', 'alias', 'weak-alias', 'former', 'original-script']),
   language: Type.Optional(textSchema(100, { description: 'As published: a code or a word.' })),
   script: Type.Optional(textSchema(100)),
@@ -100,7 +100,7 @@ export const sanctionedParty: EntryType = entryType({
     '/expires_on': 'Expires on',
     '/remarks': 'Remarks',
   },
-  // Publishers write them in any order, and break the lines of remarks anywhere.
+  // Publishers change their order, and the line breaks of remarks.
   sets: [
     '/names',
     '/titles',
@@ -139,11 +139,11 @@ type Source = SanctionedParty['source']
 type NameKind = SanctionedParty['names'][number]['kind']
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Of two names with the same letters the stronger kind is kept, whichever comes first. */
+/** Of two equal names the stronger kind is kept, in whatever order they come. */
 const STRONGEST_FIRST: readonly NameKind[] = ['primary', 'alias', 'original-script', 'former', 'weak-alias']
-const strengthOf = ({ kind }: { kind: NameKind }): number => STRONGEST_FIRST.indexOf(kind)
+const getStrength = ({ kind }: { kind: NameKind }): number => STRONGEST_FIRST.indexOf(kind)
 
-/** Collects what a publisher says about one party, in any order and repeatedly; equal things are kept once. */
+/** Collects the data of one party in any order; equal values are kept once. */
 export class PartyDraft {
   private readonly party: Mutable<SanctionedParty>
   private readonly seen = new Set<string>()
@@ -170,7 +170,7 @@ export class PartyDraft {
     }
   }
 
-  /** Goes on with a party that was put aside, such as one whose programmes come later in the source. */
+  /** Continues a buffered party, such as one whose programmes come later in the source. */
   static from(party: SanctionedParty): PartyDraft {
     const draft = new PartyDraft(party.source, party.source_id, party.kind)
     const { remarks, ...rest } = party
@@ -182,11 +182,11 @@ export class PartyDraft {
     for (const { type, value, country = '', note = '' } of party.identifiers) {
       draft.isNew('identifier', type, value, country, note)
     }
-    return draft.remark(remarks)
+    return draft.addRemark(remarks)
   }
 
   /** The first primary name is the name; without one, the first of the strongest kind in alphabetical order is. */
-  name(
+  addName(
     name: string | undefined,
     kind: NameKind,
     more: { language?: string | undefined; script?: string | undefined } = {},
@@ -201,13 +201,13 @@ export class PartyDraft {
       if (known >= 0) names.splice(known, 1)
       names.unshift(present({ name: clean, kind, ...more }))
     } else if (known < 0) names.push(present({ name: clean, kind, ...more }))
-    else if (STRONGEST_FIRST.indexOf(kind) < strengthOf(names[known] as { kind: NameKind })) {
+    else if (STRONGEST_FIRST.indexOf(kind) < getStrength(names[known] as { kind: NameKind })) {
       names[known] = { ...(names[known] as SanctionedParty['names'][number]), kind }
     }
     return this
   }
 
-  list(
+  addValue(
     field: 'titles' | 'positions' | 'birth_places' | 'nationalities' | 'programmes' | 'references',
     value: string | undefined,
   ): this {
@@ -216,12 +216,12 @@ export class PartyDraft {
     return this
   }
 
-  born(birth: SanctionedParty['birth_dates'][number] | undefined): this {
+  addBirthDate(birth: SanctionedParty['birth_dates'][number] | undefined): this {
     if (birth && this.isNew('born', birth.text)) this.party.birth_dates.push(birth)
     return this
   }
 
-  address(
+  addAddress(
     parts: readonly (string | undefined)[],
     more: { city?: string | undefined; postal_code?: string | undefined; country?: string | undefined } = {},
   ): this {
@@ -233,7 +233,7 @@ export class PartyDraft {
     return this
   }
 
-  identifier(
+  addIdentifier(
     type: string | undefined,
     value: string | undefined,
     more: { country?: string | undefined; note?: string | undefined } = {},
@@ -246,13 +246,13 @@ export class PartyDraft {
     return this
   }
 
-  remark(remark: string | undefined): this {
+  addRemark(remark: string | undefined): this {
     const clean = remark?.trim() ?? ''
     if (clean !== '' && this.isNew('remark', clean)) this.remarks.push(clean)
     return this
   }
 
-  /** Records of one party may differ: it is listed since the first day, updated on the last, and listed until the last. */
+  /** Merges dates of several records of a party: the earliest listing, the latest update and the latest end. */
   set(values: { [K in 'gender' | 'listed_on' | 'updated_on' | 'expires_on']?: string | undefined }): this {
     for (const [field, value] of Object.entries(values) as [keyof typeof values, string | undefined][]) {
       const clean = collapseSpaces(value)
@@ -264,28 +264,28 @@ export class PartyDraft {
     return this
   }
 
-  /** One of several records has no end: the party stays listed when the others end, whose end becomes a remark. */
-  unlimited(): this {
+  /** Called when one of several records has no end: the party stays listed, and the end of the others becomes a remark. */
+  markUnlimited(): this {
     this.isUnlimited = true
     return this
   }
 
-  vessel(vessel: { [K in keyof Static<typeof Vessel>]?: string | undefined }): this {
+  setVessel(vessel: { [K in keyof Static<typeof Vessel>]?: string | undefined }): this {
     const known = present(vessel) as Static<typeof Vessel>
     if (Object.keys(known).length > 0) this.party.vessel = { ...known, ...this.party.vessel }
     return this
   }
 
-  /** undefined when no name was given: such a party cannot be screened. */
-  done(): SanctionedParty | undefined {
-    const [first] = [...this.party.names].sort((a, b) => strengthOf(a) - strengthOf(b) || (a.name < b.name ? -1 : 1))
+  /** undefined without a name: such a party cannot be screened. */
+  build(): SanctionedParty | undefined {
+    const [first] = [...this.party.names].sort((a, b) => getStrength(a) - getStrength(b) || (a.name < b.name ? -1 : 1))
     if (first === undefined) return undefined
     if (!this.hasPrimary) this.party.name = first.name
     if (this.isUnlimited && this.party.expires_on !== undefined) {
-      this.remark(`In part until ${this.party.expires_on}.`)
+      this.addRemark(`In part until ${this.party.expires_on}.`)
       delete this.party.expires_on
     }
-    // Several records come in any order.
+    // Several records may come in any order.
     if (this.remarks.length > 0) this.party.remarks = this.remarks.sort().join('\n')
     return this.party
   }
@@ -313,7 +313,7 @@ function present<T extends Record<string, string | undefined>>(
   return kept as { [K in keyof T]: Exclude<T[K], undefined> }
 }
 
-/** A date of birth as published, with the exact day or the years it can be, as far as `formats` tell. */
+/** A date of birth as published, with the exact day or range of years as far as `formats` can parse it. */
 export function birthDate(
   given: string | undefined,
   formats: readonly string[],
@@ -325,7 +325,7 @@ export function birthDate(
   if (iso !== undefined) return { text: clean, ...years(iso.slice(0, 4)) }
   const found = clean.match(/\b(1[89]|20)\d{2}\b/g)?.map(Number)
   if (!found) return { text: clean }
-  // "circa" widens by an unknown span: the years named are no bounds then.
+  // "circa" widens the range by an unknown amount, so the years are not bounds.
   if (/circa|approx|about/i.test(clean)) return { text: clean }
   return { text: clean, year_from: Math.min(...found), year_to: Math.max(...found) }
 }

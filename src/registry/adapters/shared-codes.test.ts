@@ -1,7 +1,8 @@
-/** Real files of code lists, kept outside the project: what each gives, and that two versions differ by the expected keys. */
+/** Real files of code lists, stored outside the project: the entries of each, and the keys in which two versions differ. */
 import { createReadStream, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { type ExpectedDifference, readExpectedDiffs } from '#test/support/real-lists.ts'
 import { findSharedFolder } from '#test/support/shared-data.ts'
 import { DETECTION_BYTES, findFormatMismatch } from '../formats/format-detection.ts'
@@ -9,12 +10,11 @@ import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import type { EntityLegalForm } from './entity-legal-form.ts'
 import { entryTypes } from './index.ts'
 import type { IndustryCode } from './industry-code.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const root = findSharedFolder('', 6) as string
 const open = (name: string) => createReadStream(path.join(root, 'reference', name))
 
-/** Entries by key; each fits its type and has a key of its own. */
+/** Entries by key; each is valid and has a unique key. */
 async function read(key: string, name: string, options: Record<string, unknown> = {}) {
   const reading = await readWithAdapter(key, open(name), options)
   expect(reading.rejects).toEqual([])
@@ -39,7 +39,7 @@ const expectedOf = (list: string) => readExpectedDiffs(root).find((pair) => pair
 describe.skipIf(!root)('ISO 20275', () => {
   const [older, newer] = ['iso20275-elf/elf_2019-11-06.csv', 'iso20275-elf/elf_2020-06-10.csv']
 
-  test('every row of both versions is in an entry, with and without a byte order mark', async () => {
+  test('reads every row of both versions, with and without a byte order mark', async () => {
     const [old, now] = [await read('iso-20275', older), await read('iso-20275', newer)]
     expect([old.warnings, now.warnings]).toEqual([[], []])
     expect([old.files[0]?.encoding_from, now.files[0]?.encoding_from]).toEqual(['content', 'byte-order-mark'])
@@ -58,12 +58,12 @@ describe.skipIf(!root)('ISO 20275', () => {
     expect(forms.find(({ code }) => code === 'CRL9')).toMatchObject({ country: 'AW', status: 'active' })
   })
 
-  test('codes that were added or changed are those of the rows another program found', async () => {
+  test('finds the added and changed codes of the expected difference', async () => {
     const difference = differenceOf((await read('iso-20275', older)).hashes, (await read('iso-20275', newer)).hashes)
     const expected = expectedOf('iso20275-elf')
     const codes = (keys: readonly unknown[]) => [...new Set(keys.map((key) => String((key as string[])[0])))].sort()
     const rows = [...expected.added_keys, ...expected.removed_keys, ...expected.changed_keys]
-    // A code is added or removed with its rows, and changed with any of them; the pair compared one of two rows of X0SD.
+    // A code changes with any of its rows; the expected difference compares one of the two rows of X0SD.
     const { added, removed, changed } = difference
     expect(codes(rows)).toEqual(expect.arrayContaining([...added, ...removed]))
     expect([...added, ...removed, ...changed].sort()).toEqual([...new Set([...codes(rows), 'X0SD'])].sort())
@@ -71,7 +71,7 @@ describe.skipIf(!root)('ISO 20275', () => {
 })
 
 describe.skipIf(!root)('MCC', () => {
-  test('two versions differ by exactly the expected codes', async () => {
+  test('finds exactly the expected differences between two versions', async () => {
     const old = await read('mcc', 'mcc/mcc_codes_2015-02-12_4754031.csv')
     const now = await read('mcc', 'mcc/mcc_codes_2015-04-29_c78055f.csv')
     expect([old.entries.length, now.entries.length, old.warnings, now.warnings]).toEqual([973, 981, [], []])
@@ -87,7 +87,7 @@ describe.skipIf(!root)('MCC', () => {
 })
 
 describe.skipIf(!root)('NAICS', () => {
-  test('workbook and JSON of one edition have the same codes, titles and hierarchy', async () => {
+  test('reads the same codes, titles and hierarchy from workbook and JSON of one edition', async () => {
     const book = await read('naics', 'naics/naics_2017_codes.xlsx')
     const json = await read('naics', 'naics/naics_2017.json.gz', { edition: '2017' })
     expect(book.warnings.map(({ code }) => code)).toEqual(['rows_padded'])
@@ -103,7 +103,7 @@ describe.skipIf(!root)('NAICS', () => {
     expect(of_json.get('111110')?.index_items).toEqual(['Soybean farming, field and seed production'])
   })
 
-  test('the old binary workbook is refused as what it is', async () => {
+  test('refuses the old binary workbook and names its format', async () => {
     const name = 'naics/naics_2012_codes.xls'
     const sentence = 'The file looks like an old Office document (.xls, .doc)'
     await expect(readWithAdapter('naics', open(name))).rejects.toMatchObject({

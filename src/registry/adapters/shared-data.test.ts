@@ -1,30 +1,26 @@
-/**
- * Real files of the publishers, kept outside the project: how many records each gives, and that two versions differ exactly by
- * the keys that were found by another program. Skipped where the files are not there.
- */
+/** Real files of the publishers, stored outside the project: the number of entries of each. Skipped where the files are missing. */
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { createRandom } from '#test/support/random.ts'
 import type { Entry } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
 import { readText } from '../formats/decode.ts'
 import { DETECTION_BYTES, findFormatMismatch } from '../formats/format-detection.ts'
-import { readXml, type XmlElement } from '../formats/xml.ts'
 import { NameLanguage } from '../import/name-language.ts'
 import { compileType } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const root = path.resolve(import.meta.dirname, '../../../../shared/data')
-const there = existsSync(path.join(root, 'expected-diffs.json'))
+const isPresent = existsSync(path.join(root, 'expected-diffs.json'))
 const file = (name: string) => path.join(root, name)
 const open = (name: string) => createReadStream(file(name))
 
-/** Reads a file and checks that every entry is one of its type, with a key of its own unless it is said not to be. */
+/** Reads a file and checks that every entry is valid for its type. */
 async function read(key: string, name: string, options: Record<string, unknown> = {}) {
   const reading = await readWithAdapter(key, open(name), options)
   const { target_type } = getAdapter(key)
@@ -112,9 +108,9 @@ const files: [string, string, number, string[], Record<string, unknown>][] = [
   ),
 ]
 
-if (!there) console.log(`shared data is not there: ${files.length} files are not read`)
+if (!isPresent) console.log(`shared data is missing: ${files.length} files are not read`)
 
-describe.skipIf(!there)('every file', () => {
+describe.skipIf(!isPresent)('every file', () => {
   test.each(files)('%s reads %s', async (key, name, entries, warnings, options) => {
     const reading = await read(key, name, options)
     expect(reading.rejects).toEqual([])
@@ -139,7 +135,7 @@ describe.skipIf(!there)('every file', () => {
     expect((refused as { at?: { line?: number } }).at?.line).toBe(line)
   })
 
-  test('none looks like a file of another kind, but for those that are', () => {
+  test('detects another format only for files of another format', () => {
     const lookAt = (key: string, name: string) =>
       findFormatMismatch(readFileSync(file(name)).subarray(0, DETECTION_BYTES), getAdapter(key).media_types)
         ?.sentence ?? null
@@ -148,14 +144,14 @@ describe.skipIf(!there)('every file', () => {
     expect(lookAt('xlsx', 'reference/naics/naics_2012_codes.xls')).toContain('looks like an old Office document')
   })
 
-  test('names of the real country codes are taken for English', async () => {
+  test('detects English names of countries', async () => {
     const language = new NameLanguage({ type_key: 'country', key_pointers: ['/alpha_2'] })
     const { entries } = await read('iso-3166', 'reference/iso3166/country-codes_2020-10-12_060e8c0.csv')
     for (const entry of entries) language.add(entry)
     expect(language.warnings()).toEqual([])
   })
 
-  test('the line of a fault in a real file is exact', async () => {
+  test('reports the exact line of a fault', async () => {
     const text = readFileSync(file('sanctions/un-consolidated/un_2018-08-24.xml'), 'utf8')
     const random = createRandom(15)
     for (let each = 0; each < 3; each++) {
@@ -168,7 +164,7 @@ describe.skipIf(!there)('every file', () => {
     }
   })
 
-  test('the invalid CSL file is rejected line by line', async () => {
+  test('rejects the invalid CSL file line by line', async () => {
     const { entries, rejects } = await read('csv', 'sanctions/us-csl/csl_invalid_2019.csv')
     expect(entries).toHaveLength(2)
     expect(rejects.map(({ code, at }) => [code, at.line])).toEqual([2, 4, 5, 9].map((line) => ['column_lacking', line]))
@@ -193,9 +189,9 @@ describe.skipIf(!there)('every file', () => {
   })
 })
 
-describe.skipIf(!there)('csv-spectrum', () => {
+describe.skipIf(!isPresent)('csv-spectrum', () => {
   const folder = 'conformance/csv-spectrum'
-  const names = there ? readdirSync(file(`${folder}/csvs`)).map((name) => path.basename(name, '.csv')) : []
+  const names = isPresent ? readdirSync(file(`${folder}/csvs`)).map((name) => path.basename(name, '.csv')) : []
 
   test.each(names)('%s', async (name) => {
     const records = []
@@ -206,8 +202,8 @@ describe.skipIf(!there)('csv-spectrum', () => {
   })
 })
 
-describe.skipIf(!there)('oddities', () => {
-  test('Namibia is NA, and nothing', async () => {
+describe.skipIf(!isPresent)('special cases', () => {
+  test('reads NA as Namibia', async () => {
     const { entries } = await read('iso-3166', 'reference/iso3166/country-codes_2020-10-12_060e8c0.csv')
     expect(entries.find((entry) => entry['alpha_3'] === 'NAM')).toMatchObject({
       alpha_2: 'NA',
@@ -216,7 +212,7 @@ describe.skipIf(!there)('oddities', () => {
     })
   })
 
-  test('0.0 is no data when said so', async () => {
+  test('reads 0.0 as no data when the options say so', async () => {
     const options = { country_column: 'country', score_column: '2017', no_data: ['0.0'], ...ansi }
     const { entries, warnings } = await read('country-scores', 'jurisdictions/cpi/cpi_1995-2017_wide.csv', options)
     expect(entries.some((entry) => entry['score'] === 0)).toBe(false)
@@ -224,21 +220,21 @@ describe.skipIf(!there)('oddities', () => {
     expect(entries.length + Number(/^\d+/.exec(warnings[0]?.message ?? '')?.[0])).toBe(252)
   })
 
-  test('00/00/1980 is a year', async () => {
+  test('reads 00/00/1980 as a year', async () => {
     const { entries } = await read('uk-hmt-csv', 'sanctions/uk-hmt/conlist_2018-04-13.csv', ansi)
     const party = entries.find((entry) => entry['source_id'] === '13349') as unknown as SanctionedParty
     expect(party.birth_dates).toContainEqual({ text: '00/00/1980', year_from: 1980, year_to: 1980 })
     expect(party.nationalities).toEqual(['Saudi Arabia', 'Qatar'])
   })
 
-  test('codes keep their zeros, and a byte order mark is not part of a name', async () => {
+  test('keeps zeros of codes and ignores a byte order mark', async () => {
     const mcc = await read('csv', 'reference/mcc/mcc_codes_2015-04-29_c78055f.csv')
     expect(mcc.entries[0]).toMatchObject({ mcc: '0742' })
     const elf = await read('csv', 'reference/iso20275-elf/elf_2020-06-10.csv')
     expect(elf.entries[0]).toMatchObject({ 'ELF Code': '8888' })
   })
 
-  test('a header below its title, in a workbook', async () => {
+  test('reads a workbook with a title above the header', async () => {
     const columns = [
       { column: 'ISO3', pointer: '/country' },
       { column: 'CPI Score 2017', pointer: '/score' },
@@ -250,7 +246,7 @@ describe.skipIf(!there)('oddities', () => {
     expect(entries[0]).toEqual({ country: 'NZL', score: '89' })
   })
 
-  test('the four files of OFAC are one list', async () => {
+  test('joins the four files of OFAC', async () => {
     const zip = new yazl.ZipFile()
     for (const name of ['sdn.csv', 'alt.csv', 'add.csv', 'sdn_comments.csv']) {
       zip.addFile(file(`sanctions/ofac-relational/2021-07/${name}`), `lists/${name}`)
@@ -271,7 +267,7 @@ describe.skipIf(!there)('oddities', () => {
     expect(byId.get('28263')?.remarks).toMatch(/a\.k\.a\. '\w+hn'; Linked To: LAZARUS GROUP\.$/)
   })
 
-  test('OFAC says the same in CSV and in XML', async () => {
+  test('reads the same parties from CSV and XML of OFAC', async () => {
     const folder = 'sanctions/ofac-consolidated/2018-04-06'
     const csv = await read('ofac-consolidated-csv', `${folder}/cons_prim.csv`, consolidatedAlone)
     const xml = await read('ofac-consolidated-xml', `${folder}/consolidated.xml`)
@@ -283,128 +279,5 @@ describe.skipIf(!there)('oddities', () => {
         programmes: [...(programmes as string[])].sort(),
       }))
     expect(brief(csv.entries)).toEqual(brief(xml.entries))
-  })
-})
-
-interface ExpectedDiff {
-  readonly list: string
-  readonly old: string
-  readonly new: string
-  readonly old_records: number
-  readonly new_records: number
-  readonly added_keys: readonly unknown[]
-  readonly removed_keys: readonly unknown[]
-  readonly changed_keys: readonly unknown[]
-}
-
-type Keyed = Map<string, string>
-const SEPARATOR = '\u001f'
-
-async function keyed(adapter: string, name: string, options: object, key: readonly string[]): Promise<Keyed> {
-  const { entries, rejects } = await readWithAdapter(adapter, open(name), options as Record<string, unknown>)
-  expect(rejects).toEqual([])
-  return new Map(
-    entries.map((entry) => [key.map((column) => entry[column] ?? '').join(SEPARATOR), JSON.stringify(entry)]),
-  )
-}
-
-const byColumns =
-  (adapter: string, options: object, ...key: string[]) =>
-  (name: string) =>
-    keyed(adapter, name, { trim: true, ...options }, key)
-
-const trimmed = ({ name, text, children }: XmlElement): unknown => [name, text, children.map(trimmed)]
-
-async function unByDataId(name: string): Promise<Keyed> {
-  const found: Keyed = new Map()
-  const paths = ['CONSOLIDATED_LIST/INDIVIDUALS/INDIVIDUAL', 'CONSOLIDATED_LIST/ENTITIES/ENTITY']
-  for await (const records of readXml(open(name), paths)) {
-    for (const { element } of records) {
-      const id = element.children.find((child) => child.name === 'DATAID')?.text ?? ''
-      found.set(id, JSON.stringify(trimmed(element)))
-    }
-  }
-  return found
-}
-
-async function cryptoAddresses(folder: string): Promise<Keyed> {
-  const found: Keyed = new Map()
-  for (const name of readdirSync(file(folder))) {
-    const asset = /_([A-Z]+)\.json$/.exec(name)?.[1] as string
-    const { entries } = await readWithAdapter('json', open(`${folder}/${name}`), { scalar_member: 'address' })
-    for (const { address } of entries) found.set([asset, address].join(SEPARATOR), '')
-  }
-  return found
-}
-
-const headless = { header: false, ...ansi }
-const readers: Record<string, (name: string) => Promise<Keyed>> = {
-  'ofac-sdn': byColumns('csv', headless, '1'),
-  'ofac-rel/sdn': byColumns('csv', headless, '1'),
-  'ofac-rel/add.csv': byColumns('csv', headless, '1', '2'),
-  'ofac-rel/alt.csv': byColumns('csv', headless, '1', '2'),
-  un: unByDataId,
-  'us-bis-dpl': byColumns('tsv', {}, 'Name', 'Street_Address', 'City', 'State', 'Effective_Date'),
-  'ofac-crypto': cryptoAddresses,
-  iso3166: byColumns('csv', {}, 'ISO3166-1-Alpha-3'),
-  iso4217: byColumns('csv', {}, 'Entity', 'Currency', 'AlphabeticCode', 'WithdrawalDate'),
-  'iso20275-elf': byColumns(
-    'csv',
-    {},
-    'ELF Code',
-    'Country sub-division code (ISO 3166-2)',
-    'Language Code (ISO 639-1)',
-  ),
-  mcc: byColumns('csv', {}, 'mcc'),
-}
-
-/** Where a key is one value, the list may show a name beside it. */
-const named = new Set(['ofac-sdn', 'ofac-rel/sdn', 'un'])
-const keysOf = (list: string, keys: readonly unknown[]): string[] =>
-  keys
-    .map((key) => (Array.isArray(key) ? (named.has(list) ? String(key[0]) : key.join(SEPARATOR)) : String(key)))
-    .sort()
-
-const diffs: ExpectedDiff[] = there ? JSON.parse(readFileSync(file('expected-diffs.json'), 'utf8')) : []
-
-describe.skipIf(!there)('two versions differ by exactly the expected keys', () => {
-  test.each(diffs.filter(({ list }) => list !== 'merged-deriv'))('$list: $old', async (expected) => {
-    const reader = readers[expected.list]
-    if (!reader) throw new Error(`no reader for ${expected.list}`)
-    const [before, after] = [await reader(expected.old), await reader(expected.new)]
-    expect([before.size, after.size]).toEqual([expected.old_records, expected.new_records])
-    const keys = (chosen: (key: string) => boolean, of: Keyed) => [...of.keys()].filter(chosen).sort()
-    expect(keys((key) => !before.has(key), after)).toEqual(keysOf(expected.list, expected.added_keys))
-    expect(keys((key) => !after.has(key), before)).toEqual(keysOf(expected.list, expected.removed_keys))
-    const isChanged = (key: string) => before.has(key) && before.get(key) !== after.get(key)
-    expect(keys(isChanged, after)).toEqual(keysOf(expected.list, expected.changed_keys))
-  })
-
-  test.each([
-    ['ofac-sdn', 'ofac-sdn-csv', (key: string) => key],
-    ['ofac-rel/sdn', 'ofac-sdn-csv', (key: string) => key],
-    ['un', 'un-consolidated-xml', (key: string) => key],
-    [
-      'us-bis-dpl',
-      'us-bis-dpl',
-      (key: string) =>
-        key
-          .split(SEPARATOR)
-          .map((part) => part.replace(/\s+/g, ' '))
-          .join(' | '),
-    ],
-  ])('%s, read by its own adapter', async (list, adapter, idOf) => {
-    const options = adapter === 'ofac-sdn-csv' ? { ...sdnAlone, ...unmarked } : {}
-    for (const expected of diffs.filter((diff) => diff.list === list)) {
-      const ids = async (name: string) =>
-        new Set(
-          (await readWithAdapter(adapter, open(name), options)).entries.map((entry) => String(entry['source_id'])),
-        )
-      const [before, after] = [await ids(expected.old), await ids(expected.new)]
-      const added = keysOf(list, expected.added_keys).map(idOf)
-      const removed = keysOf(list, expected.removed_keys).map(idOf)
-      expect([...after].filter((id) => !before.has(id)).sort()).toEqual(added.sort())
-      expect([...before].filter((id) => !after.has(id)).sort()).toEqual(removed.sort())
-    }
   })
 })

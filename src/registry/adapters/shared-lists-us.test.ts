@@ -1,17 +1,17 @@
-/** Real excerpts of the US Consolidated Screening List, kept outside the project. Skipped where the files are not there. */
+/** Real excerpts of the US Consolidated Screening List, stored outside the project. Skipped where the files are missing. */
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { findSharedFolder } from '#test/support/shared-data.ts'
 import { compileType } from '../types/compile-type.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { sanctionedParty } from './sanctioned-party.ts'
-import { readWithAdapter } from './test-reading.ts'
 
 const folder = findSharedFolder('sanctions/us-csl', 2) as string
 
 describe.skipIf(!folder)('the US Consolidated Screening List', () => {
-  test('is read whole; each entry fits its type and has a key of its own', async () => {
+  test('is read completely; each entry is valid and has a unique key', async () => {
     const file = path.join(folder, 'csl_2019-12-03_excerpt.csv')
     const { entries, rejects, warnings, files } = await readWithAdapter('us-csl-csv', createReadStream(file))
     expect(rejects).toEqual([])
@@ -42,7 +42,7 @@ describe.skipIf(!folder)('the US Consolidated Screening List', () => {
     })
   })
 
-  test('an invalid file is rejected with the line of each fault', async () => {
+  test('rejects an invalid file with the line of each fault', async () => {
     const file = path.join(folder, 'csl_invalid_2019.csv')
     const { rejects } = await readWithAdapter('us-csl-csv', createReadStream(file))
     expect(rejects.map(({ code, at }) => [code, at.line])).toEqual([2, 4, 5, 9].map((line) => ['column_lacking', line]))

@@ -1,7 +1,7 @@
-/** A sheet of a workbook as rows and columns, like a table in text. */
+/** Reads a sheet of a workbook as rows and columns, like delimited text. */
 import { reject } from '../formats/fault.ts'
 import type { XlsxSheet } from '../formats/xlsx.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 import { Table, type TableRow } from './table.ts'
 
 export interface SheetTableOptions {
@@ -30,7 +30,7 @@ export async function* readSheetTable(
       if (table === undefined) {
         const header = has_header ? headerOf(cells) : cells.map((_, index) => String(index + 1))
         begin(header)
-        // A row stores nothing for its blank cells at the end, so a short row is a whole one.
+        // Workbooks omit blank cells at the end of a row, so a short row is complete.
         table = new Table(header, true)
         if (has_header) continue
       }

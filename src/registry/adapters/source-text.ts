@@ -1,8 +1,8 @@
-/** What adapters of text have in common: options of size and encoding, and the report which encoding a source was read in. */
+/** Shared by adapters that read text: options for size and encoding, and the report of the encoding. */
 import { integer, oneOf, Type } from '#kernel/schema.ts'
 import type { Source } from '../adapter.ts'
 import { type DetectedEncoding, type Encoding, encodings, MAX_EXPANDED_BYTES, readText } from '../formats/decode.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 
 /** Options of every adapter that reads text. */
 export const textOptions = {
@@ -16,12 +16,12 @@ export const textOptions = {
 
 const OUTWEIGHED = 'A byte order mark in the source outweighs this.'
 
-/** For formats that say which encoding they are in. */
+/** For formats that declare their encoding. */
 export const encodingOption = (by_default: Encoding) => ({
   encoding: Type.Optional(oneOf(encodings, { default: by_default, description: OUTWEIGHED })),
 })
 
-/** For formats that do not. */
+/** For formats that do not declare it. */
 export const detectedEncodingOption = {
   encoding: Type.Optional(
     oneOf(encodings, {
@@ -35,11 +35,11 @@ interface TextSettings {
   readonly max_expanded_bytes?: number | undefined
 }
 
-/** Notes in which encoding a file was read, and warns where its bytes do not prove it. */
+/** Records the encoding of a file, and warns when it is a guess. */
 export const noteEncoding =
   (out: BatchBuilder, file: string | null = null) =>
   (found: DetectedEncoding): void => {
-    out.file({ file, state: 'read', ...found })
+    out.addFile({ file, state: 'read', ...found })
     if (found.encoding_from !== 'content' || found.encoding === 'utf-8') return
     const what = file === null ? 'The text' : `"${file}"`
     out.warn(

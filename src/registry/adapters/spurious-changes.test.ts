@@ -1,13 +1,13 @@
-/** A publisher that writes the same parties in another order or with other line breaks changes no entry. */
+/** The same parties in another order or with other line breaks give the same entries. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import { findSharedFolder } from '#test/support/shared-data.ts'
 import { compileType, type PreparedEntry } from '../types/compile-type.ts'
 import { entryTypes } from './index.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 async function hashesOf(key: string, content: Uint8Array) {
   const type = compileType(entryTypes.get(getAdapter(key).target_type as string) as never)
@@ -16,7 +16,7 @@ async function hashesOf(key: string, content: Uint8Array) {
   return new Map(entries.map((entry) => type.prepare(entry) as PreparedEntry).map(({ key: id, hash }) => [id, hash]))
 }
 
-/** Deterministic, and no row stays where it is for long. */
+/** Deterministic. */
 function shuffle<T>(items: readonly T[]): T[] {
   const shuffled = [...items]
   let state = 15
@@ -37,7 +37,7 @@ const rows = [
   'ROE,Anna,,,Individual,AKA,,,Syria,,2',
 ]
 
-test('UK HMT: the order of alias, birth-date and regime rows means nothing', async () => {
+test('UK HMT: ignores the order of alias, birth-date and regime rows', async () => {
   const csv = (lines: readonly string[]) => Buffer.from([header, ...lines, ''].join('\n'))
   const expected = await hashesOf('uk-hmt-csv', csv(rows))
   expect(await hashesOf('uk-hmt-csv', csv([...rows].reverse()))).toEqual(expected)
@@ -48,7 +48,7 @@ test('UK HMT: the order of alias, birth-date and regime rows means nothing', asy
   expect(party.names).toContainEqual({ name: 'Jon DOE', kind: 'alias' })
 })
 
-test('UN: line breaks inside comments mean nothing', async () => {
+test('UN: ignores line breaks inside comments', async () => {
   const xml = (comments: string) =>
     Buffer.from(`<CONSOLIDATED_LIST><ENTITIES><ENTITY><DATAID>1</DATAID><FIRST_NAME>A</FIRST_NAME>
       <COMMENTS1>${comments}</COMMENTS1></ENTITY></ENTITIES></CONSOLIDATED_LIST>`)
@@ -65,7 +65,7 @@ const reorder = (xml: string, element: string, children: RegExp) =>
     return open + inner.replace(children, '') + shuffle(found).reverse().join('\n\t ') + close
   })
 
-test('EU: the order of names, addresses and documents means nothing', async () => {
+test('EU: ignores the order of names, addresses and documents', async () => {
   const xml = `<export><sanctionEntity logicalId="1"><subjectType code="person"/>
     <nameAlias wholeName="B" strong="true" gender="M" logicalId="3"/><nameAlias wholeName="A" strong="true" gender="F" logicalId="2"/>
     <nameAlias wholeName="C" strong="false" logicalId="1"/><address street="1" city="X"/><address street="2" city="X"/>
@@ -79,7 +79,7 @@ test('EU: the order of names, addresses and documents means nothing', async () =
   )
 })
 
-test('OFAC in advanced XML: the order of values, locations and names, and white space, mean nothing', async () => {
+test('OFAC in advanced XML: ignores white space and the order of values, locations and names', async () => {
   const { text } = getAdapter('ofac-sdn-advanced-xml').sample
   let other = reorder(text, 'NamePartTypeValues', /<NamePartType .*?<\/NamePartType>/g)
   other = reorder(other, 'ReferenceValueSets', /<(\w+Values)>.*?<\/\1>/g)
@@ -91,7 +91,7 @@ test('OFAC in advanced XML: the order of values, locations and names, and white 
   )
 })
 
-test('US CSL: the order of rows and of values in a cell means nothing', async () => {
+test('US CSL: ignores the order of rows and of values in a cell', async () => {
   const [names = ''] = getAdapter('us-csl-csv').sample.text.split('\n')
   const row = (address: string, aliases: string, remarks: string) =>
     names
@@ -105,7 +105,7 @@ test('US CSL: the order of rows and of values in a cell means nothing', async ()
   expect(await hashesOf('us-csl-csv', csv(row('2 St', 'C', 'y'), row('1 St', 'B;  A', 'x')))).toEqual(expected)
 })
 
-test('OpenSanctions: the order of entities and of values means nothing', async () => {
+test('OpenSanctions: ignores the order of entities and of values', async () => {
   const entities = [
     {
       id: 'p',

@@ -1,11 +1,11 @@
 /**
- * What sources in rows and columns have in common: the header, how wide a row must be, and the place a fault is reported at. A
- * row too short or too long is rejected; blank cells beyond the last column are padding and only counted.
+ * Shared by sources in rows and columns: the header, the width of rows, and the location of faults. A row that is too short or too
+ * long is rejected; blank cells beyond the last column are padding and only counted.
  */
 import { type Reject, SourceFault, type SourceLocation } from '../adapter.ts'
 import { type CsvOptions, readCsv } from '../formats/csv.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 
 export interface TableRow {
   /** Exactly as many as the header has. */
@@ -14,12 +14,12 @@ export interface TableRow {
 }
 
 export interface TableOptions extends CsvOptions {
-  /** true: the first record names the columns. A list: it does so instead, and every record is data. */
+  /** true: the first record names the columns. A list: these are the names, and every record is data. */
   readonly header: true | readonly string[] | 'numbers'
   /** A row with fewer columns is completed with empty ones. */
   readonly fill_short_rows?: boolean | undefined
   readonly file?: string | undefined
-  /** Whether a record before the header is not the header yet. */
+  /** Whether a record comes before the header. */
   readonly isPreamble?: (fields: readonly string[]) => boolean
 }
 
@@ -55,7 +55,7 @@ export class Table {
     return reject('column_extra', message, { ...at, column: String(extra + 1) }, fields[extra] as string)
   }
 
-  /** What is worth saying once the last row was read. */
+  /** Adds the warnings once the last row is read. */
   conclude(out: BatchBuilder): void {
     if (this.padded === 0) return
     const what = `${this.padded} rows have empty cells after the last column; they were ignored.`
@@ -63,7 +63,7 @@ export class Table {
   }
 }
 
-const numbers = (width: number): string[] => Array.from({ length: width }, (_, index) => String(index + 1))
+const numberColumns = (width: number): string[] => Array.from({ length: width }, (_, index) => String(index + 1))
 
 /** Rows of delimited text. Rejects go to `out`; `begin` is called once, with the header. */
 export async function* readTable(
@@ -84,7 +84,7 @@ export async function* readTable(
     for (const { fields, line, last, misquoted } of records) {
       if (table === undefined && options.isPreamble?.(fields)) continue
       if (table === undefined) {
-        table = start(options.header === true ? fields.map((name) => name.trim()) : numbers(fields.length))
+        table = start(options.header === true ? fields.map((name) => name.trim()) : numberColumns(fields.length))
         if (options.header === true) continue
       }
       const at: SourceLocation =
@@ -108,11 +108,11 @@ export async function* readTable(
   table?.conclude(out)
 }
 
-/** Fields of a row by the name of their column; of columns with one name, the first counts. */
+/** Fields of a row by the name of their column; the first of several columns with one name is used. */
 export class Columns {
   private readonly indexes = new Map<string, number>()
 
-  /** The source is another file when one of `needed` is missing. */
+  /** Refuses the source when one of `needed` is missing: it is another file. */
   constructor(header: readonly string[], needed: readonly string[]) {
     for (const [index, name] of header.entries()) if (!this.indexes.has(name)) this.indexes.set(name, index)
     const missing = needed.filter((name) => !this.indexes.has(name))
@@ -122,7 +122,7 @@ export class Columns {
     }
   }
 
-  /** Trimmed; undefined when it is empty or the layout has no such column. The first name that has a value is taken. */
+  /** Trimmed; undefined when it is empty or the layout has no such column. The first name with a value is used. */
   get(fields: readonly string[], ...names: string[]): string | undefined {
     for (const name of names) {
       const index = this.indexes.get(name)

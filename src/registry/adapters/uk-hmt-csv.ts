@@ -1,13 +1,13 @@
 /**
  * The consolidated list of HM Treasury (ConList.csv), in its layouts of 2018 and 2022. One party has a row for each
- * combination of its names, dates and addresses, and they stand apart, so all rows are gathered by Group ID.
+ * combination of its names, dates and addresses, not next to each other, so all rows are joined by Group ID.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { parseDate } from './dates.ts'
 import { PartyCollector } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
@@ -33,10 +33,10 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
       } else
         readRow(
           field,
-          parties.party(id, at, () => new PartyDraft('uk-hmt', id, kindOf(field('Group Type')))),
+          parties.party(id, at, () => new PartyDraft('uk-hmt', id, toPartyKind(field('Group Type')))),
         )
     }
-    if (out.full) yield out.take()
+    if (out.isFull) yield out.take()
   }
   yield* parties.batches(out)
 }
@@ -46,56 +46,56 @@ type Field = (...names: string[]) => string | undefined
 function readRow(field: Field, draft: PartyDraft): void {
   const given = ['Name 1', 'Name 2', 'Name 3', 'Name 4', 'Name 5', 'Name 6'].map((name) => field(name))
   draft
-    .name(given.filter(Boolean).join(' '), nameKind(field))
-    .name(field('Name Non-Latin Script'), 'original-script', {
+    .addName(given.filter(Boolean).join(' '), toNameKind(field))
+    .addName(field('Name Non-Latin Script'), 'original-script', {
       script: field('Non-Latin Script Type'),
       language: field('Non-Latin Script Language'),
     })
-    .list('titles', field('Title'))
-    .born(birth(field('DOB')))
-    .list('birth_places', [field('Town of Birth'), field('Country of Birth')].filter(Boolean).join(', '))
-    .list('programmes', field('Regime'))
-    .remark(field('Other Information'))
-    .set({ listed_on: dateOf(field('Listed On')), updated_on: dateOf(field('Last Updated')) })
-  for (const nationality of numbered(field('Nationality'))) draft.list('nationalities', nationality)
-  for (const position of numbered(field('Position'))) draft.list('positions', position)
+    .addValue('titles', field('Title'))
+    .addBirthDate(toBirthDate(field('DOB')))
+    .addValue('birth_places', [field('Town of Birth'), field('Country of Birth')].filter(Boolean).join(', '))
+    .addValue('programmes', field('Regime'))
+    .addRemark(field('Other Information'))
+    .set({ listed_on: toDate(field('Listed On')), updated_on: toDate(field('Last Updated')) })
+  for (const nationality of splitNumbered(field('Nationality'))) draft.addValue('nationalities', nationality)
+  for (const position of splitNumbered(field('Position'))) draft.addValue('positions', position)
   readDocuments(field, draft)
   const lines = [1, 2, 3, 4, 5, 6].map((line) => field(`Address ${line}`))
   const [postal_code, country] = [field('Post/Zip Code'), field('Country')]
-  draft.address([...lines, postal_code, country], { postal_code, country })
+  draft.addAddress([...lines, postal_code, country], { postal_code, country })
 }
 
 function readDocuments(field: Field, draft: PartyDraft): void {
   const [passport, passport_note] = [field('Passport Number'), field('Passport Details')]
-  draft.identifier('passport', passport ?? passport_note, passport ? { note: passport_note } : {})
+  draft.addIdentifier('passport', passport ?? passport_note, passport ? { note: passport_note } : {})
   const [national, national_note] = [field('National Identification Number', 'NI Number'), field('NI Details')]
-  draft.identifier('national identification', national ?? national_note, national ? { note: national_note } : {})
+  draft.addIdentifier('national identification', national ?? national_note, national ? { note: national_note } : {})
 }
 
 /** `1) Saudi Arabia 2) Qatar` are two. */
-function numbered(value: string | undefined): string[] {
+function splitNumbered(value: string | undefined): string[] {
   if (value === undefined) return []
   return /^\(?1\)/.test(value) ? value.split(/\(?\b\d{1,2}\)/).map((part) => part.replace(/[.,;\s]+$/, '')) : [value]
 }
 
-function nameKind(field: Field) {
+function toNameKind(field: Field) {
   const type = field('Alias Type')
   if (type === 'Prime Alias' || type === 'Primary name') return 'primary'
   if (type === 'FKA') return 'former'
   return field('Alias Quality') === 'Low' ? 'weak-alias' : 'alias'
 }
 
-function kindOf(type: string | undefined) {
+function toPartyKind(type: string | undefined) {
   if (type === 'Individual') return 'person'
   if (type === 'Ship') return 'vessel'
   return type === 'Entity' ? 'organisation' : 'other'
 }
 
-const dateOf = (given: string | undefined): string | undefined =>
+const toDate = (given: string | undefined): string | undefined =>
   given === undefined ? undefined : parseDate(given, ['DD/MM/YYYY'])
 
-/** `00` is a part that is not known: `00/00/1980` is a year, and a day without its month is no more than its year. */
-function birth(given: string | undefined): SanctionedParty['birth_dates'][number] | undefined {
+/** `00` is an unknown part: `00/00/1980` is a year, and a day without its month is reduced to its year. */
+function toBirthDate(given: string | undefined): SanctionedParty['birth_dates'][number] | undefined {
   if (given === undefined) return undefined
   const known = given.replace(/^(00|\d\d)\/00\//, '').replace(/^00\//, '')
   const read = birthDate(known, ['DD/MM/YYYY', 'MM/YYYY', 'YYYY'])

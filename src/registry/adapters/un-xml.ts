@@ -3,9 +3,9 @@ import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { getChildren, getChildText, readXml, type XmlElement } from '../formats/xml.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { parseDate } from './dates.ts'
 import { addParty } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { birthDate, PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
 
@@ -23,10 +23,10 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
       const draft = readParty(element, path === INDIVIDUAL)
       if (draft) addParty(out, draft, at)
       else out.reject(reject('value_missing', 'The entry has no DATAID.', at, null, '/source_id'))
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
   }
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 function readParty(entry: XmlElement, isPerson: boolean): PartyDraft | undefined {
@@ -34,40 +34,40 @@ function readParty(entry: XmlElement, isPerson: boolean): PartyDraft | undefined
   if (id === undefined) return undefined
   const prefix = isPerson ? 'INDIVIDUAL' : 'ENTITY'
   const draft = new PartyDraft('un-sc', id, isPerson ? 'person' : 'organisation')
-    .name(nameOf(entry), 'primary')
-    .name(getChildText(entry, 'NAME_ORIGINAL_SCRIPT'), 'original-script')
-    .set({ gender: getChildText(entry, 'GENDER'), listed_on: dateOf(getChildText(entry, 'LISTED_ON')) })
-    .list('programmes', getChildText(entry, 'UN_LIST_TYPE'))
-    .list('references', getChildText(entry, 'REFERENCE_NUMBER'))
-    .remark(getChildText(entry, 'COMMENTS1'))
-  for (const title of valuesOf(entry, 'TITLE')) draft.list('titles', title)
-  for (const designation of valuesOf(entry, 'DESIGNATION')) draft.list('positions', designation)
-  for (const nationality of valuesOf(entry, 'NATIONALITY')) draft.list('nationalities', nationality)
+    .addName(joinName(entry), 'primary')
+    .addName(getChildText(entry, 'NAME_ORIGINAL_SCRIPT'), 'original-script')
+    .set({ gender: getChildText(entry, 'GENDER'), listed_on: toDate(getChildText(entry, 'LISTED_ON')) })
+    .addValue('programmes', getChildText(entry, 'UN_LIST_TYPE'))
+    .addValue('references', getChildText(entry, 'REFERENCE_NUMBER'))
+    .addRemark(getChildText(entry, 'COMMENTS1'))
+  for (const title of getValues(entry, 'TITLE')) draft.addValue('titles', title)
+  for (const designation of getValues(entry, 'DESIGNATION')) draft.addValue('positions', designation)
+  for (const nationality of getValues(entry, 'NATIONALITY')) draft.addValue('nationalities', nationality)
   for (const alias of getChildren(entry, `${prefix}_ALIAS`))
-    draft.name(getChildText(alias, 'ALIAS_NAME'), aliasKind(alias))
+    draft.addName(getChildText(alias, 'ALIAS_NAME'), toNameKind(alias))
   for (const address of getChildren(entry, `${prefix}_ADDRESS`)) readAddress(address, draft)
-  for (const birth of getChildren(entry, 'INDIVIDUAL_DATE_OF_BIRTH')) draft.born(readBirth(birth))
+  for (const birth of getChildren(entry, 'INDIVIDUAL_DATE_OF_BIRTH')) draft.addBirthDate(readBirth(birth))
   for (const place of getChildren(entry, 'INDIVIDUAL_PLACE_OF_BIRTH')) {
-    draft.list('birth_places', joined(place, ['CITY', 'STATE_PROVINCE', 'COUNTRY']))
+    draft.addValue('birth_places', joinTexts(place, ['CITY', 'STATE_PROVINCE', 'COUNTRY']))
   }
   for (const document of getChildren(entry, 'INDIVIDUAL_DOCUMENT')) readDocument(document, draft)
-  const updates = valuesOf(entry, 'LAST_DAY_UPDATED').flatMap((value) => dateOf(value) ?? [])
+  const updates = getValues(entry, 'LAST_DAY_UPDATED').flatMap((value) => toDate(value) ?? [])
   return draft.set({ updated_on: updates.sort().at(-1) })
 }
 
-const dateOf = (given: string | undefined): string | undefined =>
+const toDate = (given: string | undefined): string | undefined =>
   given === undefined ? undefined : parseDate(given.slice(0, 10), ['YYYY-MM-DD'])
 
-const nameOf = (entry: XmlElement): string =>
+const joinName = (entry: XmlElement): string =>
   ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME', 'FOURTH_NAME'].map((part) => getChildText(entry, part) ?? '').join(' ')
 
-const valuesOf = (entry: XmlElement, name: string): string[] =>
+const getValues = (entry: XmlElement, name: string): string[] =>
   getChildren(entry, name).flatMap((list) => getChildren(list, 'VALUE').map(({ text }) => text))
 
-const joined = (element: XmlElement, names: readonly string[]): string =>
+const joinTexts = (element: XmlElement, names: readonly string[]): string =>
   names.flatMap((name) => getChildText(element, name) ?? []).join(', ')
 
-function aliasKind(alias: XmlElement) {
+function toNameKind(alias: XmlElement) {
   const quality = getChildText(alias, 'QUALITY')
   if (quality === 'f.k.a.') return 'former'
   return quality === 'Low' ? 'weak-alias' : 'alias'
@@ -80,10 +80,10 @@ function readAddress(address: XmlElement, draft: PartyDraft): void {
     getChildText(address, 'COUNTRY'),
   ]
   const parts = [getChildText(address, 'STREET'), city, getChildText(address, 'STATE_PROVINCE'), postal_code, country]
-  draft.address([...parts, getChildText(address, 'NOTE')], { city, postal_code, country })
+  draft.addAddress([...parts, getChildText(address, 'NOTE')], { city, postal_code, country })
 }
 
-/** EXACT has a date or a year, BETWEEN two years, APPROXIMATELY a date or year that is none to rely on. */
+/** EXACT has a date or a year, BETWEEN two years, APPROXIMATELY an inexact date or year. */
 function readBirth(birth: XmlElement): SanctionedParty['birth_dates'][number] | undefined {
   const kind = getChildText(birth, 'TYPE_OF_DATE')
   const [from, to] = [getChildText(birth, 'FROM_YEAR'), getChildText(birth, 'TO_YEAR')]
@@ -95,9 +95,9 @@ function readBirth(birth: XmlElement): SanctionedParty['birth_dates'][number] | 
 
 function readDocument(document: XmlElement, draft: PartyDraft): void {
   const type = getChildText(document, 'TYPE_OF_DOCUMENT') ?? getChildText(document, 'TYPE_OF_DOCUMENT2')
-  const note = joined(document, ['DATE_OF_ISSUE', 'CITY_OF_ISSUE', 'NOTE'])
+  const note = joinTexts(document, ['DATE_OF_ISSUE', 'CITY_OF_ISSUE', 'NOTE'])
   const country = getChildText(document, 'ISSUING_COUNTRY') ?? getChildText(document, 'COUNTRY_OF_ISSUE')
-  draft.identifier(type, getChildText(document, 'NUMBER'), { country, note })
+  draft.addIdentifier(type, getChildText(document, 'NUMBER'), { country, note })
 }
 
 export const unXml: Adapter = {

@@ -1,15 +1,15 @@
 /**
- * Members of XML records that an adapter does not know: a publisher that adds one, or renames one, is noticed. What an adapter
- * deliberately leaves out is among the known names and not reported.
+ * Reports members of XML records that an adapter does not know, so that members a publisher adds or renames are noticed. Members
+ * that an adapter deliberately leaves out are known and not reported.
  */
 import type { XmlElement } from '../formats/xml.ts'
-import type { BatchBuilder } from './pending.ts'
+import type { BatchBuilder } from './batch-builder.ts'
 
 /** By name of an element: its members, separated by spaces. `@name` is an attribute, `#` its text, anything else a child. */
 export type KnownMembers = Readonly<Record<string, string>>
 
 const MAX_NAMED = 8
-/** No layout has as many; beyond it further names are only counted. */
+/** Further names are only counted. */
 const MAX_KEPT = 1000
 
 export class UnreadMembers {
@@ -29,7 +29,7 @@ export class UnreadMembers {
     else this.further++
   }
 
-  /** Looks through a record. `line` is where it begins. */
+  /** Checks a record. `line` is where it begins. */
   check(element: XmlElement, line: number): void {
     const known = this.known.get(element.name)
     for (const [name, value] of Object.entries(element.attributes)) {
@@ -44,7 +44,7 @@ export class UnreadMembers {
 
   conclude(out: BatchBuilder): void {
     if (this.found.size === 0) return
-    // In the order of the file, however it was cut into pieces.
+    // In the order of the file, whatever its chunks.
     const found = [...this.found].sort(([a, at_a], [b, at_b]) => at_a.line - at_b.line || (a < b ? -1 : 1))
     const names = found.map(([name, { count }]) => `${name} (${count})`)
     const more = names.length - MAX_NAMED + this.further

@@ -1,13 +1,13 @@
 /**
  * The Denied Persons List of the US Bureau of Industry and Security: tab-separated, one row for each address. The list has no
- * numbers, so a party is known by name, street, city, state and the day of its order; rows published twice become one.
+ * ids, so a party is identified by name, street, city, state and the date of its order; rows published twice are joined.
  */
 import { closed, type Static } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { parseDate } from './dates.ts'
 import { PartyCollector } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { collapseSpaces, PartyDraft } from './sanctioned-party.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
@@ -46,7 +46,7 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
         parties.party(id, at, () => new PartyDraft('us-bis-dpl', id, 'other')),
       )
     }
-    if (out.full) yield out.take()
+    if (out.isFull) yield out.take()
   }
   if (repeated > 0) out.warn('rows_repeated', `${repeated} rows are on the list more than once; they were joined.`)
   yield* parties.batches(out)
@@ -57,16 +57,16 @@ type Field = (name: string) => string | undefined
 function readRow(field: Field, draft: PartyDraft): void {
   const [city, postal_code, country] = [field('City'), field('Postal_Code'), field('Country')]
   draft
-    .name(field('Name'), 'primary')
-    .address([field('Street_Address'), city, field('State'), postal_code, country], { city, postal_code, country })
-    .list('programmes', 'Denied Persons List')
-    .list('references', field('FR_Citation'))
+    .addName(field('Name'), 'primary')
+    .addAddress([field('Street_Address'), city, field('State'), postal_code, country], { city, postal_code, country })
+    .addValue('programmes', 'Denied Persons List')
+    .addValue('references', field('FR_Citation'))
     .set({
       listed_on: parseDate(field('Effective_Date') ?? '', ['MM/DD/YYYY']),
       expires_on: parseDate(field('Expiration_Date') ?? '', ['MM/DD/YYYY']),
       updated_on: parseDate(field('Last_Update') ?? '', ['YYYY-MM-DD']),
     })
-    .remark(field('Action'))
+    .addRemark(field('Action'))
 }
 
 export const usBisDpl: Adapter = {

@@ -1,8 +1,8 @@
 /** The US Consolidated Screening List, in CSV and in JSON, over invented parties. */
 import { describe, expect, test } from 'vitest'
+import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { toSource } from '#test/support/byte-sources.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
-import { getAdapter, readWithAdapter } from './test-reading.ts'
 
 const header = getAdapter('us-csl-csv').sample.text.split('\n')[0] as string
 const columns = header.split(',')
@@ -41,7 +41,7 @@ const listed: Row = {
 }
 
 describe('in CSV', () => {
-  test('lists in a cell are divided, and identifiers into country, number and type', async () => {
+  test('splits lists in a cell, and identifiers into country, number and type', async () => {
     const { parties, rejects, warnings } = await read([person])
     expect([rejects, warnings]).toEqual([[], []])
     expect(parties).toEqual([
@@ -78,7 +78,7 @@ describe('in CSV', () => {
     ])
   })
 
-  test('rows of one name and day are one party; it ends only when all of them do', async () => {
+  test('joins rows of one name and day into a party that ends only when all of them do', async () => {
     const limited = { ...listed, addresses: '2 Main St, XA', end_date: '2030-01-01' }
     const other = { ...listed, start_date: '2011-01-01', end_date: '2031-01-01', standard_order: 'Y' }
     for (const rows of [
@@ -99,7 +99,7 @@ describe('in CSV', () => {
     }
   })
 
-  test('a row without a name or a list is rejected where it stands', async () => {
+  test('rejects a row without a name or a list with its line', async () => {
     const { rejects } = await read([listed, { ...listed, name: '' }, { ...listed, source: '' }])
     expect(rejects).toMatchObject([
       { code: 'value_missing', pointer: '/name', at: { row: 2, line: 3, column: 'name' } },
@@ -109,7 +109,7 @@ describe('in CSV', () => {
 })
 
 describe('in JSON', () => {
-  test('says the same as in CSV', async () => {
+  test('gives the same entries as CSV', async () => {
     const split = (cell: string | undefined) => (cell ? cell.split('; ') : [])
     const lists = ['programs', 'alt_names', 'citizenships', 'nationalities', 'dates_of_birth', 'places_of_birth']
     const results = [person, listed].map((row) => ({
@@ -129,7 +129,7 @@ describe('in JSON', () => {
     })
   })
 
-  test('the country of a party without an address is kept', async () => {
+  test('keeps the country of a party without an address', async () => {
     const { text } = getAdapter('us-csl-json').sample
     const { entries, warnings } = await readWithAdapter(
       'us-csl-json',
@@ -139,7 +139,7 @@ describe('in JSON', () => {
     expect(entries[0]).toMatchObject({ remarks: expect.stringContaining('Country: XA') })
   })
 
-  test('members that are not known are reported, values that are no record rejected', async () => {
+  test('reports unknown members and rejects values that are not records', async () => {
     const { text } = getAdapter('us-csl-json').sample
     const odd = text.replace('"city":', '"town":').replace('\n] }', ',\n5 ] }')
     const { rejects, warnings } = await readWithAdapter('us-csl-json', toSource(odd))

@@ -1,7 +1,7 @@
 /**
  * The Consolidated Screening List of the US government: the lists of Commerce, State and Treasury in one, in CSV and in JSON. Only the
- * lists of the Treasury number their parties; on the others a party is known by its name and the day it was listed, and rows
- * that share both (one for each address, say) become one party.
+ * lists of the Treasury have ids; on the others a party is identified by its name and the day it was listed, and rows that share
+ * both (for example one for each address) are joined.
  */
 import { closed, listOf, oneOf, type Static, Type } from '#kernel/schema.ts'
 import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
@@ -9,9 +9,9 @@ import { quoteNames } from '../formats/archive-files.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { readJsonItems } from '../formats/json.ts'
 import { RecordFault } from '../formats/json-record.ts'
+import { BatchBuilder } from './batch-builder.ts'
 import { parseDate } from './dates.ts'
 import { PartyCollector } from './parties.ts'
-import { BatchBuilder } from './pending.ts'
 import { birthDate, collapseSpaces, PartyDraft } from './sanctioned-party.ts'
 import { detectedEncodingOption, encodingOption, readDetected, readPrescribed, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
@@ -47,7 +47,7 @@ const columns = [
   'ids',
 ] as const
 type Column = (typeof columns)[number]
-/** Numbers of the download. */
+/** Ids that every download assigns again. */
 const LEFT_OUT = new Set(['_id', 'id'])
 const WITHOUT_THEM_NO_PARTY: readonly Column[] = ['source', 'name']
 
@@ -113,14 +113,14 @@ class Parties {
       this.out.reject(reject('value_missing', `"${column}" is empty.`, { ...at, column }, null, `/${column}`))
       return
     }
-    const list = listCode(source)
+    const list = toListCode(source)
     const number = record.one('entity_number')
     const id = number ? `${list} ${number}` : [list, name, record.one('start_date') ?? ''].join(' | ')
     if (this.gathering.has(id)) {
       this.joined++
       this.first_joined ??= at
     }
-    const kind = kindOf(record.one('type'))
+    const kind = toPartyKind(record.one('type'))
     addRecord(
       record,
       this.gathering.party(id, at, () => new PartyDraft('us-csl', id, kind)),
@@ -137,9 +137,9 @@ class Parties {
 }
 
 /** `Entity List (EL) - Bureau of Industry and Security` is EL. */
-const listCode = (source: string): string => /\(([^()]+)\)/.exec(source)?.[1] ?? source
+const toListCode = (source: string): string => /\(([^()]+)\)/.exec(source)?.[1] ?? source
 
-function kindOf(type: string | undefined) {
+function toPartyKind(type: string | undefined) {
   if (type === 'Individual') return 'person'
   if (type === 'Entity') return 'organisation'
   return type === 'Vessel' ? 'vessel' : type === 'Aircraft' ? 'aircraft' : 'other'
@@ -150,12 +150,12 @@ const birthFormats = ['YYYY-MM-DD', 'YYYY-MM', 'YYYY', 'DD MMM YYYY', 'D MMM YYY
 function addRecord(record: Listing, draft: PartyDraft): void {
   const { one, many } = record
   draft
-    .name(one('name'), 'primary')
-    .list('programmes', one('source'))
-    .list('titles', one('title'))
-    .list('references', one('federal_register_notice'))
-    .remark(one('remarks'))
-    .vessel({
+    .addName(one('name'), 'primary')
+    .addValue('programmes', one('source'))
+    .addValue('titles', one('title'))
+    .addValue('references', one('federal_register_notice'))
+    .addRemark(one('remarks'))
+    .setVessel({
       call_sign: one('call_sign'),
       type: one('vessel_type'),
       flag: one('vessel_flag'),
@@ -163,23 +163,23 @@ function addRecord(record: Listing, draft: PartyDraft): void {
       tonnage: one('gross_tonnage'),
       gross_registered_tonnage: one('gross_registered_tonnage'),
     })
-  for (const name of many('alt_names')) draft.name(name, 'alias')
-  for (const programme of many('programs')) draft.list('programmes', programme)
-  for (const date of many('dates_of_birth')) draft.born(birthDate(date, birthFormats))
-  for (const place of many('places_of_birth')) draft.list('birth_places', place)
-  for (const country of [...many('nationalities'), ...many('citizenships')]) draft.list('nationalities', country)
-  for (const { parts, ...more } of record.addresses) draft.address(parts, more)
-  for (const { type, value, ...more } of record.ids) draft.identifier(type, value, more)
+  for (const name of many('alt_names')) draft.addName(name, 'alias')
+  for (const programme of many('programs')) draft.addValue('programmes', programme)
+  for (const date of many('dates_of_birth')) draft.addBirthDate(birthDate(date, birthFormats))
+  for (const place of many('places_of_birth')) draft.addValue('birth_places', place)
+  for (const country of [...many('nationalities'), ...many('citizenships')]) draft.addValue('nationalities', country)
+  for (const { parts, ...more } of record.addresses) draft.addAddress(parts, more)
+  for (const { type, value, ...more } of record.ids) draft.addIdentifier(type, value, more)
   addDate(one('start_date'), 'listed_on', 'Start date', draft)
   addDate(one('end_date'), 'expires_on', 'End date', draft)
-  if (!one('end_date')) draft.unlimited()
+  if (!one('end_date')) draft.markUnlimited()
   addRemark('Country', record.country, draft)
   addRemark('License requirement', one('license_requirement'), draft)
   addRemark('License policy', one('license_policy'), draft)
   addRemark('Standard order', one('standard_order'), draft)
 }
 
-/** A date that is no day is kept in the remarks. */
+/** A date that is not a valid day is kept in the remarks. */
 function addDate(given: string | undefined, member: 'listed_on' | 'expires_on', title: string, draft: PartyDraft) {
   const day = parseDate(given ?? '', ['YYYY-MM-DD', 'MM/DD/YYYY'])
   if (day === undefined) addRemark(title, given, draft)
@@ -187,7 +187,7 @@ function addDate(given: string | undefined, member: 'listed_on' | 'expires_on', 
 }
 
 function addRemark(title: string, value: string | undefined, draft: PartyDraft): void {
-  if (value) draft.remark(`${title}: ${value}`)
+  if (value) draft.addRemark(`${title}: ${value}`)
 }
 
 async function* readCsvList(
@@ -198,17 +198,17 @@ async function* readCsvList(
   const parties = new Parties(out)
   let found: Columns | undefined
   const begin = (header: readonly string[]) => {
-    found = expectColumns(header, options.absent_columns ?? [], out)
+    found = requireColumns(header, options.absent_columns ?? [], out)
   }
   for await (const rows of readTable(readDetected(source, options, out), { header: true }, out, begin)) {
-    for (const { fields, at } of rows) parties.add(csvRecord(found as Columns, fields), at)
-    if (out.full) yield out.take()
+    for (const { fields, at } of rows) parties.add(toCsvListing(found as Columns, fields), at)
+    if (out.isFull) yield out.take()
   }
   yield* parties.batches()
 }
 
-/** All columns are expected: one that is missing or renamed would lose what it holds in every entry. */
-function expectColumns(header: readonly string[], absent: readonly string[], out: BatchBuilder): Columns {
+/** All columns are required: a missing or renamed one would lose its values in every entry. */
+function requireColumns(header: readonly string[], absent: readonly string[], out: BatchBuilder): Columns {
   const said = absent.filter((name) => header.includes(name))
   if (said.length > 0) {
     refuseSource('layout_unknown', `The file has ${quoteNames(said)}, although absent_columns says that it has not.`)
@@ -221,10 +221,10 @@ function expectColumns(header: readonly string[], absent: readonly string[], out
   )
 }
 
-function csvRecord(found: Columns, fields: readonly string[]): Listing {
+function toCsvListing(found: Columns, fields: readonly string[]): Listing {
   const one = (name: Column) => found.get(fields, name)
   const many = (name: Column) => splitList(one(name))
-  return { one, many, addresses: many('addresses').map(csvAddress), ids: many('ids').map(csvIdentifier) }
+  return { one, many, addresses: many('addresses').map(parseCsvAddress), ids: many('ids').map(parseCsvIdentifier) }
 }
 
 /** Lists are joined with `; ` in one cell. */
@@ -234,14 +234,14 @@ const splitList = (cell: string | undefined): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** The country is a code at the end, where there is one; other parts are not marked. */
-function csvAddress(text: string): Address {
+/** The country is an optional code at the end; other parts are not marked. */
+function parseCsvAddress(text: string): Address {
   const country = /, ([A-Z]{2})$/.exec(text)?.[1]
   return { parts: [text], country }
 }
 
 /** `CO, 1978075, NIT #` is a country, a number and a type; numbers may hold commas, and the country may be missing. */
-function csvIdentifier(text: string): Identifier {
+function parseCsvIdentifier(text: string): Identifier {
   const [first = '', ...rest] = text.split(', ')
   if (rest.length === 0) return { type: undefined, value: first }
   const type = rest.pop()
@@ -265,17 +265,17 @@ async function* readJsonList(
       else if (!isObject(value)) {
         out.reject(reject('not_an_object', 'The record is not an object with members.', at, text))
       } else {
-        noteUnread(value, at, unread)
+        collectUnread(value, at, unread)
         for (const member of Object.keys(value)) absent.delete(member)
-        parties.add(jsonRecord(value), at)
+        parties.add(toJsonListing(value), at)
       }
     }
-    if (out.full) yield out.take()
+    if (out.isFull) yield out.take()
   }
   const missing = [...absent].filter((name) => !options.absent_members?.includes(name as Column))
   if (missing.length > 0 && row > 0) {
     const advice = `If that is meant, say {"absent_members": ${JSON.stringify(missing)}}.`
-    out.doubt('members_missing', `No record has the members ${quoteNames(missing)}. ${advice}`, row)
+    out.warnIncomplete('members_missing', `No record has the members ${quoteNames(missing)}. ${advice}`, row)
   }
   const [first] = unread.values()
   if (first) out.warn('members_unread', `These members are not read: ${quoteNames([...unread.keys()])}.`, first)
@@ -284,45 +284,45 @@ async function* readJsonList(
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const textOf = (value: unknown): string | undefined =>
+const toText = (value: unknown): string | undefined =>
   value === null || value === undefined || typeof value === 'object' ? undefined : String(value).trim() || undefined
 
 const addressMembers = ['address', 'city', 'state', 'postal_code', 'country']
 const idMembers = ['type', 'number', 'country', 'issue_date', 'expiration_date']
 
-function noteUnread(record: Record<string, unknown>, at: SourceLocation, unread: Map<string, SourceLocation>): void {
+function collectUnread(record: Record<string, unknown>, at: SourceLocation, unread: Map<string, SourceLocation>): void {
   const note = (value: Record<string, unknown>, known: readonly string[], prefix = '') => {
     for (const name of Object.keys(value)) {
       if (!known.includes(name) && !unread.has(prefix + name)) unread.set(prefix + name, at)
     }
   }
   note(record, [...columns, ...LEFT_OUT, 'country'])
-  for (const address of objectsOf(record['addresses'])) note(address, addressMembers, 'addresses/')
-  for (const id of objectsOf(record['ids'])) note(id, idMembers, 'ids/')
+  for (const address of toObjects(record['addresses'])) note(address, addressMembers, 'addresses/')
+  for (const id of toObjects(record['ids'])) note(id, idMembers, 'ids/')
 }
 
-const itemsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : value == null ? [] : [value])
-const objectsOf = (value: unknown) => itemsOf(value).filter(isObject)
+const toItems = (value: unknown): unknown[] => (Array.isArray(value) ? value : value == null ? [] : [value])
+const toObjects = (value: unknown) => toItems(value).filter(isObject)
 
-function jsonRecord(record: Record<string, unknown>): Listing {
+function toJsonListing(record: Record<string, unknown>): Listing {
   return {
-    one: (name) => textOf(record[name]),
-    many: (name) => itemsOf(record[name]).flatMap((item) => textOf(item) ?? []),
-    country: textOf(record['country']),
+    one: (name) => toText(record[name]),
+    many: (name) => toItems(record[name]).flatMap((item) => toText(item) ?? []),
+    country: toText(record['country']),
     addresses: [
-      ...objectsOf(record['addresses']).map((address) => {
-        const [line, city, state, postal_code, country] = addressMembers.map((name) => textOf(address[name]))
+      ...toObjects(record['addresses']).map((address) => {
+        const [line, city, state, postal_code, country] = addressMembers.map((name) => toText(address[name]))
         return { parts: [line, city, state, postal_code, country], city, postal_code, country }
       }),
-      ...itemsOf(record['addresses']).flatMap((item) => (textOf(item) ? csvAddress(textOf(item) as string) : [])),
+      ...toItems(record['addresses']).flatMap((item) => (toText(item) ? parseCsvAddress(toText(item) as string) : [])),
     ],
     ids: [
-      ...objectsOf(record['ids']).map((id) => {
-        const [type, value, country, issued, expires] = idMembers.map((name) => textOf(id[name]))
+      ...toObjects(record['ids']).map((id) => {
+        const [type, value, country, issued, expires] = idMembers.map((name) => toText(id[name]))
         const note = [issued && `issued ${issued}`, expires && `expires ${expires}`].filter(Boolean).join(', ')
         return { type, value, country, note }
       }),
-      ...itemsOf(record['ids']).flatMap((item) => (textOf(item) ? csvIdentifier(textOf(item) as string) : [])),
+      ...toItems(record['ids']).flatMap((item) => (toText(item) ? parseCsvIdentifier(toText(item) as string) : [])),
     ],
   }
 }

@@ -2,10 +2,10 @@
 import { closed, integer, listOf, type Static, Type, text } from '#kernel/schema.ts'
 import type { Adapter, Batch, EntryContext } from '../adapter.ts'
 import { readXlsx, type XlsxSheet } from '../formats/xlsx.ts'
-import { mapColumns, unreadColumns } from './mapping.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { describeUnreadColumns, mapColumns } from './mapping.ts'
 import { findMappingFaults } from './mapping-check.ts'
 import { ColumnMapping, columnElements, mappingOptions } from './mapping-options.ts'
-import { BatchBuilder } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
 import { readSheetTable } from './sheet-table.ts'
 import { textOptions } from './source-text.ts'
@@ -39,18 +39,18 @@ async function* readSheet(
   let records: MappedRecords<readonly string[]> | undefined
   const begin = (header: readonly string[]) => {
     records = new MappedRecords(mapColumns(header, options.columns, options), options, out, context)
-    const unread = unreadColumns(header, options.columns, options.elements)
+    const unread = describeUnreadColumns(header, options.columns, options.elements)
     if (unread) out.warn('columns_unread', unread)
   }
   for await (const rows of readSheetTable(sheet, options, out, begin)) {
     for (const { fields, at } of rows) {
       records?.add(fields, at)
-      if (out.full) yield out.take()
+      if (out.isFull) yield out.take()
     }
-    if (out.full || records?.isHolding) yield out.take()
+    if (out.isFull || records?.isHolding) yield out.take()
   }
   if (records) yield* records.finish()
-  yield* out.rest()
+  yield* out.takeRest()
 }
 
 /** Two rows, `code, name` and `NA, Namibia`, as written by writeXlsx. */

@@ -1,4 +1,4 @@
-/** The hash of an entry is that of its text behind its domain, however long the text is and however it was put together. */
+/** The hash of an entry is the hash of its domain and text, whatever the length of the text and however it was concatenated. */
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { entryHash } from './hashes.ts'

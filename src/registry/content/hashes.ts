@@ -1,6 +1,6 @@
 /**
- * The hashes that content is addressed by. Each kind begins with its own domain text, so that a hash of one kind can never
- * be presented as one of another; changing any of this changes every content hash ever published.
+ * Hashes that address content. Each kind starts with its own domain text (domain separation), so that a hash of one kind is never
+ * valid as another. A change here changes every published content hash.
  */
 import { hash } from 'node:crypto'
 
@@ -9,11 +9,11 @@ export const HASH_BYTES = 32
 /** Hash of a business key, hex. Its first bits choose the bucket. */
 export const keyHash = (key: string): string => hash('sha256', `probity.key.1\n${key}`, 'hex')
 
-/** The same as a digest: 32 characters that are its bytes, which are made, kept and written in less time than hex. */
+/** The same as a digest: a string of 32 characters, one per byte, which is faster to create and write than hex. */
 export const keyDigest = (key: string): string => hash('sha256', `probity.key.1\n${key}`, 'binary')
 
 const ENTRY_DOMAIN = Buffer.from('probity.entry.1\n')
-/** A text that was put together from many parts becomes one when it is written here, and whoever uses it next finds it so. */
+/** Writing a concatenated string into the buffer also flattens it, which makes later uses faster. */
 const entryBuffer = Buffer.concat([ENTRY_DOMAIN], 16 * 1024)
 
 /** Hash of an entry, hex, over its RFC 8785 canonical text. */
@@ -25,11 +25,11 @@ export function entryHash(canonical: string): string {
   return hash('sha256', entryBuffer.subarray(0, end), 'hex')
 }
 
-/** Digest of an entry whose canonical text lies in `room`. What stands in the bytes before the text is overwritten. */
-export function digestEntryIn(room: Buffer, text_at: number, text_end: number): string {
+/** Digest of an entry whose canonical text is in `buffer`. The bytes before the text are overwritten with the domain. */
+export function digestEntryIn(buffer: Buffer, text_at: number, text_end: number): string {
   const from = text_at - ENTRY_DOMAIN.length
-  ENTRY_DOMAIN.copy(room, from)
-  return hash('sha256', room.subarray(from, text_end), 'binary')
+  ENTRY_DOMAIN.copy(buffer, from)
+  return hash('sha256', buffer.subarray(from, text_end), 'binary')
 }
 
 const BUCKET_DOMAIN = Buffer.from('probity.bucket.1\n')
@@ -43,7 +43,7 @@ export const bucketHash = (pairs: readonly Buffer[]): Buffer =>
 export const nodeHash = (left: Buffer, right: Buffer): Buffer =>
   hash('sha256', Buffer.concat([NODE_DOMAIN, left, right]), 'buffer')
 
-/** The count is hashed too: it decides how many buckets there are, and nobody may lie about it in a proof. */
+/** The count is part of the hash: it determines the number of buckets, so a proof must not be able to change it. */
 export function rootHash(count: number, top: Buffer): string {
   const size = Buffer.alloc(8)
   size.writeBigUInt64BE(BigInt(count))

@@ -7,12 +7,12 @@ import { isObject, parsePointer, valueAt } from './json-pointer.ts'
 
 fc.configureGlobal({ seed: 6902 })
 
-/** `-0` is not a value of its own in JSON. */
+/** JSON does not distinguish `-0` from `0`. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((value): unknown => JSON.parse(JSON.stringify(value)))
 const hostile = fc.dictionary(fc.constantFrom('a', 'b', '~', '/', '', '0', '__proto__', 'constructor'), json)
 
 describe('diff and apply', () => {
-  test('the difference leads from one document to the other', () => {
+  test('applying the difference gives the other document', () => {
     for (const arbitrary of [json, hostile, fc.array(fc.nat(4)), fc.array(hostile, { maxLength: 4 })]) {
       fc.assert(
         fc.property(arbitrary, arbitrary, (before, after) => {
@@ -24,16 +24,16 @@ describe('diff and apply', () => {
     }
   })
 
-  test('equal documents have no difference, whatever the order of their members', () => {
+  test('finds no difference between equal documents, whatever the order of members', () => {
     expect(createPatch({ a: 1, b: [1, { c: 2 }] }, { b: [1, { c: 2 }], a: 1 })).toEqual([])
   })
 
-  test('an array keeps its equal ends', () => {
+  test('keeps equal ends of an array', () => {
     expect(createPatch({ a: [1, 2, 3, 4] }, { a: [1, 2, 9, 3, 4] })).toEqual([{ op: 'add', path: '/a/2', value: 9 }])
     expect(createPatch([1, 2, 3], [1, 3])).toEqual([{ op: 'remove', path: '/1' }])
   })
 
-  test('a member called __proto__ is data', () => {
+  test('treats a member called __proto__ as data', () => {
     const patched = applyPatch({}, [{ op: 'add', path: '/__proto__', value: { polluted: true } }])
     expect(JSON.stringify(patched)).toBe('{"__proto__":{"polluted":true}}')
     expect(Object.getPrototypeOf(patched)).toBe(Object.prototype)
@@ -53,7 +53,7 @@ describe('diff and apply', () => {
     ['a move into itself', [{ op: 'move', from: '/rows/0', path: '/rows/0/x' }], 'patch_conflict'],
     ['removing the document', [{ op: 'remove', path: '' }], 'patch_conflict'],
     ['a failed test', [{ op: 'test', path: '/list', value: [2, 1] }], 'patch_test_failed'],
-  ])('%s is refused', (_, patch, code) => {
+  ])('refuses %s', (_, patch, code) => {
     expect(() => applyPatch({ list: [1, 2], rows: [{}, {}] }, patch)).toThrow(expect.objectContaining({ code }))
   })
 })
@@ -78,7 +78,7 @@ test(`the public vectors: ${enabled.length} cases, ${cases.length === 0 ? 'skipp
 })
 
 describe('changesOf', () => {
-  test('names fields, deep in objects', () => {
+  test('names fields of nested objects', () => {
     const before = { name: 'A', risk: { score: 10, why: 'x' }, gone: null, tags: ['a', 'b'] }
     const after = { name: 'A', risk: { score: 20, why: 'x' }, tags: ['b'], 'new/er': 1 }
     expect(listFieldChanges(before, after)).toEqual([
@@ -89,14 +89,14 @@ describe('changesOf', () => {
     ])
   })
 
-  test('rows of equal number are compared by position, others as a whole', () => {
+  test('compares arrays of objects by position when their lengths are equal, otherwise as a whole', () => {
     expect(listFieldChanges({ rows: [{ a: 1 }, { a: 2 }] }, { rows: [{ a: 1 }, { a: 3 }] })).toEqual([
       { pointer: '/rows/1/a', before: 2, after: 3 },
     ])
     expect(listFieldChanges([{ a: 1 }], [])).toEqual([{ pointer: '', before: [{ a: 1 }], after: [] }])
   })
 
-  test('each change tells what stands on both sides, and no change means equality', () => {
+  test('gives both values of each change, and no change for equal documents', () => {
     fc.assert(
       fc.property(hostile, hostile, (before, after) => {
         const changes = listFieldChanges(before, after)

@@ -1,6 +1,6 @@
 /**
- * Differences between two JSON documents: JSON Patch (RFC 6902) made and applied, and the list of changed fields that a
- * person reads. Documents are never changed in place.
+ * Differences between two JSON documents: creates and applies JSON Patch (RFC 6902), and lists changed fields for people.
+ * Documents are never changed in place.
  */
 import { escapeStep, isObject, PointerFault, parsePointer, setMember } from './json-pointer.ts'
 
@@ -16,7 +16,7 @@ export interface FieldChange {
   readonly after?: unknown
 }
 
-/** The patch is not one, or does not fit the document. */
+/** The patch is invalid, or does not fit the document. */
 export class PatchFault extends Error {
   readonly code: 'patch_malformed' | 'patch_conflict' | 'patch_test_failed'
   /** Which operation, from 0. */
@@ -29,7 +29,7 @@ export class PatchFault extends Error {
   }
 }
 
-/** Equality of JSON values: member order does not count. */
+/** Equality of JSON values; the order of members is ignored. */
 export function isEqualJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) {
@@ -92,7 +92,7 @@ function diffArray(before: readonly unknown[], after: readonly unknown[], path: 
   }
 }
 
-/** The patched document. Throws PatchFault, in which case nothing was done. */
+/** Returns the patched document, or throws PatchFault. */
 export function applyPatch(doc: unknown, patch: unknown): unknown {
   if (!Array.isArray(patch)) throw new PatchFault('patch_malformed', 0, 'A JSON Patch is an array of operations')
   return patch.reduce<unknown>((value, operation, index) => {
@@ -168,7 +168,7 @@ function lookUp(doc: unknown, path: readonly string[], conflict: Conflict): unkn
   return found
 }
 
-/** The document with one edit at `path`; only what lies on the path is copied. */
+/** The document with one edit at `path`; only values on the path are copied. */
 function edit(doc: unknown, path: readonly string[], change: Edit, conflict: Conflict): unknown {
   const [step, ...rest] = path
   if (step === undefined)

@@ -1,6 +1,5 @@
 /**
- * JSON pointers (RFC 6901) over plain data. Only own members are seen, so that a name like `constructor` finds nothing
- * that is not there.
+ * JSON pointers (RFC 6901) over plain data. Only own members are read, so that `constructor` never finds an inherited member.
  */
 
 export class PointerFault extends Error {
@@ -31,7 +30,7 @@ export const formatPointer = (steps: readonly (string | number)[]): string =>
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What stands at the steps; undefined where nothing does. */
+/** The value at the steps; undefined when there is none. */
 export function valueAt(value: unknown, steps: readonly string[]): unknown {
   let found = value
   for (const step of steps) {
@@ -41,7 +40,7 @@ export function valueAt(value: unknown, steps: readonly string[]): unknown {
   return found
 }
 
-/** Assignment that treats `__proto__` as the ordinary name it is in JSON. */
+/** Assigns a member, also one named `__proto__`. */
 export function setMember(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') {
     Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true })

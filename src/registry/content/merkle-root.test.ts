@@ -1,4 +1,4 @@
-/** The root found in little memory is the one of the whole tree, however many pairs went through the file or could not. */
+/** The root computed with a temporary file equals the root of the tree in memory, also when the file cannot be written. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { RootBuilder } from './merkle-root.ts'
 const folder = mkdtempSync(join(tmpdir(), 'probity-root-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** So many that every part has rooms in the file and some pairs in memory. */
+/** Enough that every partition has chunks in the file and pairs in memory. */
 const MANY = 80_000
 const hashes = Array.from({ length: 16 }, (_, n) => entryHash(`{"n":${n}}`))
 const hashOf = (n: number) => hashes[n % 16] as string
@@ -38,11 +38,11 @@ test.each([0, 1, 300, 20_000, MANY])('of %i entries', (count) => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('where no file can be made, memory does', () => {
+test('uses memory when no file can be created', () => {
   expect(rootOf(MANY, join(folder, 'missing'))).toBe(wholeRoot(MANY))
 })
 
-test.each([10, MANY])('a key that stands twice is found among %i', (count) => {
+test.each([10, MANY])('finds a duplicate key among %i entries', (count) => {
   const content = new RootBuilder(folder)
   for (let n = 0; n < count; n++) content.addDigest(`key ${n}`, digestOf(n))
   content.addDigest('key 3', digestOf(count))
@@ -50,6 +50,6 @@ test.each([10, MANY])('a key that stands twice is found among %i', (count) => {
   content.close()
 })
 
-test.each(['ab', 'ab'.repeat(32)])('what is no digest is refused: %s', (digest) => {
+test.each(['ab', 'ab'.repeat(32)])('refuses an invalid digest: %s', (digest) => {
   expect(() => new RootBuilder(folder).addDigest('key', digest)).toThrow(TypeError)
 })

@@ -1,7 +1,7 @@
 /**
- * The content hash of a list of any length in little memory: pairs are kept apart by the first bits of their key hash, the most
- * of a long list in a temporary file, and put in order one part after the other. It is the root `merkle.ts` gives, with the nodes
- * and blocks of pairs that are stored to prove single keys by (stored-tree.ts).
+ * Computes the content hash of a list of any length in bounded memory: pairs are partitioned by the first bits of their key hash,
+ * spilled to a temporary file, and sorted one partition at a time. The root is the one of `merkle.ts`, with the nodes and blocks of
+ * pairs that are stored for proofs of single keys (stored-tree.ts).
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,15 +18,15 @@ import {
 } from './merkle.ts'
 import { baseBlockBits, encodeNodes, type TreeBlock } from './stored-tree.ts'
 
-/** No more than the fewest bits buckets have, so that every bucket lies in one part. */
+/** Not more than the minimum number of bucket bits, so that every bucket is in one partition. */
 const PART_BITS = 6
 const PARTS = 2 ** PART_BITS
 const BUFFER_BYTES = 1024 * PAIR_BYTES
 
 interface Partition {
-  /** Where in the file a full room was written, or the room itself where there is no file. */
+  /** Position of a full chunk in the file, or the chunk itself when there is no file. */
   readonly full: (number | Buffer)[]
-  room: Buffer | undefined
+  chunk: Buffer | undefined
   used_bytes: number
 }
 
@@ -35,13 +35,13 @@ export class RootBuilder {
   readonly #folder: string
   readonly #partitions: readonly Partition[] = Array.from({ length: PARTS }, () => ({
     full: [],
-    room: undefined,
+    chunk: undefined,
     used_bytes: 0,
   }))
   #file: number | null = null
   #file_bytes = 0
 
-  /** `folder`: where the temporary file is made. */
+  /** `folder`: where the temporary file is created. */
   constructor(folder = tmpdir()) {
     this.#folder = folder
   }
@@ -50,11 +50,11 @@ export class RootBuilder {
     if (entry_digest.length !== HASH_BYTES) throw new TypeError('A digest has 32 bytes')
     const key_digest = keyDigest(key)
     const part = this.#partitions[key_digest.charCodeAt(0) >>> (8 - PART_BITS)] as Partition
-    part.room ??= Buffer.allocUnsafeSlow(BUFFER_BYTES)
-    part.room.write(key_digest + entry_digest, part.used_bytes, 'latin1')
+    part.chunk ??= Buffer.allocUnsafeSlow(BUFFER_BYTES)
+    part.chunk.write(key_digest + entry_digest, part.used_bytes, 'latin1')
     this.count++
     part.used_bytes += PAIR_BYTES
-    if (part.used_bytes === BUFFER_BYTES) this.#spill(part, part.room)
+    if (part.used_bytes === BUFFER_BYTES) this.#spill(part, part.chunk)
   }
 
   /** Throws DuplicateKey when two entries share a key. */
@@ -67,11 +67,11 @@ export class RootBuilder {
     return { root: rootHash(this.count, levels.at(-1)?.[0] as Buffer), nodes: new Uint8Array(encodeNodes(levels)) }
   }
 
-  /** All pairs in ascending blocks. They are sorted once more: only the first version of a list and few others ask. */
+  /** All pairs in ascending blocks. This sorts them again, since few versions of a list need them. */
   *blocks(): Generator<TreeBlock> {
-    const bits = getBucketBits(this.count)
+    const per_block = 2 ** (getBucketBits(this.count) - baseBlockBits(this.count))
     for (const { pairs, buckets, first } of this.#sortedPartitions()) {
-      yield* iterateBlocks(pairs, buckets, bits, first, baseBlockBits(this.count))
+      yield* iterateBlocks(pairs, buckets, first, per_block)
     }
   }
 
@@ -79,11 +79,11 @@ export class RootBuilder {
     const bits = getBucketBits(this.count)
     const length = 2 ** (bits - PART_BITS)
     const pairs = new PairStore()
-    const room = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+    const chunk = Buffer.allocUnsafeSlow(BUFFER_BYTES)
     for (const [index, part] of this.#partitions.entries()) {
       pairs.clear()
-      for (const kept of part.full) pairs.pushAll(typeof kept === 'number' ? this.#read(room, kept) : kept)
-      if (part.room) pairs.pushAll(part.room.subarray(0, part.used_bytes))
+      for (const kept of part.full) pairs.pushAll(typeof kept === 'number' ? this.#read(chunk, kept) : kept)
+      if (part.chunk) pairs.pushAll(part.chunk.subarray(0, part.used_bytes))
       const first = index * length
       yield { pairs, first, buckets: sortIntoBuckets(pairs, bits, first, length) }
     }
@@ -94,18 +94,18 @@ export class RootBuilder {
     this.#file = null
   }
 
-  #spill(part: Partition, room: Buffer): void {
-    const at = this.#write(room)
-    part.full.push(at ?? room)
-    if (at === null) part.room = undefined
+  #spill(part: Partition, chunk: Buffer): void {
+    const at = this.#write(chunk)
+    part.full.push(at ?? chunk)
+    if (at === null) part.chunk = undefined
     part.used_bytes = 0
   }
 
-  /** Where it stands in the file. Null: there is no file, or no room in it, and memory must do. */
-  #write(room: Buffer): number | null {
+  /** Position in the file. Null: the file cannot be created or is full, so the chunk stays in memory. */
+  #write(chunk: Buffer): number | null {
     try {
       this.#file ??= openUnlinkedFile(this.#folder)
-      if (writeSync(this.#file, room, 0, BUFFER_BYTES, this.#file_bytes) !== BUFFER_BYTES) return null
+      if (writeSync(this.#file, chunk, 0, BUFFER_BYTES, this.#file_bytes) !== BUFFER_BYTES) return null
       this.#file_bytes += BUFFER_BYTES
       return this.#file_bytes - BUFFER_BYTES
     } catch {
@@ -113,13 +113,13 @@ export class RootBuilder {
     }
   }
 
-  #read(room: Buffer, at: number): Buffer {
-    if (readSync(this.#file as number, room, 0, BUFFER_BYTES, at) !== BUFFER_BYTES) throw new Error('pairs are lost')
-    return room
+  #read(chunk: Buffer, at: number): Buffer {
+    if (readSync(this.#file as number, chunk, 0, BUFFER_BYTES, at) !== BUFFER_BYTES) throw new Error('pairs are lost')
+    return chunk
   }
 }
 
-/** Removed as soon as it is open, so that nothing is left however the process ends. */
+/** Unlinked as soon as it is open, so that no file is left however the process ends. */
 function openUnlinkedFile(folder: string): number {
   const own = mkdtempSync(join(folder, 'probity-pairs-'))
   try {

@@ -14,7 +14,7 @@ const build = (entries: readonly (readonly [string, string])[]) => {
 const many = Array.from({ length: 500 }, (_, i) => [`key-${i}`, `{"n":${i}}`] as const)
 
 describe('the root', () => {
-  test('is what the documented rules give, written out by hand', () => {
+  test('equals the documented rules, computed step by step', () => {
     const sha = (...parts: (string | Buffer)[]) =>
       hash('sha256', Buffer.concat(parts.map((part) => Buffer.from(part as string))), 'buffer')
     const key_hash = sha('probity.key.1\n', 'DE')
@@ -41,7 +41,7 @@ describe('the root', () => {
     expect(build(many).root).toMatchInlineSnapshot(`"f1d1f7753178887dd377d82acd2c33e37e3f78c8b9aac158ef394feb0279dad3"`)
   })
 
-  test('does not depend on the order, nor on how the hashes came in', () => {
+  test('does not depend on the order of entries, nor on the form of hashes', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string(), { maxLength: 60 }), fc.infiniteStream(fc.nat()), (keys, numbers) => {
         const entries = keys.map((key) => [key, String(numbers.next().value)] as const)
@@ -70,14 +70,14 @@ describe('the root', () => {
     expect(new Set(roots).size).toBe(4)
   })
 
-  test('refuses a key that comes twice, and hashes that are none', () => {
+  test('refuses duplicate keys and invalid hashes', () => {
     expect(() => build([...many, ['key-3', '{}']])).toThrow(DuplicateKey)
     expect(() => createMerkleBuilder().addHash('a', 'zz'.repeat(32))).toThrow(TypeError)
     expect(() => createMerkleBuilder().addHash('a', 'ab')).toThrow(TypeError)
     expect(() => createMerkleBuilder().addPair(Buffer.alloc(31), Buffer.alloc(32))).toThrow(TypeError)
   })
 
-  test('grows its buckets with the number of entries only', () => {
+  test('chooses the number of buckets by the number of entries only', () => {
     expect([0, 1, 16_384, 16_385, 32_768, 32_769, 1_000_000].map(getBucketBits)).toEqual([8, 8, 8, 9, 9, 10, 14])
   })
 })
@@ -135,12 +135,12 @@ describe('proofs', () => {
     'a pair twice': { ...honest, bucket: [...honest.bucket, ...honest.bucket] },
     'capital letters': { ...honest, key_hash: honest.key_hash.toUpperCase() },
   }
-  test.each(Object.entries(forgeries))('with %s do not', (_, proof) => {
+  test.each(Object.entries(forgeries))('with %s do not verify', (_, proof) => {
     expect(verifyProof(honest)).toBe(true)
     expect(verifyProof(proof)).toBe(false)
   })
 
-  /** The root a dishonest publisher would publish for a bucket of his own making. */
+  /** The root that a dishonest publisher would publish for a forged bucket. */
   const withOwnRoot = (proof: Proof): Proof => {
     const index = Number.parseInt(proof.key_hash.slice(0, 2), 16)
     const top = proof.siblings.reduce(
@@ -160,7 +160,7 @@ describe('proofs', () => {
     ['pairs out of order', [...honest.bucket].reverse(), own[1]],
     ['a key that belongs elsewhere', [own, foreign].sort(), own[1]],
     ['only keys that belong elsewhere', [foreign], null],
-  ])('of a root made with %s do not', (_, bucket, entry_hash) => {
+  ])('of a root with %s do not verify', (_, bucket, entry_hash) => {
     expect(verifyProof(withOwnRoot(honest))).toBe(true)
     expect(verifyProof(withOwnRoot({ ...honest, bucket, entry_hash }))).toBe(false)
   })

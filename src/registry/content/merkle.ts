@@ -10,12 +10,12 @@ const CHUNK_PAIRS = 16_384
 const MIN_BITS = 8
 const MAX_BITS = 24
 const AVERAGE_PAIRS_PER_BUCKET = 64
-/** Only keys that repeat make larger ones. */
+/** Only duplicate keys make a bucket larger. */
 const SMALL_BUCKET = 4 * AVERAGE_PAIRS_PER_BUCKET
 
 /**
- * The one rule for the number of buckets, 2^bits: at least 256, and so many that a bucket holds 64 entries on average at
- * most. It depends on the number of entries only, so equal content always has an equal tree.
+ * The number of buckets is 2^bits: at least 256, and enough that a bucket holds at most 64 entries on average. It depends on the
+ * number of entries only, so equal content always has an equal tree.
  */
 export function getBucketBits(count: number): number {
   let bits = MIN_BITS
@@ -35,14 +35,14 @@ export interface Proof {
   readonly entry_hash: string | null
   /** Everything in the key's bucket, ascending. */
   readonly bucket: readonly Pair[]
-  /** Hashes beside the path from the bucket to the top, lowest first. */
+  /** Sibling hashes on the path from the bucket to the root, lowest first. */
   readonly siblings: readonly string[]
 }
 
 export interface MerkleTree {
   readonly root: string
   readonly count: number
-  /** From the hashes of the buckets up to the top. */
+  /** Levels of the tree, from the hashes of the buckets up to the root. */
   readonly levels: readonly Buffer[][]
   prove(key: string): Proof
   /** All pairs, ascending, in blocks by the first bits of the key hash. */
@@ -65,7 +65,7 @@ export interface MerkleBuilder {
   addHash(key: string, entry_hash: string): void
   /** For stored hashes, 32 bytes each. */
   addPair(key_hash: Uint8Array, entry_hash: Uint8Array): void
-  /** Ends the feeding. Throws DuplicateKey when two entries share a key. */
+  /** Builds the tree. Throws DuplicateKey when two entries share a key. */
   finish(): MerkleTree
 }
 
@@ -101,12 +101,12 @@ export class PairStore {
     return this.getChunk(this.count)
   }
 
-  /** Forgets the pairs and keeps the room. */
+  /** Removes the pairs and keeps the memory. */
   clear(): void {
     this.count = 0
   }
 
-  /** Many at once, as they lie in a store. */
+  /** Adds pairs that are stored one after the other. */
   pushAll(pairs: Buffer): void {
     for (let at = 0; at < pairs.length; ) {
       const copied = pairs.copy(this.ensureChunk(), (this.count % CHUNK_PAIRS) * PAIR_BYTES, at)
@@ -140,7 +140,7 @@ export class PairStore {
     return readFirstBits(this.getChunk(index), bits, (index % CHUNK_PAIRS) * PAIR_BYTES)
   }
 
-  /** The first 48 bits of the key hash, which almost always decide which comes first. */
+  /** The first 48 bits of the key hash, which almost always decide the order. */
   getKeyPrefix(index: number): number {
     return this.getChunk(index).readUIntBE((index % CHUNK_PAIRS) * PAIR_BYTES, 6)
   }
@@ -155,17 +155,17 @@ export class PairStore {
   }
 }
 
-/** Of no bits at all the number is 0; a shift by 32 would leave them all. */
+/** Zero bits give 0; a shift by 32 would return the number unchanged. */
 export const readFirstBits = (key_hash: Buffer, bits: number, at = 0): number =>
   bits === 0 ? 0 : key_hash.readUInt32BE(at) >>> (32 - bits)
 
-/** Indexes of the pairs in key order, and where each bucket begins, from the first of those that were sorted. */
+/** Indexes of the pairs in key order, and the start of each bucket, counted from the first sorted bucket. */
 interface Buckets {
   readonly order: Uint32Array
   readonly starts: Uint32Array
 }
 
-/** By counting sort, where all pairs belong to the `count` buckets from `first` on. Throws DuplicateKey. */
+/** Sorts pairs of the `count` buckets from `first` on by counting sort. Throws DuplicateKey. */
 export function sortIntoBuckets(pairs: PairStore, bits: number, first = 0, count = 2 ** bits): Buckets {
   const starts = new Uint32Array(count + 1)
   for (let index = 0; index < pairs.count; index++) {
@@ -202,7 +202,7 @@ function assertUniqueKeys(pairs: PairStore, order: Uint32Array): void {
   }
 }
 
-/** Putting each pair into its place takes less than a sort that can do more, and beginnings are read once, not per comparison. */
+/** Faster than a general sort for small buckets: key prefixes are read once, not per comparison. */
 function insertionSort(pairs: PairStore, order: Uint32Array, beginnings: Float64Array): void {
   for (let at = 0; at < order.length; at++) {
     const moved = order[at] as number
@@ -223,9 +223,9 @@ function insertionSort(pairs: PairStore, order: Uint32Array, beginnings: Float64
 const listBucketPairs = (pairs: PairStore, { order, starts }: Buckets, bucket: number): Buffer[] =>
   Array.from(order.subarray(starts[bucket], starts[bucket + 1]), (index) => pairs.pair(index))
 
-/** The pairs of the buckets from `first` on, joined into blocks by the first `block_bits` bits; empty blocks are left out. */
-export function* iterateBlocks(pairs: PairStore, buckets: Buckets, bits: number, first: number, block_bits: number) {
-  const per_block = 2 ** (bits - block_bits)
+/** The pairs of the buckets from `first` on, joined into blocks; empty blocks are left out. */
+export function* iterateBlocks(pairs: PairStore, buckets: Buckets, first: number, buckets_per_block: number) {
+  const per_block = buckets_per_block
   for (let bucket = 0; bucket < buckets.starts.length - 1; bucket += per_block) {
     const [from, to] = [buckets.starts[bucket] as number, buckets.starts[bucket + per_block] as number]
     if (from === to) continue
@@ -237,7 +237,7 @@ export function* iterateBlocks(pairs: PairStore, buckets: Buckets, bits: number,
 export const hashBucket = (pairs: PairStore, buckets: Buckets, bucket: number): Buffer =>
   bucketHash(listBucketPairs(pairs, buckets, bucket))
 
-/** The hashes of all buckets, and above them one level after the other up to the one at the top. */
+/** The hashes of all buckets, and the levels above them up to the root. */
 export function buildLevels(buckets: Buffer[]): Buffer[][] {
   const levels = [buckets]
   for (let below = buckets; below.length > 1; below = levels.at(-1) as Buffer[]) {
@@ -260,7 +260,7 @@ function buildTree(pairs: PairStore): MerkleTree {
     root,
     count,
     levels,
-    blocks: (block_bits) => iterateBlocks(pairs, buckets, bits, 0, block_bits),
+    blocks: (block_bits) => iterateBlocks(pairs, buckets, 0, 2 ** (bits - block_bits)),
     prove(key) {
       const key_hash = keyHash(key)
       const bucketIndex = readFirstBits(Buffer.from(key_hash, 'hex'), bits)
@@ -280,9 +280,8 @@ function buildTree(pairs: PairStore): MerkleTree {
 const isHash = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{64}$/.test(text)
 
 /**
- * Whether the proof shows what it says about its own `root`: the caller compares `root` with the published content hash,
- * `key_hash` with `keyHash(key)` and `entry_hash` with the hash of the entry in hand. For one root, a key cannot be proved
- * both present and absent.
+ * Whether the proof is valid for its own `root`. The caller compares `root` with the published content hash, `key_hash` with
+ * `keyHash(key)` and `entry_hash` with the hash of the entry. For one root, a key cannot be proved both present and absent.
  */
 export function verifyProof(proof: Proof): boolean {
   const { root, count, key_hash, entry_hash, bucket, siblings } = proof

@@ -1,4 +1,4 @@
-/** A proof from the stored part of a tree is the proof of the whole tree, for a base and for versions that store their changes. */
+/** A proof from the stored part of a tree equals the proof from the whole tree, for a base and for versions that store changes. */
 import { expect, test } from 'vitest'
 import { entryHash, HASH_BYTES, keyHash } from './hashes.ts'
 import { createMerkleBuilder, type MerkleTree, readFirstBits, verifyProof } from './merkle.ts'
@@ -45,7 +45,7 @@ function deltaOf(before: List, after: List): Blocks {
   return { block_bits, blocks }
 }
 
-/** What the database gives: the blocks whose bits agree with those of the group. */
+/** Selects blocks like the database: those whose bits match the bits of the group. */
 function proveStored(key: string, tree: MerkleTree, stored: readonly Blocks[]) {
   const position = locateGroup(key, tree.count)
   const blocks = stored.flatMap(({ block_bits, blocks: all }) => {
@@ -61,7 +61,7 @@ function proveStored(key: string, tree: MerkleTree, stored: readonly Blocks[]) {
   return proveInGroup(key, tree.count, collectGroup(blocks, position), upper)
 }
 
-test.each([2000, 16_385, 70_000])('of %i entries, each proof is the one of the whole tree', (count) => {
+test.each([2000, 16_385, 70_000])('of %i entries gives the proofs of the whole tree', (count) => {
   const tree = treeOf(listOf(count))
   const base = baseOf(tree)
   for (const key of ['key 0', 'key 1234', `key ${count - 1}`, `key ${count}`, 'absent', '']) {
@@ -71,7 +71,7 @@ test.each([2000, 16_385, 70_000])('of %i entries, each proof is the one of the w
   }
 })
 
-test('changed, added and removed keys of later versions are proved over their changes, also when the tree gets another depth', () => {
+test('proves changed, added and removed keys of later versions, also when the depth of the tree changes', () => {
   const first = listOf(16_300)
   const second = new Map(first)
   for (let n = 0; n < 700; n++) second.set(`key ${n * 3}`, entryHash(`{"changed":${n}}`))
@@ -92,7 +92,7 @@ test('changed, added and removed keys of later versions are proved over their ch
   expect(proveStored('added 7', treeOf(third), stored).entry_hash).toBeNull()
 })
 
-test.each([2000, 80_000])('the builder of roots gives the same nodes and blocks for %i entries', (count) => {
+test.each([2000, 80_000])('RootBuilder gives the same nodes and blocks for %i entries', (count) => {
   const list = listOf(count)
   const tree = treeOf(list)
   const builder = new RootBuilder()
@@ -106,7 +106,7 @@ test.each([2000, 80_000])('the builder of roots gives the same nodes and blocks 
   builder.close()
 })
 
-test('a missing pair leads to another root', () => {
+test('gives another root when a pair is missing', () => {
   const tree = treeOf(listOf(3000))
   const { block_bits, blocks } = baseOf(tree)
   const position = locateGroup('key 5', tree.count)

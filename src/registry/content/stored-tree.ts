@@ -1,19 +1,19 @@
 /**
- * The part of a list's Merkle tree that is stored with a version, so that one key is proved without reading the list: the hashes
- * of all nodes from groups of eight buckets upwards, and the (key hash, entry hash) pairs in blocks. A version stores all pairs
- * (a base) or only those that changed against the version before it; a removed key has an entry hash of zeros.
+ * The part of a list's Merkle tree that is stored with a version, so that a key is proved without reading the list: the hashes of
+ * all nodes from groups of eight buckets upwards, and the (key hash, entry hash) pairs in blocks. A version stores all pairs (a
+ * base) or only the pairs that changed since the previous version; a removed key has an entry hash of zeros.
  */
 import { bucketHash, HASH_BYTES, keyHash, nodeHash, rootHash } from './hashes.ts'
 import { buildLevels, getBucketBits, PAIR_BYTES, type Pair, type Proof, readFirstBits } from './merkle.ts'
 
-/** Eight buckets of 64 pairs: hashing a group again takes under a millisecond, and an eighth of the nodes is stored. */
+/** Eight buckets of 64 pairs: hashing a group takes under a millisecond, and an eighth of the nodes is stored. */
 const GROUP_BITS = 3
 export const bucketsPerGroup = 2 ** GROUP_BITS
 
-/** A list is read whole where it is shorter: that takes no longer than reading its tree. */
+/** A shorter list is read as a whole: that takes no longer than reading its tree. */
 export const MIN_TREE_ENTRIES = 2000
 
-/** No fewer than a list's pairs are kept apart by while they are sorted (merkle-root.ts). */
+/** Not fewer than the partition bits of merkle-root.ts. */
 const MIN_BASE_BLOCK_BITS = 6
 const MAX_DELTA_BLOCK_BITS = 16
 const DELTA_PAIRS_PER_BLOCK = 256
@@ -24,28 +24,28 @@ export interface TreeBlock {
   readonly pairs: Uint8Array
 }
 
-/** What a publisher of a version knows of its tree. */
+/** The tree of a version that is being published. */
 export interface TreeSource {
   readonly nodes: Uint8Array
-  /** The blocks of a base, in ascending order, in the binary format of COPY. Absent: they are made of the entries that are stored. */
+  /** The blocks of a base, in ascending order, in the binary format of COPY. Absent: they are computed from the stored entries. */
   readonly blocks?: () => AsyncIterable<Uint8Array>
 }
 
 export const groupBits = (count: number): number => getBucketBits(count) - GROUP_BITS
 
-/** In a base a block is a group, so that a proof reads one. */
+/** In a base a block is a group, so that a proof reads one block. */
 export const baseBlockBits = (count: number): number => Math.max(MIN_BASE_BLOCK_BITS, groupBits(count))
 
 export const deltaBlockBits = (pairs: number): number =>
   Math.min(MAX_DELTA_BLOCK_BITS, Math.max(0, Math.ceil(Math.log2(pairs / DELTA_PAIRS_PER_BLOCK))))
 
-/** One level after the other, from the groups up to the top. */
+/** Level by level, from the groups up to the root. */
 export const encodeNodes = (levels: readonly Buffer[][]): Buffer => Buffer.concat(levels.slice(GROUP_BITS).flat())
 
 export interface GroupPosition {
   readonly group: number
   readonly group_bits: number
-  /** Where the hashes beside the path from the group to the top begin in the stored nodes, lowest first. */
+  /** Offsets of the sibling hashes on the path from the group to the root, lowest first. */
   readonly sibling_offsets: readonly number[]
 }
 
@@ -61,7 +61,7 @@ export function locateGroup(key: string, count: number): GroupPosition {
   return { group, group_bits, sibling_offsets }
 }
 
-/** The pairs of one group: those of the base, overwritten by each later version's. */
+/** The pairs of one group: those of the base, overwritten by each later version. */
 export function collectGroup(blocks: Iterable<Uint8Array>, { group, group_bits }: GroupPosition): Buffer[] {
   const found = new Map<string, Buffer>()
   for (const pairs of blocks) {
@@ -75,7 +75,7 @@ export function collectGroup(blocks: Iterable<Uint8Array>, { group, group_bits }
   return [...found.values()].filter((pair) => pair.subarray(HASH_BYTES).some((byte) => byte !== 0)).sort(Buffer.compare)
 }
 
-/** The proof of a key from the pairs of its group, ascending, and the stored hashes beside the path above it. */
+/** The proof of a key from the pairs of its group, ascending, and the stored sibling hashes above it. */
 export function proveInGroup(
   key: string,
   count: number,

@@ -1,4 +1,4 @@
-/** A tree that is updated is the tree that would be built, and nothing damaged is ever built upon. */
+/** An updated tree equals the tree built from scratch, and damaged stored trees are refused. */
 import { describe, expect, test } from 'vitest'
 import { entryHash, HASH_BYTES, keyHash } from './hashes.ts'
 import { createMerkleBuilder, type MerkleTree, readFirstBits } from './merkle.ts'
@@ -41,7 +41,7 @@ function update(before: MerkleTree, blocks: readonly Buffer[], changes: List, co
 }
 
 describe('an updated tree', () => {
-  test.each([2000, 16_384])('of %i entries has the root and the nodes of the one that is built', (size) => {
+  test.each([2000, 16_384])('of %i entries has the root and nodes of a newly built tree', (size) => {
     const random = createRandom(size)
     const list = listOf(size)
     const blocks = [pairsOf(list)]
@@ -55,7 +55,7 @@ describe('an updated tree', () => {
         if (hash !== REMOVED) list.set(key, hash)
         else if (!list.delete(key)) changes.delete(key)
       }
-      // Some counts cross the number where buckets are split: there nothing can be updated.
+      // Some counts change the number of buckets, and then no update is possible.
       if (hasSameBuckets(before.count, list.size)) {
         const after = treeOf(list)
         const { root, nodes } = update(before, blocks, changes, list.size)
@@ -76,7 +76,7 @@ describe('a stored tree', () => {
   const list = listOf(3000)
   const tree = treeOf(list)
 
-  test('whose nodes do not lead to the content hash is refused', () => {
+  test('is refused when its nodes do not give the content hash', () => {
     const nodes = encodeNodes(tree.levels)
     nodes.writeUInt8(nodes.readUInt8(40) ^ 1, 40)
     expect(() => new TreeUpdate(nodes, 3000, tree.root)).toThrow(TreeMismatch)
@@ -84,7 +84,7 @@ describe('a stored tree', () => {
     expect(() => new TreeUpdate(encodeNodes(tree.levels), 2999, tree.root)).toThrow(TreeMismatch)
   })
 
-  test('whose pairs do not lead to their node is refused', () => {
+  test('is refused when its pairs do not give their node', () => {
     const changes: List = new Map([['key 7', entryHash('other')]])
     const missing = new Map([...list].filter(([key]) => key !== 'key 7'))
     expect(() => update(tree, [pairsOf(missing)], changes, 3000)).toThrow(TreeMismatch)
@@ -92,7 +92,7 @@ describe('a stored tree', () => {
     expect(update(tree, [pairsOf(list)], changes, 3000).root).toBe(treeOf(new Map([...list, ...changes])).root)
   })
 
-  test('is not updated to a list with other buckets', () => {
+  test('cannot be updated to a list with another number of buckets', () => {
     expect(hasSameBuckets(16_384, 16_385)).toBe(false)
     expect(() => update(tree, [pairsOf(list)], new Map(), 16_385)).toThrow(RangeError)
   })

@@ -1,12 +1,12 @@
 /**
- * The content hash of a list that differs in few entries from one whose tree is stored: only groups with changed keys are hashed
- * again. Everything stored is verified against the hash of the list it belongs to before it is used.
+ * Computes the content hash of a list from the stored tree of a list that differs in few entries: only groups with changed keys are
+ * hashed again. Stored nodes and pairs are verified against the content hash of their list before they are used.
  */
 import { bucketHash, HASH_BYTES, rootHash } from './hashes.ts'
 import { buildLevels, getBucketBits, PAIR_BYTES, readFirstBits } from './merkle.ts'
 import { bucketsPerGroup, groupBits } from './stored-tree.ts'
 
-/** Stored hashes do not lead to the content hash they belong to. */
+/** Stored hashes do not give their content hash. */
 export class TreeMismatch extends Error {
   constructor() {
     super('The stored tree is not the one of its content hash')
@@ -14,7 +14,7 @@ export class TreeMismatch extends Error {
   }
 }
 
-/** Whether a tree of the first length can be updated to one of the second: both have the same buckets. */
+/** Whether both lengths have the same buckets, so that a tree can be updated. */
 export const hasSameBuckets = (count_before: number, count_after: number): boolean =>
   getBucketBits(count_before) === getBucketBits(count_after)
 
@@ -23,7 +23,7 @@ export class TreeUpdate {
   readonly #bits: number
   readonly #groups: Buffer[]
 
-  /** `nodes`: as stored (stored-tree.ts). Throws TreeMismatch where they are not those of `content_hash`. */
+  /** `nodes`: as stored (stored-tree.ts). Throws TreeMismatch when they do not give `content_hash`. */
   constructor(nodes: Buffer, count: number, content_hash: string) {
     this.#bits = getBucketBits(count)
     this.group_bits = groupBits(count)
@@ -36,7 +36,7 @@ export class TreeUpdate {
 
   /**
    * Replaces pairs of one group. `before`: all its pairs; `changes`: (key hash, new entry hash), zeros for a removed key. Throws
-   * TreeMismatch where `before` is not what the tree was built of.
+   * TreeMismatch when the tree was not built from `before`.
    */
   apply(group: number, before: ReadonlyMap<string, Buffer>, changes: Uint8Array): void {
     if (!this.#hash(before).equals(this.#groups[group] as Buffer)) throw new TreeMismatch()

@@ -1,6 +1,6 @@
 /**
- * Finds the files of a set in an archive. All of them are expected: one that is missing, renamed or there twice refuses the source,
- * since the entries would lose what it holds. Files that belong to no set are reported, not read.
+ * Finds the files of a set in an archive. All are required: a missing, renamed or duplicate file refuses the source, since entries
+ * would lose its content. Files that belong to no set are reported, not read.
  */
 import type { SourceFile, SourceLocation } from '../adapter.ts'
 import type { Archive, ArchiveMember } from './archive.ts'
@@ -16,15 +16,15 @@ export interface ExpectedFile {
 export interface FileSet {
   readonly files: readonly ExpectedFile[]
   readonly extension: string
-  /** Stems of files somebody says are deliberately absent. */
+  /** Stems of files that are declared absent. */
   readonly absent: readonly string[]
-  /** The option that says so. */
+  /** The option that declares them. */
   readonly option: string
 }
 
 export interface FileSetResult {
   readonly members: ReadonlyMap<string, ArchiveMember>
-  /** For the report: absent and unread ones. */
+  /** Absent and unread files, for the report. */
   readonly others: readonly SourceFile[]
   /** Names of the unread ones. */
   readonly unread: readonly string[]
@@ -72,7 +72,7 @@ export function findFiles(archive: Archive, set: FileSet): FileSetResult {
   }
 }
 
-/** Also for a single file where a set is expected. */
+/** Also used for a single file where a set is required. */
 export function refuseMissing(missing: readonly ExpectedFile[], set: FileSet, unread: readonly string[] | null): never {
   const named = missing.map(({ stem, holds }) => `${stem}.${set.extension} (${holds})`).join(', ')
   const lacks = unread === null ? `This is one file of a set, without ${named}.` : `The archive lacks ${named}.`

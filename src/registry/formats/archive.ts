@@ -1,6 +1,6 @@
 /**
- * Opens a zip: its directory stands at the end, so the bytes are kept first, in memory while they are few and otherwise in a
- * temporary file that goes away with the archive. It gives members as byte streams and never writes them out.
+ * Opens a zip. Its directory is at the end, so the bytes are buffered first: in memory up to a limit, otherwise in a temporary file
+ * that is removed with the archive. Members are streamed and never extracted to disk.
  */
 import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -118,7 +118,7 @@ async function listMembers(zip: ZipFile, max_expanded_bytes: number): Promise<Ar
   return members
 }
 
-/** The declared size is enforced by yauzl while it inflates; the checksum is ours to compare. */
+/** yauzl enforces the declared size while it inflates; it does not compare the checksum, so this does. */
 async function* readMember(zip: ZipFile, entry: ZipEntry): AsyncGenerator<Buffer, void, undefined> {
   let sum = 0
   try {
@@ -142,7 +142,7 @@ function refuseTooLarge(max_bytes: number): never {
   refuseSource('expansion_limit', `Unpacked, the source is larger than ${max_bytes} bytes, the most that is read.`)
 }
 
-/** Errors of the unzipping libraries become faults of the source; everything else (a lost disk) stays what it was. */
+/** Converts errors of the zip libraries to faults of the source; other errors, such as a full disk, are passed on. */
 function toSourceFault(error: unknown): unknown {
   if (!(error instanceof Error) || error.name === 'SourceFault') return error
   const { code } = error as NodeJS.ErrnoException

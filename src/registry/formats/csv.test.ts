@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { collectItems } from '#test/support/byte-sources.ts'
 import { type CsvOptions, readCsv } from './csv.ts'
 
-/** The same text whole and cut after every character must give the same records. */
+/** The text as a whole and in chunks of one character must give the same records. */
 async function read(text: string, options: CsvOptions = {}) {
   const whole = await collectItems(readCsv(pieces([text]), options))
   const cut = await collectItems(readCsv(pieces([...text]), options))
@@ -17,7 +17,7 @@ async function* pieces(texts: readonly string[]): AsyncGenerator<string> {
 const fields = async (text: string, options?: CsvOptions) => (await read(text, options)).map((record) => record.fields)
 
 describe('records', () => {
-  test('plain, with any line end and delimiter', async () => {
+  test('are read with any line end and delimiter', async () => {
     const rows = [
       ['a', 'b'],
       ['1', ''],
@@ -30,7 +30,7 @@ describe('records', () => {
     }
   })
 
-  test('quoted values keep delimiters, line ends and quotes', async () => {
+  test('keep delimiters, line ends and quotes in quoted values', async () => {
     expect(await fields('"a,""x""","b\r\nc" ,d\r\n"",e,"f"')).toEqual([
       ['a,"x"', 'b\r\nc', 'd'],
       ['', 'e', 'f'],
@@ -39,7 +39,7 @@ describe('records', () => {
     expect(await fields('"a,b"\n', { quote: null })).toEqual([['"a', 'b"']])
   })
 
-  test('a quote inside a plain value is a character; text after a closing quote is a fault of that record', async () => {
+  test('keep a quote inside an unquoted value; text after a closing quote is a fault of the record', async () => {
     expect(await fields('5" pipe,x\n')).toEqual([['5" pipe', 'x']])
     expect(await read('a,"b"c,d\ne,f,g\n')).toEqual([
       { fields: ['a', 'bc', 'd'], line: 1, misquoted: 1 },
@@ -48,39 +48,39 @@ describe('records', () => {
     expect(await read('""x,y\n')).toMatchObject([{ misquoted: 0 }])
   })
 
-  test('lines are counted through quotes, blank lines and skipped ones', async () => {
+  test('count lines through quotes, blank lines and skipped lines', async () => {
     const text = 'title\n\na,b\n"x\ny",1\n\n2,3\n'
     const lines = (await read(text, { skip_lines: 2 })).map(({ line }) => line)
     expect(lines).toEqual([3, 4, 7])
   })
 
-  test('skipping more lines than there are leaves nothing', async () => {
+  test('are empty when more lines are skipped than the source has', async () => {
     expect(await read('a\nb', { skip_lines: 5 })).toEqual([])
   })
 })
 
 describe('ends', () => {
-  test('a lone 0x1A at the end is no record, and none elsewhere', async () => {
+  test('ignore a single 0x1A at the end only', async () => {
     expect(await fields('a,b\r\n\x1a')).toEqual([['a', 'b']])
     expect(await fields('\x1a\na,b')).toEqual([['\x1a'], ['a', 'b']])
   })
 
-  test('a record without its line end is marked', async () => {
+  test('mark a record without line end', async () => {
     expect(await read('a,b\nc')).toEqual([
       { fields: ['a', 'b'], line: 1 },
       { fields: ['c'], line: 2, last: true },
     ])
   })
 
-  test('a quote never closed was cut off', async () => {
+  test('refuse an unclosed quote as truncated', async () => {
     await expect(read('a,b\nc,"d\ne')).rejects.toMatchObject({ code: 'truncated', at: { line: 2 } })
   })
 
-  test('bare carriage returns are not line ends', async () => {
+  test('refuse single carriage returns as line ends', async () => {
     await expect(read('a,b\rc,d\r')).rejects.toMatchObject({ code: 'layout_unknown' })
   })
 
-  test('a record has a greatest length, within quotes and without', async () => {
+  test('refuse a record beyond the maximum length, quoted or not', async () => {
     const long = Array.from({ length: 17 }, () => 'x'.repeat(65_536))
     for (const start of ['', '"']) {
       await expect(collectItems(readCsv(pieces(['a,b\n', start, ...long])))).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Delimited text, record by record: RFC 4180 with any one-character delimiter and quote. It knows records and lines, not
- * columns: what a header means and how wide a record must be is its caller's.
+ * Delimited text, record by record: RFC 4180 with any one-character delimiter and quote. It knows records and lines;
+ * the caller handles the header and the number of columns.
  */
 import { END_MARK } from './end-mark.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
@@ -18,7 +18,7 @@ export interface CsvRecord {
   readonly fields: readonly string[]
   /** Where it begins. */
   readonly line: number
-  /** The source ends with this record and without a line end: if it is short, it was cut off. */
+  /** The source ends with this record and without a line end: if it is short, it is truncated. */
   readonly last?: true
   /** Index of a field with text after its closing quote. */
   readonly misquoted?: number
@@ -28,7 +28,7 @@ const NEWLINE = 0x0a
 const RETURN = 0x0d
 const SPACE = 0x20
 
-/** Records in groups, one group for each piece of text. Blank lines are not records. */
+/** Yields records in groups, one group per chunk of text. Blank lines are not records. */
 export async function* readCsv(
   text: AsyncIterable<string>,
   options: CsvOptions = {},
@@ -47,7 +47,7 @@ class CsvScanner {
   private readonly delimiterCode: number
   private readonly quote: string | null
   private skip_lines: number
-  /** Text of the record that is not complete yet; scanned again from its start when more has come. */
+  /** Text of an incomplete record; scanned again from its start with the next chunk. */
   private rest = ''
   private line = 1
   private ended = false
@@ -89,7 +89,7 @@ class CsvScanner {
     return at
   }
 
-  /** Reads whole records from `start`; gives where the first incomplete one begins. */
+  /** Reads complete records from `start`; returns the start of the first incomplete one. */
   private scan(text: string, start: number, records: CsvRecord[]): number {
     if (this.skip_lines > 0) return start
     let at = start
@@ -131,7 +131,7 @@ class CsvScanner {
     records.push(record)
   }
 
-  /** A record with a quote somewhere. Gives where the next begins, or -1 when this one is not complete. */
+  /** Reads a record with quotes. Returns the start of the next, or -1 when this one is incomplete. */
   private quoted(text: string, start: number, records: CsvRecord[]): number {
     const quoteCode = (this.quote as string).charCodeAt(0)
     const fields: string[] = []
@@ -162,7 +162,7 @@ class CsvScanner {
     }
   }
 
-  /** undefined when the closing quote is not there yet. `record` is where the record begins, at the present line. */
+  /** undefined when the closing quote has not arrived. `record` is the start of the record, at the current line. */
   private quotedField(text: string, start: number, record: number): { value: string; end: number } | undefined {
     const quote = this.quote as string
     let value = ''
@@ -193,7 +193,7 @@ class CsvScanner {
   }
 }
 
-/** Where a line ends without its carriage returns; a file converted twice has two of them. */
+/** The end of a line without carriage returns; a file that was converted twice has two. */
 function trimReturns(text: string, start: number, end: number): number {
   let stop = end
   while (stop > start && text.charCodeAt(stop - 1) === RETURN) stop--

@@ -16,7 +16,7 @@ function zipOf(files: Record<string, string | Buffer>): Promise<Buffer> {
   return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
-/** Of this file alone: whatever else runs on the machine waits in the same place. */
+/** Of this file alone: other processes use the same folder. */
 const own_folder = mkdtempSync(join(tmpdir(), 'probity-decode-'))
 const { TMPDIR } = process.env
 beforeAll(() => {
@@ -41,11 +41,11 @@ describe('encodings', () => {
     expect(await read(bytes)).toBe(text)
   })
 
-  test('a mark outweighs what was said', async () => {
+  test('prefers a byte order mark over the option', async () => {
     expect(await read(Buffer.from(`\ufeff${text}`), { encoding: 'windows-1252' })).toBe(text)
   })
 
-  test('one-byte encodings differ where they do', async () => {
+  test('decodes one-byte encodings', async () => {
     const bytes = Buffer.from([0x80, 0x9f, 0xe9, 0x0a])
     expect(await read(bytes, { encoding: 'windows-1252' })).toBe('€Ÿé\n')
     expect(await read(bytes, { encoding: 'iso-8859-1' })).toBe('\x80\x9fé\n')
@@ -57,24 +57,24 @@ describe('encodings', () => {
     ['windows-1254', [0xdd, 0x73, 0x74, 0x20, 0xde, 0x69, 0x72], 'İst Şir'],
     ['koi8-r', [0xe9, 0xd7, 0xc1, 0xce], 'Иван'],
     ['macintosh', [0x4d, 0x9f, 0x6c, 0x6c, 0x65, 0x72], 'Müller'],
-  ])('%s is read where it is stated', async (encoding, bytes, expected) => {
+  ])('reads %s when it is declared', async (encoding, bytes, expected) => {
     expect(await read(Uint8Array.from(bytes), { encoding })).toBe(expected)
   })
 
-  test('a byte that the stated encoding does not define is named with its place', async () => {
+  test('names the offset of a byte that the declared encoding does not define', async () => {
     await expect(read(Uint8Array.from([0x41, 0x0a, 0xd2]), { encoding: 'windows-1253' })).rejects.toMatchObject({
       code: 'encoding_invalid',
       message: expect.stringContaining('at byte 3, line 2'),
     })
   })
 
-  test('the declaration of XML is followed, and an unknown one refused', async () => {
+  test('uses the declaration of XML and refuses an unknown encoding', async () => {
     const declared = (name: string) => `<?xml version="1.0" encoding="${name}"?><a>é</a>`
     expect(await read(Buffer.from(declared('ISO-8859-1'), 'latin1'), { encoding: 'xml' })).toBe(declared('ISO-8859-1'))
     await expect(read(declared('EBCDIC'), { encoding: 'xml' })).rejects.toMatchObject({ code: 'encoding_unknown' })
   })
 
-  test('a byte that does not fit is named with its place, past a genuine replacement character', async () => {
+  test('names the offset of an invalid byte, also after a real replacement character', async () => {
     const bytes = Buffer.concat([Buffer.from('first\nsecond \ufffd\n'), Buffer.from([0x41, 0xe9, 0x0a])])
     await expect(read(bytes)).rejects.toMatchObject({
       code: 'encoding_invalid',
@@ -88,18 +88,18 @@ describe('encodings', () => {
     ['half a surrogate pair', Buffer.from('\ufeffa\ud83db', 'utf16le'), {}],
     ['an odd last byte', Buffer.from([0xff, 0xfe, 0x41, 0x00, 0x42]), {}],
     ['UTF-16 without a mark', Buffer.from('abc', 'utf16le'), {}],
-  ])('%s is not read', async (_, bytes, options) => {
+  ])('refuses %s', async (_, bytes, options) => {
     await expect(read(bytes, options)).rejects.toMatchObject({ code: 'encoding_invalid' })
   })
 
-  test('no byte at all', async () => {
+  test('refuses an empty source', async () => {
     await expect(read('')).rejects.toMatchObject({ code: 'empty_source' })
     await expect(read(gzipSync(''))).rejects.toMatchObject({ code: 'empty_source' })
   })
 })
 
 describe('gzip', () => {
-  test('is unwrapped', async () => {
+  test('is decompressed', async () => {
     expect(await read(gzipSync('a,b\n'))).toBe('a,b\n')
   })
 
@@ -113,7 +113,7 @@ describe('gzip', () => {
     expect(await read(packed, { max_expanded_bytes: 10_000 })).toHaveLength(10_000)
   })
 
-  test('a consumer that stops closes the source', async () => {
+  test('closes the source when the consumer stops', async () => {
     const source = new EndlessSource(gzipSync('a'.repeat(100_000)), gzipSync('b'.repeat(100_000)))
     for await (const _ of readText(source)) break
     await expect.poll(() => source.closed).toBe(true)
@@ -121,7 +121,7 @@ describe('gzip', () => {
 })
 
 describe('zip', () => {
-  test('of one file is unwrapped; shadow files do not count', async () => {
+  test('of one file is decompressed; shadow files are ignored', async () => {
     expect(await read(await zipOf({ 'list.csv': 'a,b\n', '__MACOSX/._list.csv': 'x' }))).toBe('a,b\n')
   })
 
@@ -148,7 +148,7 @@ describe('zip', () => {
     })
   })
 
-  test('beyond 64 MiB it waits in a temporary file, which goes away', async () => {
+  test('beyond 64 MiB it is buffered in a temporary file, which is removed', async () => {
     const before = leftovers()
     const content = Buffer.alloc(65 * 1024 * 1024, 'x')
     const zip = new yazl.ZipFile()

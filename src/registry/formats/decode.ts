@@ -1,6 +1,6 @@
 /**
- * From bytes to text: unwraps gzip and a zip of one file, finds the encoding, and refuses what is not in it with the byte and
- * the line. Nothing is replaced: a byte that does not fit is a fault, not a question mark.
+ * Decodes bytes to text: decompresses gzip and a zip of one file, finds the encoding, and refuses invalid bytes with their offset
+ * and line. No byte is replaced by a substitute character.
  */
 import { isUtf8 } from 'node:buffer'
 import { pipeline } from 'node:stream'
@@ -10,7 +10,7 @@ import { openArchive } from './archive.ts'
 import { DetectingDecoder, type PieceDecoder } from './encoding-detection.ts'
 import { onLine, refuseSource } from './fault.ts'
 
-/** Single-byte encodings that are never guessed: in one another's place they give other letters, not errors. */
+/** Single-byte encodings that are never detected: a wrong one gives other letters, not errors. */
 const declaredOnly = [
   'windows-1250',
   'windows-1251',
@@ -28,32 +28,32 @@ export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'iso-8859-1', 'window
 export type Encoding = (typeof encodings)[number]
 
 export const MAX_EXPANDED_BYTES = 2 * 1024 * 1024 * 1024
-/** Text is handed on in pieces of this size, however large the chunks of the source are. */
+/** Text is yielded in pieces of this size, whatever the chunks of the source. */
 const PIECE_BYTES = 64 * 1024
 const PROLOGUE_BYTES = 256
 
 export const encodingOrigins = ['byte-order-mark', 'declaration', 'option', 'content'] as const
 export interface DetectedEncoding {
   readonly encoding: Encoding
-  /** What said so; `option` is also an adapter's fixed encoding. */
+  /** How it was determined; `option` is also an adapter's fixed encoding. */
   readonly encoding_from: (typeof encodingOrigins)[number]
 }
 
 export interface TextOptions {
-  /** What the publisher says; a byte order mark says more. `xml` reads it from the declaration, `detect` from the bytes. */
+  /** The declared encoding; a byte order mark takes precedence. `xml` reads the XML declaration, `detect` inspects the bytes. */
   readonly encoding?: Encoding | 'xml' | 'detect' | undefined
   /** Called once, when the encoding is known. */
   readonly onEncoding?: ((found: DetectedEncoding) => void) | undefined
   readonly max_expanded_bytes?: number | undefined
 }
 
-/** The text of a source, unwrapped and decoded. */
+/** The text of a source, decompressed and decoded. */
 export async function* readText(source: Source, options: TextOptions = {}): AsyncGenerator<string, void, undefined> {
   const bytes = unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES)
   yield* decode(bytes, options.encoding, options.onEncoding)
 }
 
-/** The bytes of a source without gzip or zip around them, told by their first bytes. */
+/** The decompressed bytes of a source; gzip and zip are detected by their first bytes. */
 export async function* unwrap(source: Source, max_expanded_bytes: number): AsyncGenerator<Buffer, void, undefined> {
   const iterator = source[Symbol.asyncIterator]()
   try {
@@ -109,7 +109,7 @@ const asBuffer = (bytes: Uint8Array): Buffer =>
 
 async function* gunzip(packed: Source, max_expanded_bytes: number): AsyncGenerator<Buffer, void, undefined> {
   const stream = createGunzip()
-  // Its errors, those of the source included, arrive where the stream is read.
+  // Errors, including those of the source, are thrown where the stream is read.
   pipeline(packed, stream, () => {})
   try {
     yield* limitBytes(stream, max_expanded_bytes)
@@ -213,7 +213,7 @@ function declaredEncoding(head: Buffer): Encoding {
   return known ?? refuseSource('encoding_unknown', `The file declares the encoding "${name}", which is not read.`)
 }
 
-/** Decodes piece by piece and remembers where it is, for the fault it may have to describe. */
+/** Decodes chunk by chunk and tracks offset and line for faults. */
 abstract class Decoder implements PieceDecoder {
   private offset_bytes = 0
   private line = 1
@@ -232,14 +232,14 @@ abstract class Decoder implements PieceDecoder {
   }
 
   abstract push(bytes: Buffer): string
-  /** How many bytes of the source a text came from. */
+  /** Number of source bytes of a text. */
   protected abstract sizeOf(text: string): number
-  /** Called once after the last piece: what is still open then was cut off. */
+  /** Called once after the last piece: an incomplete character is a truncated source. */
   end(): string {
     return ''
   }
 
-  /** `text` is what `bytes` bytes gave; a zero in it means that the file is not text in this encoding. */
+  /** `text` is decoded from `bytes` bytes; U+0000 in it means that the file is not text in this encoding. */
   protected done(text: string, bytes: number): string {
     const zero = text.indexOf('\0')
     if (zero >= 0) {
@@ -279,7 +279,7 @@ class Utf8Decoder extends Decoder {
     return Buffer.byteLength(text)
   }
 
-  /** Decoding puts U+FFFD where bytes do not fit; the first one that is not really in the file is the place. */
+  /** Decoding writes U+FFFD for invalid bytes; the first one that is not in the file itself is the fault. */
   private refuseFirst(bytes: Buffer, text: string): never {
     for (let at = text.indexOf('\ufffd'); ; at = text.indexOf('\ufffd', at + 1)) {
       const before = text.slice(0, at)
@@ -290,7 +290,7 @@ class Utf8Decoder extends Decoder {
   }
 }
 
-/** How many bytes at the end belong to a character that is not complete yet. */
+/** Number of bytes at the end that belong to an incomplete character. */
 function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number
@@ -334,7 +334,7 @@ class Utf16Decoder extends Decoder {
   }
 }
 
-/** Bytes 0x80 to 0x9f of windows-1252; the five it leaves open stay the control characters they are in ISO 8859-1. */
+/** Bytes 0x80 to 0x9f of windows-1252; the five undefined ones are control characters as in ISO 8859-1. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
 class OneByteDecoder extends Decoder {

@@ -1,4 +1,4 @@
-/** The encoding of a text that names none: the same answer however the bytes are cut, and none where a guess would be wrong. */
+/** Detects the encoding of a text: the same result for any chunks, and a refusal when a guess would be unsafe. */
 import { describe, expect, test } from 'vitest'
 import { collectText, toSource } from '#test/support/byte-sources.ts'
 import { type DetectedEncoding, readText } from './decode.ts'
@@ -29,13 +29,13 @@ function windows1252(text: string): Buffer {
 }
 
 describe.each(cases)('%s', (_, text, bytes, encoding) => {
-  test.each([1, 3, 65_536, 1_000_000])('is found in pieces of %i bytes', async (piece_bytes) => {
+  test.each([1, 3, 65_536, 1_000_000])('is detected in chunks of %i bytes', async (piece_bytes) => {
     if (bytes.length > 10_000 && piece_bytes < 10) return
     expect(await read(bytes, piece_bytes)).toEqual({ text, found: [{ encoding, encoding_from: 'content' }] })
   })
 })
 
-test('a byte order mark says more than the content, a stated encoding more than detection', async () => {
+test('prefers a byte order mark over the content, and a declared encoding over detection', async () => {
   expect(await read(Buffer.from('\ufeffé'), 1)).toEqual({
     text: 'é',
     found: [{ encoding: 'utf-8', encoding_from: 'byte-order-mark' }],
@@ -46,7 +46,7 @@ test('a byte order mark says more than the content, a stated encoding more than 
   })
 })
 
-test('a UTF-8 file with a damaged character is not read as something else', async () => {
+test('does not read a UTF-8 file with a damaged character as another encoding', async () => {
   const bytes = Buffer.concat([Buffer.from('line one é è à\nline two '), Buffer.from([0xff]), Buffer.from(' ü\n')])
   await expect(read(bytes, 5)).rejects.toMatchObject({ code: 'encoding_invalid', at: { line: 2 } })
   const late = Buffer.concat([Buffer.from(`é\n${long}\n`), Buffer.from([0xe9, 0x20])])
@@ -60,7 +60,7 @@ test.each([
   ['Cyrillic', cyrillic],
   ['Greek', greek],
   ['a byte windows-1252 does not have', Buffer.from('41e94281', 'hex')],
-])('%s is refused with its line, not turned into other letters', async (_, bytes) => {
+])('refuses %s with its line', async (_, bytes) => {
   expect(guessEncoding(bytes, true)).toBeNull()
   const source = Buffer.concat([Buffer.from('id,name\n1,'), bytes, Buffer.from('\n')])
   await expect(read(source, 4)).rejects.toMatchObject({ code: 'encoding_unknown', at: { row: 0, line: 2 } })

@@ -1,36 +1,36 @@
 /**
- * Finds the encoding of a text that names none: UTF-8 where the bytes are valid UTF-8, otherwise windows-1252 where they look like
- * Western text. What looks like neither is refused, since a wrong guess turns names into other names.
+ * Detects the encoding of a text: UTF-8 when the bytes are valid UTF-8, otherwise windows-1252 when they look like Western text.
+ * Anything else is refused, since a wrong guess corrupts names.
  */
 import { onLine, refuseSource } from './fault.ts'
 
 export type DetectableEncoding = 'utf-8' | 'windows-1252'
 
-/** What a decoder of one encoding does, piece by piece. */
+/** Decoder of one encoding. */
 export interface PieceDecoder {
   push(bytes: Buffer): string
-  /** What is left after the last piece. */
+  /** Returns the rest after the last piece. */
   end(): string
   skip(bytes: number): void
-  /** Where the next byte stands. */
+  /** Position of the next byte. */
   readonly position: { readonly offset_bytes: number; readonly line: number }
   continueAt(position: PieceDecoder['position']): void
 }
 
-/** So many bytes from the first non-ASCII one on decide; the same ones, however the source is cut into chunks. */
+/** Number of bytes from the first non-ASCII one that decide, whatever the chunks of the source. */
 const WINDOW_BYTES = 64 * 1024
 
 /** windows-1252 leaves these undefined. */
 const UNDEFINED_IN_1252: ReadonlySet<number> = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d])
-/** In Western text accents stand alone; in a text of another script nearly every letter is such a byte. */
+/** In Western text accented letters are isolated; in other scripts nearly every letter is a non-ASCII byte. */
 const MAX_ADJACENT_SHARE = 0.5
-/** With fewer of them adjacency says nothing. */
+/** With fewer such bytes adjacency is not significant. */
 const MIN_HIGH_BYTES = 8
 
-/** null: neither. An unfinished character at the end counts as valid unless the bytes are all there is. */
+/** null: neither. An incomplete character at the end is valid unless the source ends there. */
 export function guessEncoding(bytes: Uint8Array, is_whole: boolean): DetectableEncoding | null {
   const { valid, invalid } = countSequences(bytes, is_whole)
-  // A UTF-8 file with a few damaged characters is UTF-8: its decoder names the first of them.
+  // A UTF-8 file with a few damaged characters is UTF-8: its decoder reports the first of them.
   if (invalid === 0 || valid > invalid) return 'utf-8'
   let high = 0
   let adjacent = 0
@@ -44,7 +44,7 @@ export function guessEncoding(bytes: Uint8Array, is_whole: boolean): DetectableE
   return high >= MIN_HIGH_BYTES && adjacent > high * MAX_ADJACENT_SHARE ? null : 'windows-1252'
 }
 
-/** Characters of several bytes, and bytes that belong to none. */
+/** Counts multi-byte characters and invalid bytes. */
 function countSequences(bytes: Uint8Array, is_whole: boolean): { valid: number; invalid: number } {
   let valid = 0
   let invalid = 0
@@ -71,7 +71,7 @@ function countSequences(bytes: Uint8Array, is_whole: boolean): { valid: number; 
   return { valid, invalid }
 }
 
-/** Decodes ASCII as it comes, holds the window from the first other byte on, decides, and goes on in what it decided. */
+/** Decodes ASCII directly, buffers the window from the first other byte, decides, and continues in the detected encoding. */
 export class DetectingDecoder implements PieceDecoder {
   private readonly create: (encoding: DetectableEncoding) => PieceDecoder
   private readonly onFound: (encoding: DetectableEncoding) => void
@@ -109,11 +109,11 @@ export class DetectingDecoder implements PieceDecoder {
       this.held = []
       rest = bytes.subarray(first)
     }
-    const room = WINDOW_BYTES - this.held_bytes
-    this.held.push(Buffer.from(rest.subarray(0, room)))
-    this.held_bytes += Math.min(room, rest.length)
+    const free_bytes = WINDOW_BYTES - this.held_bytes
+    this.held.push(Buffer.from(rest.subarray(0, free_bytes)))
+    this.held_bytes += Math.min(free_bytes, rest.length)
     if (this.held_bytes < WINDOW_BYTES) return text
-    return text + this.decide(false) + (rest.length > room ? this.decoder.push(rest.subarray(room)) : '')
+    return text + this.decide(false) + (rest.length > free_bytes ? this.decoder.push(rest.subarray(free_bytes)) : '')
   }
 
   end(): string {

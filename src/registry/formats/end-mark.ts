@@ -1,9 +1,9 @@
-/** The mark some publishers end a text file with (0x1A): a file without it may be cut off, even where it ends with a whole line. */
+/** The mark with which some publishers end a text file (0x1A): a file without it may be truncated, even after a complete line. */
 import { onLine, refuseSource } from './fault.ts'
 
 export const END_MARK = '\x1a'
 
-/** Passes the text on and refuses it at its end unless the mark stands there; line ends after the mark do not matter. */
+/** Yields the text, and refuses it at the end when the mark is missing; line ends after the mark are ignored. */
 export async function* requireEndMark(
   text: AsyncIterable<string>,
   { file, advice }: { readonly file?: string | undefined; readonly advice: string },

@@ -1,16 +1,16 @@
 /**
- * The line of a fault is exact in every format: faults are put at random places of generated files, which are read in small
- * pieces, plain, gzipped and zipped, and the reported line is compared with one counted in the text itself.
+ * The line of a fault is exact in every format: faults are inserted at random offsets of generated files, which are read in small
+ * chunks, plain, gzipped and zipped, and the reported line is compared with the line counted in the text.
  */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { faultyDocuments } from '#test/support/faulty-xml.ts'
 import { firstJsonFault, randomJson } from '#test/support/json-faults.ts'
 import { createRandom } from '#test/support/random.ts'
 import { SourceFault } from '../adapter.ts'
-import { readWithAdapter } from '../adapters/test-reading.ts'
 import { readXml } from './xml.ts'
 
 type Random = (below: number) => number
@@ -25,7 +25,7 @@ function zipOf(files: Record<string, string | Buffer>): Promise<Buffer> {
   return collectBytes(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
-/** The content plain, gzipped or zipped, in pieces of up to 40 bytes. */
+/** The content plain, gzipped or zipped, in chunks of up to 40 bytes. */
 async function wrapped(content: string | Buffer, random: Random): Promise<AsyncGenerator<Uint8Array>> {
   const bytes = Buffer.from(content)
   const wrapping = random(4)
@@ -60,7 +60,7 @@ describe('XML', () => {
     }
   })
 
-  test('a record is placed where its tag begins', async () => {
+  test('locates a record at the start of its tag', async () => {
     const text = '<list>\n<item\n  id="1"\n>\n</item><item\n/>\n\n<item a="\n\n"></item></list>'
     for (const bytes of [1, 5, 1000]) {
       const lines: number[] = []
@@ -81,7 +81,7 @@ describe('bytes that are not in the encoding', () => {
       const text = lines.join(random(2) ? '\n' : '\r\n')
       const at = random(text.length)
       const bytes = Buffer.concat([Buffer.from(text.slice(0, at)), Buffer.from([0xe9]), Buffer.from(text.slice(at))])
-      // The byte must not be read as the beginning of the character behind it.
+      // The byte must not form a character with the next one.
       const fault = await faultOf(readWithAdapter(adapter_key, await wrapped(bytes, random)))
       if (fault.code !== 'encoding_invalid') continue
       expect([seed, fault.at?.line], fault.message).toEqual([seed, lineAt(text, at)])
@@ -106,7 +106,7 @@ describe('JSON', () => {
       const offset = firstJsonFault(broken)
       if (offset === null || broken.trim() === '') continue
       const fault = await faultOf(readWithAdapter('json', await wrapped(broken, random), { pointer }))
-      // A document that became another one says so before it is read to its end.
+      // A document that no longer looks like JSON is refused before its end.
       if (fault.code === 'layout_unknown' || fault.code === 'empty_source') continue
       faults++
       const code = offset === broken.length ? 'truncated' : 'not_well_formed'
@@ -173,7 +173,7 @@ describe.each([
     quote_misplaced: (row) => row.with(2, '"a"b'),
   }
 
-  test('rows that do not fit, after quoted line ends, blank and skipped lines', async () => {
+  test('rows with wrong columns after quoted line ends, blank and skipped lines', async () => {
     for (let seed = 1; seed <= 30; seed++) {
       const random = createRandom(seed)
       const end = random(2) ? '\n' : '\r\n'
@@ -191,7 +191,7 @@ describe.each([
     }
   })
 
-  test('a file that was cut', async () => {
+  test('a truncated file', async () => {
     for (let seed = 1; seed <= 30; seed++) {
       const random = createRandom(seed)
       const end = random(2) ? '\n' : '\r\n'
@@ -219,7 +219,7 @@ describe('XLSX', () => {
     })
   const cell = (text: string, column: string) => `<c r="${column}" t="inlineStr">\n<is><t>${text}</t></is></c>`
 
-  test('rows are numbered as the program shows them, whatever is left out', async () => {
+  test('numbers rows as spreadsheets show them, also when rows are omitted', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const random = createRandom(seed)
       let number = 1 + random(3)
@@ -238,7 +238,7 @@ describe('XLSX', () => {
     }
   })
 
-  test('a sheet that is not well-formed names the line of the part', async () => {
+  test('reports the line of a malformed sheet', async () => {
     const sheet = `<row r="1">\n${cell('a', 'A1')}\n</row>\n<row r="2">\n${cell('A & B', 'A2')}\n</row>\n<row/>`
     const fault = await faultOf(readWithAdapter('xlsx', toSource(await bookOf(sheet))))
     expect([fault.code, fault.message]).toEqual([

@@ -1,10 +1,10 @@
 /**
- * The words in which a source or one of its records is refused. Every code a reader or an adapter may give is listed here, so
- * that documents and tests read one list; nothing here decides what is refused.
+ * Codes and messages of refused sources and rejected records. Every code of a reader or an adapter is listed here, so that
+ * documents and tests use one list.
  */
 import { type Reject, SourceFault, type SourceLocation } from '../adapter.ts'
 
-/** Why nothing of a source can be used. */
+/** Why a source is refused. */
 export const faultCodes = [
   'another_format',
   'archive_damaged',
@@ -40,7 +40,7 @@ export const rejectCodes = [
 ] as const
 export type RejectCode = (typeof rejectCodes)[number]
 
-/** A record longer than this is a broken one: an unclosed quote, a missing line end. */
+/** A longer record is malformed: an unclosed quote or a missing line end. */
 export const MAX_RECORD_CHARS = 1_048_576
 const MAX_EXCERPT_CHARS = 120
 
@@ -48,9 +48,10 @@ export function refuseSource(code: FaultCode, message: string, at?: SourceLocati
   throw new SourceFault(code, message, at)
 }
 
-/** A fault on a line that belongs to no record yet: row 0. */
+/** Location of a fault on a line that belongs to no record: row 0. */
 export const onLine = (line: number): SourceLocation => ({ row: 0, line })
 
+/** Five parameters: every adapter calls it, mostly with the first three or four. */
 export function reject(
   code: RejectCode,
   message: string,

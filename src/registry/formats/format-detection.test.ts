@@ -1,4 +1,4 @@
-/** Files of another kind are called what they look like; files of the right kind never are. */
+/** Files of another format are named; files of the right format are not. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
@@ -51,7 +51,7 @@ describe('looks like', () => {
     expect(nameOf(head)).toBe(name)
   })
 
-  test('an Excel workbook, a Word document, a zip by what is in it', async () => {
+  test('an Excel workbook, a Word document, or a zip by its content', async () => {
     expect(nameOf(await collectBytes(writeXlsx([['a']])))).toBe('an Excel workbook (.xlsx)')
     expect(nameOf(await zipOf({ '[Content_Types].xml': '<x/>', 'word/document.xml': '<x/>' }))).toBe(
       'a Word document (.docx)',
@@ -64,13 +64,13 @@ describe('looks like', () => {
 })
 
 test.each([...adapters.values()].map((adapter) => [adapter.key, adapter] as const))(
-  'the sample of %s is of its kind',
+  'accepts the sample of %s',
   (_, { sample, media_types }) => {
     expect(findFormatMismatch(Buffer.from(sample.text, sample.encoding), media_types)).toBeNull()
   },
 )
 
-test('what can begin any table is only doubted, what cannot begin XML or JSON is refused', () => {
+test('only warns for what could start a table, and refuses what cannot start XML or JSON', () => {
   const yaml = Buffer.from('- code: NA\n  name: Namibia\n')
   expect(findFormatMismatch(yaml, ['text/csv'])).toEqual({
     sentence: 'The file looks like YAML; this adapter reads a table in text (CSV).',

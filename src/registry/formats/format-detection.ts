@@ -1,6 +1,6 @@
 /**
- * What the first bytes of a file look like, so that a file of another kind is called what it is instead of being reported as a
- * broken one of the kind that was expected. It names what it recognises and nothing else: most files are simply unknown.
+ * Detects the format of a file by its first bytes, so that a file of another format is reported as such and not as a malformed file
+ * of the expected format. Most files are not recognised.
  */
 import { gunzipSync, inflateRawSync, constants as zlib } from 'node:zlib'
 
@@ -10,12 +10,12 @@ export interface DetectedFormat {
   readonly family: FormatFamily
   /** With its article, as in "looks like …". */
   readonly name: string
-  /** Nothing else begins like this. Otherwise it is only worth saying once the file could not be read. */
+  /** Nothing else begins like this. Otherwise it is reported only when the file could not be read. */
   readonly certain: boolean
   readonly advice?: string
 }
 
-/** So much is enough to tell. */
+/** Number of bytes to inspect. */
 export const DETECTION_BYTES = 4096
 
 const otherFormat = (name: string, advice?: string): DetectedFormat => ({
@@ -63,7 +63,7 @@ export function detectFormat(head: Buffer): DetectedFormat | null {
   return detectText(decodeHead(head))
 }
 
-/** What is packed looks like; a part of it is enough. */
+/** Detects the format of compressed content by its first bytes. */
 function detectPacked(unpack: () => Buffer): DetectedFormat | null {
   try {
     return detectFormat(unpack())
@@ -75,7 +75,7 @@ function detectPacked(unpack: () => Buffer): DetectedFormat | null {
 const LOCAL_HEADER_BYTES = 30
 const DEFLATED = 8
 
-/** An Office document is known by its first member. Of any other archive the first file says something, but not for sure. */
+/** The first member identifies an Office document. For other archives it is only a hint. */
 function detectArchive(head: Buffer): DetectedFormat | null {
   if (head.length < LOCAL_HEADER_BYTES) return null
   const [name_bytes, extra_bytes] = [head.readUInt16LE(26), head.readUInt16LE(28)]
@@ -120,9 +120,9 @@ function detectText(text: string): DetectedFormat | null {
   if (HTML.test(visible)) return html
   if (XML.test(visible)) return { family: 'xml', name: 'XML', certain: true }
   if (JSON_OBJECT.test(visible) || JSON_ARRAY.test(visible)) return { family: 'json', name: 'JSON', certain: true }
-  // Almost one of the above: what is wrong with it says more than what it resembles.
+  // Almost one of the above: its own faults are more helpful than this guess.
   if (/^[<{[]/.test(visible)) return null
-  // The last line may be cut.
+  // The last line may be truncated.
   const lines = visible
     .split(/\r?\n/)
     .slice(0, -1)
@@ -155,7 +155,7 @@ const FAMILIES: readonly (readonly [RegExp, FormatFamily, string])[] = [
   [/spreadsheetml/, 'workbook', 'an .xlsx workbook'],
 ]
 
-/** A sentence where the file is of none of the kinds that are read, and whether there is no doubt about it; else null. */
+/** A sentence when the file has none of the expected formats, and whether that is certain; otherwise null. */
 export function findFormatMismatch(
   head: Buffer,
   media_types: readonly string[],
@@ -167,7 +167,7 @@ export function findFormatMismatch(
   const advice = seen.advice === undefined ? '' : ` ${seen.advice}`
   return {
     sentence: `The file looks like ${seen.name}; this adapter reads ${names}.${advice}`,
-    // Delimited text can begin with anything, every other kind begins in its own way.
+    // Delimited text can begin with anything; every other format has a typical start.
     certain: seen.certain || !wanted.some(([, family]) => family === 'delimited'),
   }
 }

@@ -1,12 +1,12 @@
 /**
- * One JSON value that is a record of a larger source. It refuses what `JSON.parse` would lose quietly (a repeated name, a
- * rounded integer, half a surrogate pair), but looks closely only at records that could hold such a thing.
+ * Parses one JSON value of a larger source. It refuses what `JSON.parse` silently loses (a duplicate name, a rounded integer, a lone
+ * surrogate), and runs the exact scanner only on records that could contain one.
  */
 
 import { Problem } from '#kernel/problem.ts'
 import { MAX_JSON_DEPTH, parseStrictJson } from '#kernel/strict-json.ts'
 
-/** A record that is not what it should be; the source around it may still be sound. */
+/** A malformed record; the rest of the source may be valid. */
 export class RecordFault extends Error {
   readonly code: 'not_well_formed' | 'name_duplicate' | 'value_unreadable'
   constructor(code: RecordFault['code'], message: string) {
@@ -19,7 +19,7 @@ export class RecordFault extends Error {
     return line + Number(PLACE.exec(this.message)?.[1] ?? 1) - 1
   }
 
-  /** The message with its place in the source: a record knows only its own lines. */
+  /** The message with its line in the source; a record knows only its own lines. */
   messageAt(line: number): string {
     return this.message.replace(PLACE, ` at line ${this.lineIn(line)}`)
   }
@@ -27,12 +27,12 @@ export class RecordFault extends Error {
 
 const PLACE = / at line (\d+), column (\d+)/
 
-/** A word or an escape that more text could complete. */
+/** A literal or an escape that more text could complete. */
 const UNFINISHED = /^(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|\\(?:u[\dA-Fa-f]{0,3})?)$/
 
 /**
- * What is wrong with a text that does not read as one JSON value. `cut`: nothing but that it ends too early. undefined: nothing is
- * wrong with it, or it is more than can be looked through.
+ * The fault of a text that is not one JSON value. `cut`: it only ends too early. undefined: no fault, or the text is too long to
+ * scan.
  */
 export function findJsonFault(text: string): { readonly fault: RecordFault; readonly cut: boolean } | undefined {
   const message = explain(text)
@@ -61,7 +61,7 @@ export function parseRecord(text: string): unknown {
   return value
 }
 
-/** The kernel's scanner is exact and says where; it reads everything twice, so it is asked only in doubt. */
+/** The kernel's scanner reports the exact place; it doubles the work, so it runs only in doubt. */
 function explain(text: string): string | undefined {
   try {
     parseStrictJson(Buffer.from(text))
@@ -72,7 +72,7 @@ function explain(text: string): string | undefined {
   }
 }
 
-/** A repeated name gives one member less than the text has names: comparing two counts finds it without any set. */
+/** A duplicate name gives fewer members than the text has names: comparing two counts finds it without a set. */
 function countMembers(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null) return 0
   if (depth === MAX_JSON_DEPTH) {
@@ -94,12 +94,12 @@ function countMembers(value: unknown, depth: number): number {
 const QUOTE = 0x22
 const COLON = 0x3a
 const BACKSLASH = 0x5c
-/** Fewer digits than this, without an exponent, are always kept exactly. */
+/** Numbers with fewer digits and no exponent are always exact. */
 const MANY_DIGITS = 16
 
 /**
- * How many names the text has, and whether it holds what could be read wrongly: an escaped surrogate, a long number, an exponent.
- * The text is known to be well-formed, so every quote opens a string and a colon after a string makes it a name.
+ * Counts the names of the text, and whether it has an escaped surrogate, a long number or an exponent, which could be read wrongly.
+ * The text is well-formed, so every quote opens a string and a colon after a string makes it a name.
  */
 function scanRecord(text: string): { names: number; delicate: boolean } {
   const end = text.length
@@ -114,7 +114,7 @@ function scanRecord(text: string): { names: number; delicate: boolean } {
     } else if (code === QUOTE) {
       digits = 0
       if (!escapes) {
-        // Nothing in the string matters, and its end is found faster than by looking at each character.
+        // The content of the string does not matter, and indexOf is faster than a loop.
         at = text.indexOf('"', at + 1)
         continue
       }

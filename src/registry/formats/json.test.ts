@@ -30,7 +30,7 @@ describe('one record', () => {
     ['half a surrogate pair', '{"a":"\\ud800"}', 'value_unreadable'],
     ['too many levels', `${'['.repeat(65)}${']'.repeat(65)}`, 'value_unreadable'],
     ['no JSON', '{"a":NaN}', 'not_well_formed'],
-  ])('%s is refused', (_, text, code) => {
+  ])('refuses %s', (_, text, code) => {
     let caught: unknown
     try {
       parseRecord(text)
@@ -42,7 +42,7 @@ describe('one record', () => {
   })
 
   test.each(['{"a":"1234567890123456789"}', '{"a":1.5e3}', '{"a":"\\ud83d\\ude00"}', '{"a":"x1e5","b":":"}'])(
-    'what only looks delicate is read: %s',
+    'reads %s',
     (text) => {
       expect(parseRecord(text)).toEqual(JSON.parse(text))
     },
@@ -50,7 +50,7 @@ describe('one record', () => {
 })
 
 describe('a document', () => {
-  test('is an array, or has one at the pointer', async () => {
+  test('is an array, or has an array at the pointer', async () => {
     expect(await values('[1, "a]", {"b": [2]}, null]')).toEqual([1, 'a]', { b: [2] }, null])
     const text = '{"meta": {"items": [0]}, "data": {"more": 1, "items": [{"a": 1}, {"a": 2}]}, "end": true}'
     expect(await values(text, '/data/items')).toEqual([{ a: 1 }, { a: 2 }])
@@ -59,15 +59,15 @@ describe('a document', () => {
     expect(await values('[]')).toEqual([])
   })
 
-  test('members of an object are records with their names', async () => {
+  test('yields members of an object with their names', async () => {
     expect((await read('{"11": {"t": 1}, "21": {"t": 2}}')).map(({ name }) => name)).toEqual(['11', '21'])
   })
 
-  test('records know their line', async () => {
+  test('yields records with their line', async () => {
     expect((await read('[\n{"a":1},\n\n{"a":\n2}, {"a":3}]')).map(({ line }) => line)).toEqual([2, 4, 5])
   })
 
-  test('a record with a repeated name is that record’s fault', async () => {
+  test('reports a duplicate name as a fault of its record', async () => {
     expect(await values('[{"a":1},{"a":1,"a":2},{"a":3}]')).toEqual([{ a: 1 }, expect.any(RecordFault), { a: 3 }])
   })
 
@@ -92,7 +92,7 @@ describe('a document', () => {
     expect(refused).toMatchObject({ code })
   })
 
-  test('the line of a fault is counted in the document', async () => {
+  test('reports the line of a fault in the document', async () => {
     await expect(read('[\n{"a":1},\n{\n"a":NaN}]')).rejects.toMatchObject({
       message: expect.stringContaining('at line 4'),
       at: { line: 4 },
@@ -103,7 +103,7 @@ describe('a document', () => {
 describe('lines', () => {
   const lines = (text: string) => collectItems(readNdjson(pieces([...text])))
 
-  test('blank ones are passed over, broken ones are their own fault', async () => {
+  test('skips blank lines, and reports a malformed line as its own fault', async () => {
     expect(await lines('{"a":1}\r\n\n{"a":\n{"a":2}')).toMatchObject([
       { line: 1, value: { a: 1 } },
       { line: 3, value: { code: 'not_well_formed' } },
@@ -111,11 +111,11 @@ describe('lines', () => {
     ])
   })
 
-  test('half a last line means half a file', async () => {
+  test('refuses a file with an incomplete last line as truncated', async () => {
     await expect(lines('{"a":1}\n{"a"')).rejects.toMatchObject({ code: 'truncated', at: { line: 2 } })
   })
 
-  test('a line has a greatest length', async () => {
+  test('refuses a line beyond the maximum length', async () => {
     const long = Array.from({ length: 17 }, () => 'x'.repeat(65_536))
     await expect(collectItems(readNdjson(pieces(['{}\n', ...long])))).rejects.toMatchObject({ code: 'record_too_long' })
   })

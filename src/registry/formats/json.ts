@@ -1,6 +1,6 @@
 /**
- * A JSON document too large to hold: gives the elements of one array, or the members of one object, that a pointer names, each
- * parsed on its own. All around them is checked and skipped token by token; nothing but one record is in memory.
+ * Streams a large JSON document: yields the elements of the array, or the members of the object, at a pointer, each parsed
+ * separately. The rest is checked and skipped token by token; only one record is in memory.
  */
 import { MAX_JSON_DEPTH } from '#kernel/strict-json.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
@@ -57,7 +57,7 @@ class JsonReader {
   private at = 0
   private ended = false
   private line = 1
-  /** Where the current line ends in `text`, beyond it when that is not known yet. */
+  /** End of the current line in `text`; beyond the text when it is not known yet. */
   private lineEnd = 0
   private depth = 0
 
@@ -65,7 +65,7 @@ class JsonReader {
     this.source = source
   }
 
-  /** Walks into the container at `steps`, gives its records, and skips what surrounds them. */
+  /** Finds the container at `steps`, yields its records, and skips the rest. */
   async *items(steps: readonly string[], level: number): AsyncGenerator<JsonItem[], void, undefined> {
     const opening = await this.nextCode()
     if (opening !== OPEN_ARRAY && opening !== OPEN_OBJECT) {
@@ -99,7 +99,7 @@ class JsonReader {
     if ((await this.nextCode()) !== closing) {
       for (let index = 0; ; index++) {
         const name = isArray ? index : await this.name(names)
-        // Waiting for what is already there would cost more than parsing it.
+        // Awaiting text that has already arrived would cost more than parsing it.
         if (Number.isNaN(this.skipSpace())) await this.nextCode()
         group.push(this.tryReadRecord(name) ?? (await this.record(name)))
         if (group.length === GROUP) {
@@ -145,7 +145,7 @@ class JsonReader {
       return { name, line, text, value: parseRecord(text) }
     } catch (fault) {
       if (!(fault instanceof RecordFault)) throw fault
-      // Where brackets do not fit, the reader no longer knows where records begin.
+      // After unbalanced brackets the start of the next record is unknown.
       if (fault.code === 'not_well_formed') {
         if (this.ended && end === this.text.length && findJsonFault(text)?.cut) this.failTruncated()
         refuseSource('not_well_formed', fault.messageAt(line), onLine(fault.lineIn(line)))
@@ -154,7 +154,7 @@ class JsonReader {
     }
   }
 
-  /** A value without an end may have a fault long before: a bracket or a quote that does not fit. */
+  /** A value without an end may have an earlier fault: an unbalanced bracket or quote. */
   private refuseFault(): void {
     const found = findJsonFault(this.text.slice(this.at))
     if (!found || found.cut) return
@@ -162,7 +162,7 @@ class JsonReader {
     refuseSource('not_well_formed', found.fault.messageAt(line), onLine(found.fault.lineIn(line)))
   }
 
-  /** Where the value that begins here ends, found by its brackets and quotes alone; -1 when that is not there yet. */
+  /** End of the value that begins here, found by brackets and quotes only; -1 when it has not arrived. */
   private findValueEnd(): number {
     const code = this.text.charCodeAt(this.at)
     if (code === QUOTE) return this.findStringEnd(this.at)
@@ -271,7 +271,7 @@ class JsonReader {
     }
   }
 
-  /** The same within the text that is there. */
+  /** The same within the text that has arrived. */
   private skipSpace(): number {
     const { text } = this
     for (; this.at < text.length; this.at++) {
@@ -293,7 +293,7 @@ class JsonReader {
     this.lineEnd = indexOrEnd(this.text, 0)
   }
 
-  /** Each line end is looked for once: a document without any must not be searched again for every record. */
+  /** Searches each line end once: a document without line ends must not be searched again for every record. */
   private currentLine(): number {
     while (this.lineEnd < this.at) {
       this.line++

@@ -1,6 +1,6 @@
 /**
- * One JSON value on each line. A line that is not JSON is that line's fault; a last line without its end that is not JSON means
- * that the file was cut off.
+ * Reads one JSON value per line. A malformed line is a fault of that line; a malformed last line without line end means that the
+ * file is truncated.
  */
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
 import { parseRecord, RecordFault } from './json-record.ts'

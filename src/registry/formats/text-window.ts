@@ -1,6 +1,6 @@
 /**
- * The part of a streamed text that a parser has not finished yet, addressed by offsets into the whole text. It turns an offset
- * into a line and a column, so that a fault is placed where it is and not where the parser noticed it.
+ * The part of a streamed text that a parser has not finished, addressed by offsets into the whole text. It converts an offset to
+ * line and column, so that a fault is reported at its own position and not where the parser noticed it.
  */
 
 /** A position as editors show it, both from 1. A line ends with a line feed; a column is a UTF-16 code unit. */
@@ -14,22 +14,22 @@ interface Cursor {
   readonly line: number
   /** Offset at which that line begins. */
   readonly line_start: number
-  /** The line goes on at least to here: each line end is searched for once, also in a text that has none. */
+  /** The line continues at least to here, so that each line end is searched once. */
   readonly line_end: number
 }
 
 export class TextWindow {
   #text = ''
-  /** Of the first character that is kept. */
+  /** Offset of the first character in the window. */
   #start: Cursor = { offset: 0, line: 1, line_start: 0, line_end: 0 }
-  /** The last place that was computed: places are mostly asked for in ascending order. */
+  /** The last computed position: positions are mostly requested in ascending order. */
   #last: Cursor = this.#start
 
   get start(): number {
     return this.#start.offset
   }
 
-  /** Offset behind the last character. */
+  /** Offset after the last character. */
   get end(): number {
     return this.#start.offset + this.#text.length
   }
@@ -50,7 +50,7 @@ export class TextWindow {
     return this.#text.slice(Math.max(0, from - this.start), Math.max(0, to - this.start))
   }
 
-  /** Offset of `what` at or after `from`, -1 when it is not there. */
+  /** Offset of `what` at or after `from`, or -1. */
   indexOf(what: string, from: number): number {
     const at = this.#text.indexOf(what, Math.max(0, from - this.start))
     return at < 0 ? -1 : at + this.start

@@ -1,6 +1,6 @@
 /**
- * Writes rows as an .xlsx workbook of one sheet, while they come. Text is written in place rather than shared, so memory stays
- * flat, and the same rows always give the same bytes.
+ * Streams rows as an .xlsx workbook of one sheet. Text is written inline, without shared strings, so memory is bounded. The same
+ * rows always give the same bytes.
  */
 import { Readable } from 'node:stream'
 import yazl from 'yazl'
@@ -8,7 +8,7 @@ import yazl from 'yazl'
 export type XlsxCell = string | number | boolean | null | undefined
 
 const MAX_ROWS = 1_048_576
-/** Fixed, and in the local time the zip format stores: the bytes must not depend on clock or place. */
+/** A fixed local time, as the zip format stores it, so that the bytes depend on neither clock nor time zone. */
 const MTIME = new Date(1980, 0, 1)
 const FLUSH_CHARS = 64 * 1024
 
@@ -75,7 +75,7 @@ function columnName(index: number): string {
   return name
 }
 
-/** What XML cannot hold is written `_xHHHH_`, and so is text that looks like that already. */
+/** Characters that XML cannot represent are written as `_xHHHH_`; text that already looks like this is escaped too. */
 function xmlText(text: string): string {
   return text
     .replace(/_x[0-9A-Fa-f]{4}_/g, (found) => `_x005F${found}`)

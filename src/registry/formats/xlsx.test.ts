@@ -21,7 +21,7 @@ const cells = ({ rows }: { rows: XlsxRow[] }) => rows.map((row) => row.cells)
 const relations = (type: string) =>
   `<Relationships><Relationship Id="r1" Type="x/${type}" Target="worksheets/one.xml"/><Relationship Id="r2" Type="x/${type}" Target="/xl/worksheets/two.xml"/></Relationships>`
 
-/** A workbook as another program would write it. */
+/** A workbook as other programs write it. */
 function workbook(parts: Record<string, string>): Promise<Buffer> {
   const zip = new yazl.ZipFile()
   const all = {
@@ -40,7 +40,7 @@ function workbook(parts: Record<string, string>): Promise<Buffer> {
 const sheet = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`
 
 describe('reading', () => {
-  test('shared, rich and inline strings, numbers, booleans, blanks', async () => {
+  test('reads shared, rich and inline strings, numbers, booleans and blanks', async () => {
     const bytes = await workbook({
       'xl/sharedStrings.xml':
         '<sst><si><t>plain</t></si><si><r><t>rich </t></r><r><t>text</t></r><rPh><t>guide</t></rPh></si></sst>',
@@ -56,7 +56,7 @@ describe('reading', () => {
     ])
   })
 
-  test('dates by their style, in both calendars', async () => {
+  test('reads dates by their style, in both date systems', async () => {
     const styles = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy"/><numFmt numFmtId="165" formatCode="0.0&quot;d&quot;"/></numFmts>
       <cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="22"/></cellXfs></styleSheet>`
     const one = sheet(
@@ -75,7 +75,7 @@ describe('reading', () => {
     expect(cells(await read(await workbook(parts)))).toEqual([['2020-01-01']])
   })
 
-  test('a sheet by its name; one that is not there is refused with the names there are', async () => {
+  test('reads a sheet by name, and refuses an unknown name with the existing ones', async () => {
     const bytes = await workbook({ 'xl/worksheets/two.xml': sheet('<row r="1"><c><v>2</v></c></row>') })
     expect(await read(bytes, { sheet: 'Two' })).toMatchObject({ name: 'Two', rows: [{ cells: ['2'] }] })
     expect((await read(bytes)).rows).toEqual([])
@@ -85,7 +85,7 @@ describe('reading', () => {
     })
   })
 
-  test('an error in a cell is marked', async () => {
+  test('marks a cell with an error', async () => {
     const bytes = await workbook({
       'xl/worksheets/one.xml': sheet('<row r="1"><c><v>1</v></c><c t="e"><v>#N/A</v></c></row>'),
     })
@@ -104,16 +104,16 @@ describe('reading', () => {
       () => workbook({ 'xl/worksheets/one.xml': sheet('<row><c r="ZZZZ1"/></row>') }),
       'archive_damaged',
     ],
-  ])('%s is refused', async (_, make, code) => {
+  ])('refuses %s', async (_, make, code) => {
     await expect(read(await make())).rejects.toMatchObject({ name: 'SourceFault', code })
   })
 
-  test('a cell without end is refused before it fills the memory', async () => {
+  test('refuses an endless cell before it fills the memory', async () => {
     const bytes = await workbook({ 'xl/worksheets/one.xml': `<worksheet><row><c><v>${'1'.repeat(2_000_000)}` })
     await expect(read(bytes)).rejects.toMatchObject({ code: 'record_too_long' })
   })
 
-  test('a small file that unpacks to a large one is refused', async () => {
+  test('refuses a small file that expands beyond the limit', async () => {
     const bytes = await workbook({ 'xl/worksheets/one.xml': sheet(' '.repeat(2_000_000)) })
     expect(bytes.length).toBeLessThan(10_000)
     await expect(read(bytes, { max_expanded_bytes: 1_000_000 })).rejects.toMatchObject({ code: 'expansion_limit' })
@@ -134,7 +134,7 @@ describe('writing', () => {
     [null, ' kept \n\r\u0001 _x0041_ 😀', -3, false],
   ] as const
 
-  test('what was written is read again', async () => {
+  test('writes what the reader reads', async () => {
     const back = await read(await written(rows, 'Liste & mehr'))
     expect(back.name).toBe('Liste & mehr')
     expect(cells(back)).toEqual([
@@ -144,18 +144,18 @@ describe('writing', () => {
     ])
   })
 
-  test('the same rows give the same bytes', async () => {
+  test('gives the same bytes for the same rows', async () => {
     expect(await written(rows)).toEqual(await written(rows))
   })
 
-  test('many rows are written as they come', async () => {
+  test('streams many rows', async () => {
     const many = Array.from({ length: 5000 }, (_, index) => [index, `name ${index}`])
     const back = await read(await written(many))
     expect(back.rows).toHaveLength(5000)
     expect(back.rows.at(-1)).toEqual({ number: 5000, cells: ['4999', 'name 4999'] })
   })
 
-  test('a failing source fails the file', async () => {
+  test('fails when the source fails', async () => {
     async function* failing() {
       yield ['a']
       throw new Error('lost')

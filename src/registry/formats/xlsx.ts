@@ -1,6 +1,6 @@
 /**
  * Reads one sheet of an Office Open XML workbook row by row. Shared strings and styles are held (within a limit), rows are not.
- * Cells come as the text a person would type: numbers in full, dates in ISO form, booleans as true and false.
+ * Cells are returned as text: numbers in full, dates in ISO form, booleans as true and false.
  */
 import type { Source } from '../adapter.ts'
 import { type Archive, type ArchiveMember, openArchive } from './archive.ts'
@@ -15,7 +15,7 @@ export interface XlsxOptions {
 }
 
 export interface XlsxRow {
-  /** As the program shows it, from 1. */
+  /** As spreadsheets show it, from 1. */
   readonly number: number
   readonly cells: readonly string[]
   /** Index of a cell that holds an error such as #N/A. */
@@ -24,20 +24,20 @@ export interface XlsxRow {
 
 export interface XlsxSheet {
   readonly name: string
-  /** Of those that were not asked for, where none was named. */
+  /** Names of the other sheets, when the options name none. */
   readonly others: readonly string[]
   readonly rows: AsyncGenerator<XlsxRow[], void, undefined>
 }
 
 const MAX_SHARED_CHARS = 64 * 1024 * 1024
-/** What a string costs besides its characters. */
+/** Memory of a string besides its characters. */
 const STRING_CHARS = 16
-/** Parts that are held in memory, as they are written. */
+/** Maximum size of parts that are held in memory. */
 const MAX_PART_CHARS = 256 * 1024 * 1024
 const MAX_COLUMNS = 16_384
 const DAY_MS = 86_400_000
 
-/** Calls `use` with the sheet and closes the workbook when its result is done. */
+/** Calls `use` with the sheet, and closes the workbook when its result is consumed. */
 export async function* readXlsx<T>(
   source: Source,
   options: XlsxOptions,
@@ -69,13 +69,13 @@ interface Handlers {
   close?(name: string): void
 }
 
-/** One part of the workbook through a parser; `after` is called for each piece of text, with what it completed. */
+/** Parses one part of the workbook; `takeDone` returns what each chunk of text completed. */
 async function* parsePart<T>(
   part: ArchiveMember,
   handlers: Handlers,
   takeDone: (piece: string) => T[],
 ): AsyncGenerator<T[], void, undefined> {
-  // The parser holds on to text that is not complete; a file without any tag must not fill the memory.
+  // The parser buffers incomplete text; a file without tags must not fill the memory.
   let quiet_chars = 0
   const parser = new XmlParser({
     open: ({ name, attributes }) => handlers.open?.(localName(name), attributes as Attributes),
@@ -152,7 +152,7 @@ async function findSheet(archive: Archive, wanted: string | undefined) {
   return { name: sheet.name, others, member, epoch_1904 }
 }
 
-/** Rich text is its runs one after the other; phonetic guides are not part of it. */
+/** Rich text is the concatenation of its runs, without phonetic guides. */
 async function readSharedStrings(archive: Archive): Promise<readonly string[]> {
   const part = findPart(archive, 'xl/sharedStrings.xml')
   const strings: string[] = []
@@ -316,7 +316,7 @@ function columnIndex(reference: string): number {
   return index - 1
 }
 
-/** Days since the epoch of the workbook; the day 29 February 1900, which never was, is counted as the program counts it. */
+/** Days since the epoch of the workbook; counts the nonexistent 29 February 1900 as spreadsheets do. */
 function formatDate(serial: number, epoch_1904: boolean): string {
   const epoch_ms = epoch_1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
   const ms = epoch_ms + Math.round(serial * 86_400) * 1000

@@ -1,18 +1,18 @@
 /**
- * An XML parser that says exactly where a fault is. saxes reports what it has read so far, which is behind the fault whenever it
- * had to read on to notice it; here the text since the last complete construct is kept and searched for the fault itself.
+ * An XML parser that reports the exact position of a fault. saxes reports how far it has read, which is after the fault whenever it
+ * read ahead; this parser keeps the text since the last complete construct and searches it for the fault.
  */
 import { SaxesParser, type SaxesTagPlain } from 'saxes'
 import { type TextPosition, TextWindow } from './text-window.ts'
 
 export interface XmlFault extends TextPosition {
   readonly kind: 'ampersand' | 'doctype' | 'malformed' | 'truncated'
-  /** What the parser says, without its position. */
+  /** The message of the parser, without its position. */
   readonly what: string
 }
 
 export interface XmlHandlers {
-  /** `place` gives where the tag begins; it costs a search. */
+  /** `place` returns the start of the tag; it takes a search. */
   open?(tag: SaxesTagPlain, place: () => TextPosition): void
   close?(name: string): void
   text?(text: string): void
@@ -22,7 +22,7 @@ export interface XmlHandlers {
 
 /** An ampersand that does not begin a reference. saxes looks for the semicolon of a reference to the end of the file. */
 const BARE_AMPERSAND = /&(?!(?:#\d+|#x[\dA-Fa-f]+|[A-Za-z_:][\w.:-]*);)/
-/** A reference that the end of the file cuts. */
+/** A reference truncated by the end of the file. */
 const CUT_REFERENCE = /^&(?:#?|#\d+|#x[\dA-Fa-f]*|[A-Za-z_:][\w.:-]*)$/
 /** Constructs in which an ampersand is an ordinary character. */
 const OPAQUE = /^<[!?]/
@@ -32,7 +32,7 @@ export class XmlParser {
   readonly #parser = new SaxesParser()
   readonly #window = new TextWindow()
   readonly #fault: XmlHandlers['fault']
-  /** Offset behind the last construct that is complete. */
+  /** Offset after the last complete construct. */
   #complete = 0
   /** Offset at which the last text began. */
   #text_start = 0
@@ -56,7 +56,7 @@ export class XmlParser {
       done(parser.position)
       handlers.close?.(name)
     })
-    // A text ends where the `<` behind it has been read.
+    // A text ends when the `<` after it has been read.
     const text = (content: string) => handlers.text?.(content)
     parser.on('text', (content) => {
       this.#text_start = this.#complete
@@ -67,17 +67,17 @@ export class XmlParser {
       done(parser.position)
       text(content)
     })
-    // Of a comment the last character is still to be read.
+    // The last character of a comment has not been read yet.
     parser.on('comment', () => done(parser.position + 1))
     parser.on('processinginstruction', () => done(parser.position))
   }
 
-  /** How much text is kept because its construct is not complete. */
+  /** Size of the text that is kept because its construct is incomplete. */
   get held_chars(): number {
     return this.#window.end - this.#complete
   }
 
-  /** Where the construct that is not complete begins. */
+  /** Start of the incomplete construct. */
   get place(): TextPosition {
     return this.#window.positionAt(this.#complete)
   }
@@ -100,7 +100,7 @@ export class XmlParser {
   #locate(error: Error): never {
     const what = error.message.replace(/^[^a-z]*\d+:\d+: /, '').replace(/\.$/, '')
     const { end } = this.#window
-    // The parser stands behind the character it does not accept, and one further where it met the end of a piece.
+    // The parser is one character after the invalid one, and one further at the end of a chunk.
     const behind = this.#closing ? end : Math.min(this.#parser.position, end)
     this.#refuseBareAmpersand(behind)
     if (this.#closing) this.#refuse('truncated', end, what)
@@ -114,7 +114,7 @@ export class XmlParser {
     this.#refuse('ampersand', this.#complete + found.index, 'a bare ampersand')
   }
 
-  /** Faults that are noticed at the end of a construct are placed where they begin in it. */
+  /** Faults that are noticed at the end of a construct are reported at their start in it. */
   #offsetOf(what: string, behind: number): number {
     if (what.startsWith('text data outside')) {
       return this.#nextVisible(this.#complete === behind - 1 ? this.#text_start : this.#complete)
@@ -131,7 +131,7 @@ export class XmlParser {
     return behind - 1
   }
 
-  /** Of the first character that is not white space. */
+  /** Offset of the first character that is not white space. */
   #nextVisible(from = this.#complete): number {
     return from + Math.max(0, this.#window.slice(from).search(/[^ \t\r\n]/))
   }

@@ -5,7 +5,7 @@ import { getAttribute, getChildren, getChildText, readXml } from './xml.ts'
 const read = (text: string | Uint8Array, paths = ['list/item']) => collectItems(readXml(toSource(text, 5), paths))
 
 describe('records', () => {
-  test('are the elements at a path, with attributes, children and text', async () => {
+  test('are the elements at a path with attributes, children and text', async () => {
     const text = `<?xml version="1.0"?>
 <x:list xmlns:x="urn:x"><item id=" 7 " empty="">
   <name> A &amp; B &#233;<![CDATA[ <c>]]></name><alias>one</alias><alias>two</alias></item>
@@ -25,7 +25,7 @@ describe('records', () => {
     ])
   })
 
-  test('several paths can be asked for', async () => {
+  test('are read at several paths', async () => {
     const records = await read('<list><a>1</a><b><c>2</c></b></list>', ['list/a', 'list/b/c'])
     expect(records.map(({ path, element }) => [path, element.text])).toEqual([
       ['list/a', '1'],
@@ -33,7 +33,7 @@ describe('records', () => {
     ])
   })
 
-  test('the declared encoding is followed', async () => {
+  test('use the declared encoding', async () => {
     const text = '<?xml version="1.0" encoding="windows-1252"?><list><item>\u00e9</item></list>'
     expect((await read(Buffer.from(text, 'latin1')))[0]?.element.text).toBe('é')
   })
@@ -56,19 +56,19 @@ describe('refused', () => {
     await expect(read(text)).rejects.toMatchObject({ name: 'SourceFault', code })
   })
 
-  test('with the line, even where the parser notices later', async () => {
+  test('reports the line of the fault, even when the parser notices it later', async () => {
     const bare = '<list>\n<item>\nA & B</item>\n<item>&amp;</item></list>'
     await expect(read(bare)).rejects.toMatchObject({ code: 'not_well_formed', at: { line: 3 } })
     await expect(collectItems(readXml(toSource(bare, 1000), ['list/item']))).rejects.toMatchObject({ at: { line: 3 } })
     await expect(read('<list>\n<item>\n</list>')).rejects.toMatchObject({ at: { line: 3 } })
   })
 
-  test('an ampersand in character data is none of these', async () => {
+  test('accepts an ampersand in CDATA', async () => {
     expect((await read('<list><item><![CDATA[A & B]]></item></list>'))[0]?.element.text).toBe('A & B')
     await expect(read('<list><item><![CDATA[A & B')).rejects.toMatchObject({ code: 'truncated' })
   })
 
-  test('a record without end', async () => {
+  test('refuses a record without end', async () => {
     const source = new EndlessSource('<list><item>', 'x'.repeat(65_536))
     await expect(collectItems(readXml(source, ['list/item']))).rejects.toMatchObject({ code: 'record_too_long' })
     expect(source.closed).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * XML as a sequence of records: every element at one of the named paths becomes a plain tree of its own, and nothing else is
- * kept. Document types and entity declarations are refused; they have no place in data and are how XML parsers are attacked.
+ * Reads XML as a sequence of records: every element at one of the given paths becomes a plain tree, and nothing else is kept.
+ * Document types and entity declarations are refused, since they are used to attack XML parsers.
  */
 import type { SaxesTagPlain } from 'saxes'
 import type { Source } from '../adapter.ts'
@@ -19,7 +19,7 @@ export interface XmlElement {
 }
 
 export interface XmlRecord {
-  /** The path it was found at, as it was asked for. */
+  /** The requested path it was found at. */
   readonly path: string
   readonly element: XmlElement
   readonly line: number
@@ -62,7 +62,7 @@ class XmlScanner {
   private readonly paths: ReadonlySet<string>
   private readonly roots: ReadonlySet<string>
   private readonly onElement: XmlOptions['onElement']
-  /** Paths of elements that records stand in. */
+  /** Paths of elements that contain records. */
   private readonly containers = new Set<string>()
   private readonly trail: string[] = []
   /** The open elements of the record being read, the record first. */

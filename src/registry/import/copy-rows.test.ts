@@ -1,4 +1,4 @@
-/** Rows written into one piece of bytes are the rows COPY takes, whatever they hold and however much room there was. */
+/** Rows written into one buffer are valid rows of COPY, whatever their content and the initial size of the buffer. */
 import { expect, test } from 'vitest'
 import { entryHash } from '../content/hashes.ts'
 import { CopyRows, copyRow } from './copy-rows.ts'
@@ -10,7 +10,7 @@ const rows = [
   { key: 'far', text: '{}', row: 2 ** 33 + 5, line: 2 ** 40 + 2 ** 31 },
 ]
 
-test.each([1, 64, 100_000])('with room for %i bytes at first', (expected_bytes) => {
+test.each([1, 64, 100_000])('with an initial buffer of %i bytes', (expected_bytes) => {
   const staged = new CopyRows(expected_bytes)
   for (let round = 1; round <= 2; round++) {
     for (const { key, text, row, line } of rows) {
@@ -20,7 +20,7 @@ test.each([1, 64, 100_000])('with room for %i bytes at first', (expected_bytes) 
     expect(staged.length).toBe(one_by_one.length)
     const taken = staged.take()
     expect(Buffer.from(taken).equals(one_by_one)).toBe(true)
-    // Handed over to another thread, it takes nothing else along.
+    // Transferred to another thread, the buffer contains nothing else.
     expect([taken.buffer.byteLength, staged.length]).toEqual([one_by_one.length, 0])
     expect(staged.data_bytes).toBe(round * Buffer.byteLength(rows.map(({ text }) => text).join('')))
   }

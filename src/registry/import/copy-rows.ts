@@ -1,6 +1,6 @@
 /**
- * Rows as COPY takes them in its binary format: key, op, hash, base_hash, data, row, line. There every field is its length and its
- * bytes, so nothing has to be escaped, and an entry is hashed where its text is written.
+ * Writes rows in the binary format of COPY: key, op, hash, base_hash, data, row, line. Every field is its length and its bytes, so
+ * nothing is escaped, and an entry is hashed in the buffer that holds its text.
  */
 import { digestEntryIn, HASH_BYTES } from '../content/hashes.ts'
 
@@ -15,7 +15,7 @@ export interface StagedRow {
   readonly line?: number | undefined
 }
 
-/** What COPY wants to read before the first row (a signature, no flags, no extension) and after the last. */
+/** The header (signature, no flags, no extension) and the trailer of the binary format. */
 export const COPY_BEGIN = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 export const COPY_END = Buffer.from([0xff, 0xff])
 
@@ -62,19 +62,19 @@ function bytesOf(value: number): Buffer {
   return bytes
 }
 
-/** What stands for the hash of an entry that is no more. */
+/** The hash of a removed entry. */
 const REMOVED = Buffer.alloc(HASH_BYTES)
 const PUT = Buffer.from('put')
-/** Between key and data: op, hash, the missing base_hash and the length of the data. */
+/** Fields between key and data: op, hash, the null base_hash and the length of the data. */
 const MIDDLE_BYTES = LENGTH_BYTES + PUT.length + LENGTH_BYTES + HASH_BYTES + LENGTH_BYTES + LENGTH_BYTES
 const MAX_NUMBERS_BYTES = 2 * (LENGTH_BYTES + NUMBER_BYTES)
 
 /**
- * Many rows as one piece of bytes. Each is written at once, so that none of its texts outlives it: kept until there are enough
- * of them they would be what the garbage collector is busy with.
+ * Many rows in one buffer. Each row is written immediately, so that its texts do not survive long enough to burden the garbage
+ * collector.
  */
 export class CopyRows {
-  /** Of all texts that were put. */
+  /** Size of all texts. */
   data_bytes = 0
   #bytes: Buffer
   #length = 0
@@ -87,7 +87,7 @@ export class CopyRows {
     return this.#length
   }
 
-  /** An entry that is put, as all are that do not belong to an overlay. Gives the digest of its text. */
+  /** Adds an entry with the operation `put`, which all entries outside overlays have. Returns the digest of its text. */
   put(key: string, text: string, row: number, line: number | undefined): string {
     this.#reserve(
       COUNT_BYTES + LENGTH_BYTES + MIDDLE_BYTES + MAX_NUMBERS_BYTES + (key.length + text.length) * MAX_BYTES_PER_UNIT,
@@ -97,7 +97,7 @@ export class CopyRows {
     const key_end = key_at + bytes.write(key, key_at)
     const data_at = key_end + MIDDLE_BYTES
     const data_end = data_at + bytes.write(text, data_at)
-    // What is hashed begins a little before the text, where other fields go afterwards.
+    // The hash needs its domain before the text, where other fields are written afterwards.
     const digest = digestEntryIn(bytes, data_at, data_end)
     this.#length = bytes.writeInt16BE(FIELDS, this.#length)
     bytes.writeInt32BE(key_end - key_at, this.#length)
@@ -113,7 +113,7 @@ export class CopyRows {
     return digest
   }
 
-  /** A row of a delta that removes an entry. Gives the digest of zeros it is staged with. */
+  /** Adds a row of a delta that removes an entry. Returns its digest of zeros. */
   remove(key: string, row: number, line: number | undefined): string {
     const bytes = copyRow({ key, op: 'remove', hash: REMOVED.toString('hex'), text: null, row, line })
     this.#reserve(bytes.length)
@@ -121,7 +121,7 @@ export class CopyRows {
     return REMOVED.toString('latin1')
   }
 
-  /** A copy of its own size: the room is used again. */
+  /** A copy of the exact size: the buffer is reused. */
   take(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(this.#bytes.subarray(0, this.#length))
     this.#length = 0

@@ -1,16 +1,16 @@
 /**
- * Entry of the worker thread that reads a source: what runs here is bounded in memory and can be ended at any time, so a
- * hostile file or type harms one import and nothing else. Talks with import-runner.ts only.
+ * Entry point of the worker thread that reads a source. Its memory is bounded and it can be terminated at any time, so a hostile file
+ * or type affects one import only. It communicates with import-runner.ts only.
  */
 import { parentPort } from 'node:worker_threads'
 import { SourceFault } from '../adapter.ts'
 import { adapters } from '../adapters/index.ts'
-import type { ImportOutput, ImportRequest } from './order.ts'
+import type { ImportOutput, ImportRequest } from './import-messages.ts'
 import { runImport } from './pipeline.ts'
 
 export type ThreadInput =
-  /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it is told to resume. */
-  | { readonly kind: 'start'; readonly order: ImportRequest; readonly pause: Int32Array }
+  /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it receives `resume`. */
+  | { readonly kind: 'start'; readonly request: ImportRequest; readonly pause: Int32Array }
   | { readonly kind: 'resume' }
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
   | { readonly kind: 'finished' }
@@ -24,7 +24,7 @@ export type ThreadOutput =
   | { readonly kind: 'fault'; readonly code: string; readonly message: string; readonly at: SourceFault['at'] }
   | { readonly kind: 'crash'; readonly message: string }
 
-/** So many pieces of output may be under way before the thread waits for the database. */
+/** Number of output messages that may be pending before the thread waits for the database. */
 const OUTPUTS_UNDER_WAY = 4
 
 const port = parentPort
@@ -46,7 +46,7 @@ if (port) {
       if (chunk === null) return
       const bytes = chunk.length
       yield chunk
-      // Only now has the reader come back for more: what it was given is dealt with.
+      // The reader requests the next chunk only when the previous one is processed.
       send({ kind: 'taken', bytes })
     }
   }
@@ -61,14 +61,14 @@ if (port) {
     return resumed
   }
 
-  const run = async (order: ImportRequest, pause: Int32Array): Promise<void> => {
+  const run = async (request: ImportRequest, pause: Int32Array): Promise<void> => {
     try {
-      const adapter = adapters.get(order.adapter_key)
-      if (!adapter) throw new Error(`unknown adapter ${order.adapter_key}`)
-      for await (const output of runImport(adapter, source(), order, () => waitWhilePaused(pause))) {
+      const adapter = adapters.get(request.adapter_key)
+      if (!adapter) throw new Error(`unknown adapter ${request.adapter_key}`)
+      for await (const output of runImport(adapter, source(), request, () => waitWhilePaused(pause))) {
         under_way++
         if (output.kind === 'rows' || output.kind === 'tree') {
-          // Handed over, not copied.
+          // Transferred, not copied.
           send({ kind: 'output', output }, [output.bytes.buffer])
         } else {
           send({ kind: 'output', output })
@@ -89,7 +89,7 @@ if (port) {
   port.on('message', (message: ThreadInput) => {
     if (message.kind === 'start') {
       send({ kind: 'started' })
-      void run(message.order, message.pause)
+      void run(message.request, message.pause)
     } else if (message.kind === 'resume') {
       resume()
     } else if (message.kind === 'written') {

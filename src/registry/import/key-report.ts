@@ -1,6 +1,6 @@
 /**
- * What is said about the keys of a source: invisible characters that were removed from them, and, where nothing is staged that
- * could find them, keys that repeat. Memory is bounded however long the source is.
+ * Reports on the keys of a source: invisible characters that were removed, and in previews, which stage nothing, duplicate keys.
+ * Memory is bounded.
  */
 import type { Reject, SourceLocation, Warning } from '../adapter.ts'
 import { keyDigest } from '../content/hashes.ts'
@@ -27,15 +27,15 @@ export class RemovedCharacters {
   }
 }
 
-/** The first half of a SHA-256: that two of a million keys share it by chance is out of the question. */
+/** The first half of a SHA-256; a collision among millions of keys is practically impossible. */
 const DIGEST_WORDS = 4
 const WORDS = DIGEST_WORDS + 2
 const FIRST_SLOTS = 1024
 export const MAX_COMPARED_KEYS = 1_000_000
 
 /**
- * Which row a key was first seen in, for as many keys as fit: an open-addressing table of digests, 24 bytes a slot, at most half
- * full.
+ * The first row of each key, up to a maximum number of keys: an open-addressing hash table of digests, 24 bytes per slot, at most
+ * half full.
  */
 export class SeenKeys {
   readonly #max_keys: number
@@ -47,7 +47,7 @@ export class SeenKeys {
     this.#max_keys = max_keys
   }
 
-  /** The row the key was first seen in, or undefined, and then this row is it. */
+  /** The first row of the key; undefined when this row is the first. */
   add(key: string, row: number): number | undefined {
     const digest = Buffer.from(keyDigest(key), 'latin1')
     const words = Array.from({ length: DIGEST_WORDS }, (_, word) => digest.readUInt32LE(word * 4))
@@ -69,7 +69,7 @@ export class SeenKeys {
     return [{ code: 'keys_not_compared', message }]
   }
 
-  /** Of the slot that holds the digest, or the free one where it belongs. */
+  /** Index of the slot with the digest, or of the free slot for it. */
   #find(slots: Uint32Array, words: readonly number[]): number {
     const count = slots.length / WORDS
     for (let slot = (words[0] as number) % count; ; slot = (slot + 1) % count) {
@@ -110,7 +110,7 @@ export const duplicateKey = (key: string, first_row: number, at: SourceLocation)
 
 export const CHANGED_AND_REMOVED = 'changed_and_removed'
 
-/** Of a delta; `how` says where else the key is. */
+/** Fault of a delta; `how` names the other place of the key. */
 export const changedAndRemoved = (key: string, at: SourceLocation, how: string): Reject => ({
   code: CHANGED_AND_REMOVED,
   pointer: '',

@@ -1,6 +1,6 @@
 /**
- * Notices a list of countries in another language than English, or with names that are not those of its codes at all: the file is
- * read all the same, but whoever imports it is told. The names to compare with come with the runtime (CLDR).
+ * Warns when the names of a list of countries are in another language than English or do not belong to their codes. The names to
+ * compare with are those of the runtime (CLDR).
  */
 import type { Entry, Warning } from '../adapter.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
@@ -10,10 +10,10 @@ const LANGUAGES =
     ' ',
   )
 const ALPHA_2 = /^[A-Z]{2}$/
-/** More rows than there are countries: it is another list. */
+/** A longer list is not a list of countries. */
 const MAX_ROWS = 400
 const MIN_ROWS = 10
-/** As many names as this must be those of a language before it is named. */
+/** Minimum number of names in a language before it is reported. */
 const LEAST_SHARE = 0.5
 
 export class NameLanguage {
@@ -61,7 +61,7 @@ function countNames(language: string, names: readonly (readonly [code: string, n
   return names.filter(([code, name]) => folded(known.of(code) ?? '') === folded(name)).length
 }
 
-/** Without accents, case and what is not a letter. */
+/** Without accents, case and other characters than letters. */
 const folded = (text: string): string =>
   text
     .normalize('NFKD')

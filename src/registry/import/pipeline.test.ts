@@ -1,14 +1,14 @@
-/** A row without all of its key is rejected at its place, whatever it was read from: it never becomes an entry with an empty key. */
+/** The import pipeline. A row with an incomplete key is rejected in every format and never becomes an entry with an empty key. */
 import { describe, expect, test } from 'vitest'
+import { getAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import type { Reject } from '../adapter.ts'
 import { entryTypes } from '../adapters/index.ts'
-import { getAdapter } from '../adapters/test-reading.ts'
 import { buildColumnMapping } from '../export.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
+import type { ImportRequest, ImportTotals } from './import-messages.ts'
 import { MAX_COMPARED_KEYS, SeenKeys } from './key-report.ts'
-import type { ImportRequest, ImportTotals } from './order.ts'
 import { runImport } from './pipeline.ts'
 
 const text = { type: 'string', maxLength: 20 }
@@ -88,7 +88,7 @@ describe.each([
 test.each([
   ['several members', rate, '', 'Product and Region are the key and must not be empty.'],
   ['one member', single, '/region', 'Region is the key and must not be empty.'],
-])('an empty text from JSON is no key of %s', async (_, type, pointer, message) => {
+])('rejects an empty text from JSON as key of %s', async (_, type, pointer, message) => {
   const entries = [
     { product: 'loan', region: 'EU' },
     { product: '', region: '' },
@@ -102,7 +102,7 @@ describe('a preview', () => {
   const lines = (regions: readonly string[]) =>
     regions.map((region) => JSON.stringify({ product: 'loan', region })).join('\n')
 
-  test('names every key that repeats, with the row that had it first', async () => {
+  test('names every duplicate key with the row that had it first', async () => {
     const content = lines(['EU', 'US', 'EU', ' US\u200b', 'EU', 'UK'])
     const { places, messages, totals } = await importing('ndjson', content, rate, {}, { preview: 2, strict: false })
     expect(places).toEqual(['row 3  duplicate_key', 'row 4  duplicate_key', 'row 5  duplicate_key'])
@@ -111,13 +111,13 @@ describe('a preview', () => {
     expect(totals.reject_totals).toEqual([{ code: 'duplicate_key', pointer: '', count: 3 }])
   })
 
-  test('of a source whose type is not known yet compares nothing', async () => {
+  test('compares no keys when the type is unknown', async () => {
     const anything = { ...rate, schema: { type: 'object' }, key_pointers: [] }
     const { totals } = await importing('ndjson', lines(['EU', 'EU']), anything, {}, { preview: 2, strict: false })
     expect(totals).toMatchObject({ rows: 2, accepted: 2, rejected: 0 })
   })
 
-  test('compares as many keys as it has room for, and says where it stopped', () => {
+  test('compares keys up to a limit, and reports where it stopped', () => {
     const seen = new SeenKeys(3000)
     for (let row = 1; row <= 3000; row++) expect(seen.add(`key ${row}`, row)).toBeUndefined()
     expect(seen.warnings()).toEqual([])
@@ -130,7 +130,7 @@ describe('a preview', () => {
   })
 })
 
-test('invisible characters are removed from keys and reported with their first place', async () => {
+test('removes invisible characters from keys and reports the first location', async () => {
   const lines = (...regions: string[]) =>
     regions.map((region) => JSON.stringify({ product: 'loan', region, rate: 'a\u200bb' })).join('\n')
   const { places, root, totals } = await importing('ndjson', lines('EU', 'U\u200bS', 'UK\ufeff'))
@@ -148,7 +148,7 @@ test.each<[TypeDefinition['trim'], string]>([
   [undefined, ' 1 '],
   [['/rate'], '1'],
   [true, '1'],
-])('a table keeps white space around texts unless the type says %j', async (trim, expected) => {
+])('keeps white space around texts of a table unless the type says %j', async (trim, expected) => {
   const content = 'product,region,rate\n loan ,EU, 1 \n'
   const same = JSON.stringify([{ product: 'loan', region: 'EU', rate: expected }])
   const type = { ...rate, ...(trim && { trim }) }
@@ -166,7 +166,7 @@ describe('a source of another kind', () => {
     ['csv', '%PDF-1.4 …', 'a PDF document'],
     ['csv', '[{"product": "loan"}]', 'JSON'],
     ['xlsx', 'product,region\nloan,EU\n', 'a table with columns separated by commas'],
-  ])('for %s is refused as what it looks like: %s', async (adapter_key, content, name) => {
+  ])('for %s is refused and named: %s', async (adapter_key, content, name) => {
     await expect(importing(adapter_key, content)).rejects.toMatchObject({
       name: 'SourceFault',
       code: 'another_format',
@@ -174,11 +174,11 @@ describe('a source of another kind', () => {
     })
   })
 
-  test('a workbook for csv is refused as one', async () => {
+  test('a workbook for csv is refused and named', async () => {
     await expect(importing('csv', await book())).rejects.toMatchObject({ message: expect.stringContaining('.xlsx') })
   })
 
-  test('that can be read is said in a warning, and in the fault of one that cannot', async () => {
+  test('is named in a warning when it can be read, otherwise in the fault', async () => {
     const yaml = 'product: loan\nregion: EU\n'
     const anything = { ...rate, schema: { type: 'object' }, key_pointers: [] }
     const { totals } = await importing('csv', yaml, anything)
@@ -214,7 +214,7 @@ describe('names of countries', () => {
     expect([totals.accepted, totals.warnings.map(({ code }) => code)]).toEqual([12, codes])
   })
 
-  test('say which language they look like, also in a table with a mapping', async () => {
+  test('are reported with their language, also in a table with a mapping', async () => {
     const columns = [
       { column: 'Code', pointer: '/alpha_2' },
       { column: 'Name', pointer: '/name' },
@@ -238,7 +238,7 @@ describe('rows of a delta that remove', () => {
   const importChanges = (text: string, options: object, strict: boolean) =>
     importing('csv', `region,product,rate,op\n${text}`, single, { columns, ...options }, { delta, strict })
 
-  test.each([{}, { group_rows }])('need nothing but their key (%j)', async (options) => {
+  test.each([{}, { group_rows }])('need only their key (%j)', async (options) => {
     const { places, totals } = await importChanges('EU,,x,DEL\n,loan,,DEL\n', options, false)
     expect(places).toEqual(['row 2 /region value_missing'])
     expect(totals).toMatchObject({ accepted: 1, rejected: 1 })
@@ -247,7 +247,7 @@ describe('rows of a delta that remove', () => {
   test.each([
     ['DEL', 'CHG'],
     ['CHG', 'DEL'],
-  ])('and rows that keep the same entry (%s, %s) are refused together, in both modes', async (first, second) => {
+  ])('are refused together with rows that keep the same entry (%s, %s), in both modes', async (first, second) => {
     for (const strict of [true, false]) {
       const text = `EU,loan,,${first}\nEU,loan,,${second}\nUS,loan,,CHG\n`
       const { places, messages, root, totals } = await importChanges(text, { group_rows }, strict)
@@ -257,7 +257,7 @@ describe('rows of a delta that remove', () => {
     }
   })
 
-  test('join rows that say nothing about it', async () => {
+  test('join rows without a marker', async () => {
     const { places, totals } = await importChanges('EU,,,DEL\nEU,loan,,\nUS,,,DEL\nUS,,,DEL\n', { group_rows }, true)
     expect([places, totals.accepted]).toEqual([[], 2])
   })

@@ -1,6 +1,6 @@
 /** Controls how far and when a source is read, between batches: bounds rows and time of a preview, and pauses an import. */
 import type { Batch } from '../adapter.ts'
-import type { CutReason, ReadLimits } from './order.ts'
+import type { CutReason, ReadLimits } from './import-messages.ts'
 
 export interface ReadControl {
   /** Called before each batch; waits while reading is paused. */

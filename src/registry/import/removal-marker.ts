@@ -1,4 +1,4 @@
-/** Rows of a delta that remove: a member of the row says so, and only the key of such a row counts. */
+/** Rows of a delta that remove an entry: a member of the row marks them, and only their key is used. */
 import type { Entry, Warning } from '../adapter.ts'
 import { parsePointer, valueAt } from '../content/json-pointer.ts'
 import { type CompiledType, type EntryFault, InvalidKeyError } from '../types/compile-type.ts'
@@ -9,11 +9,11 @@ import type { TypeDefinition } from '../types/type-definition.ts'
 export interface RemovalMarkerOptions {
   /** The member of a row, as the adapter reads it. */
   readonly pointer: string
-  /** Values that mean: this entry is removed. */
+  /** Values that mark a removal. */
   readonly values: readonly string[]
 }
 
-/** Whether a value of the marker means: removed. */
+/** Whether a value of the marker means a removal. */
 export function createRemovalTest({ values }: Pick<RemovalMarkerOptions, 'values'>): (value: unknown) => boolean {
   const removing = new Set(values.map((value) => value.trim()))
   return (value) => typeof value !== 'object' && removing.has(String(value).trim())
@@ -34,7 +34,7 @@ export class RemovalMarker {
     this.#is_declared = new SchemaTree(schema).findMember(pointer) !== null
   }
 
-  /** Whether the row removes. A marker that the type does not declare is no content, and is taken out of the entry. */
+  /** Whether the row removes its entry. A marker that the type does not declare is deleted from the entry. */
   take(entry: Entry): boolean {
     this.#rows++
     const value = valueAt(entry, this.#steps)
@@ -47,7 +47,7 @@ export class RemovalMarker {
     return this.#isRemoval(value)
   }
 
-  /** A pointer that fits no row is most likely misspelt, and removals would be taken for changes. */
+  /** A pointer that matches no row is most likely misspelt, and removals would be read as changes. */
   warnings(): Warning[] {
     if (this.#is_met || this.#rows === 0) return []
     const message = `No row has the member ${this.#pointer} that says which rows remove an entry.`
@@ -55,7 +55,7 @@ export class RemovalMarker {
   }
 }
 
-/** The key of a row that removes; the rest of it need not fit the type. */
+/** The key of a removing row; its other members need not be valid. */
 export function getRemovalKey(type: CompiledType, entry: Entry): string | EntryFault {
   try {
     const key = type.getKey(type.normalise(entry))

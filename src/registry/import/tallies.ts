@@ -1,7 +1,7 @@
-/** Counts kept while a source is read: what was rejected and why, and how often a member is filled. */
+/** Counters of an import: rejects by code, and how often a member has a value. */
 import type { Entry, Reject } from '../adapter.ts'
 import { parsePointer, valueAt } from '../content/json-pointer.ts'
-import type { RejectTotal } from './order.ts'
+import type { RejectTotal } from './import-messages.ts'
 
 export class RejectTally {
   total = 0
@@ -12,7 +12,7 @@ export class RejectTally {
 
   add({ code, pointer, at }: Reject): void {
     this.total++
-    // What concerns the list as a whole is said of row 0, which is none.
+    // Faults of the list as a whole have row 0.
     if (at.row > 0 && at.row !== this.#last_row) this.rows++
     this.#last_row = at.row
     const id = `${code} ${pointer}`

@@ -1,10 +1,10 @@
 /**
- * The slot of a thread that may run for minutes: when somebody else waits for it, it is given back between two batches and taken
- * again by turns, so that a long import delays short work by a moment and not by its whole length.
+ * The slot of a thread that may run for minutes: when another task waits for it, it is released between two batches and acquired
+ * again in turn, so that a long import does not block short work.
  */
 import type { AdmissionRequest, ThreadAdmission, ThreadSlot } from '#kernel/thread-admission.ts'
 
-/** How long a thread keeps its slot at least: pausing and resuming cost something too. */
+/** Minimum time a thread keeps its slot, since pausing and resuming take time. */
 const QUANTUM_MS = 250
 
 export class ThreadTurns {
@@ -15,7 +15,7 @@ export class ThreadTurns {
   #isReleased = false
   #pause = (): void => {}
 
-  /** Only the work of a job gives way: what a client waits for is short, and finishes. */
+  /** Only jobs release their slot: the work of a request is short and runs to its end. */
   constructor(threads: ThreadAdmission, request: AdmissionRequest) {
     this.#threads = threads
     const onContended = (): void => {
@@ -24,30 +24,30 @@ export class ThreadTurns {
     this.#request = request.is_job ? { ...request, onContended } : request
   }
 
-  /** `pause` is called when the slot should be given back soon. */
+  /** `pause` is called when the slot should be released soon. */
   onPauseWanted(pause: () => void): void {
     this.#pause = pause
   }
 
   async acquire(): Promise<void> {
     const slot = await this.#threads.acquire(this.#request)
-    // The owner may have ended while it waited.
+    // The import may have ended while it waited.
     if (this.#isReleased) slot.release()
     else this.#slot = slot
   }
 
-  /** Lets others go first and waits for the next turn. */
+  /** Releases the slot and waits for the next turn. */
   async yield(): Promise<void> {
-    this.#giveBack()
+    this.#releaseSlot()
     await this.acquire()
   }
 
   release(): void {
     this.#isReleased = true
-    this.#giveBack()
+    this.#releaseSlot()
   }
 
-  #giveBack(): void {
+  #releaseSlot(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const slot = this.#slot

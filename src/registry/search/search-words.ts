@@ -1,9 +1,9 @@
 /**
- * Words of an entry and of a query, folded so that case, accents and width do not matter, and whether an entry holds what is
- * searched for: every word of the query begins some word of the entry, in any order.
+ * Words of an entry and of a query, folded to ignore case, accents and width. An entry matches when every word of the query is a
+ * prefix of some word of the entry, in any order.
  */
 
-/** Longer ones are cut: nobody types more, and a text without spaces must not fill the index. */
+/** Longer words are truncated: a text without spaces must not fill the index. */
 const MAX_WORD_UNITS = 64
 const MAX_WORDS_PER_QUERY = 16
 
@@ -16,7 +16,7 @@ export function splitWords(text: string): string[] {
   return (fold(text).match(WORDS) ?? []).map((word) => word.slice(0, MAX_WORD_UNITS))
 }
 
-/** All texts and numbers in a value, however deep; names of members are not part of it. */
+/** All texts and numbers in a value at any depth, without names of members. */
 export function* iterateTexts(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value
   else if (typeof value === 'number') yield String(value)
@@ -32,7 +32,7 @@ export function collectEntryWords(entry: unknown): Set<string> {
   return words
 }
 
-/** The words of a query; one that another begins with adds nothing. Empty: nothing to search for. */
+/** The words of a query without those that are prefixes of others. Empty: nothing to search for. */
 export function parseQueryWords(query: string): string[] {
   const words = [...new Set(splitWords(query))].slice(0, MAX_WORDS_PER_QUERY)
   return words.filter((word) => !words.some((other) => other !== word && other.startsWith(word)))

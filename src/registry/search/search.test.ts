@@ -1,9 +1,9 @@
-/** Words are folded, blocks give back exactly the entries that hold a word, and every query finds what a plain look finds. */
+/** Words are folded, and a query over segments finds the same entries as a full scan. */
 import { expect, test } from 'vitest'
 import { collectEntryWords, matchesWords, parseQueryWords, splitWords } from './search-words.ts'
 import { collectPrefix, EntrySet, SegmentBuilder } from './segment.ts'
 
-test('words are folded: case, accents, width and punctuation do not matter', () => {
+test('folds case, accents, width and punctuation', () => {
   expect(splitWords('MÜLLER-Lüdenscheidt, Ａ１ "Côte d’Azur"')).toEqual([
     'muller',
     'ludenscheidt',
@@ -16,14 +16,14 @@ test('words are folded: case, accents, width and punctuation do not matter', () 
   expect(splitWords(' -- ')).toEqual([])
 })
 
-test('words of an entry are those of all its texts and numbers, not of the names of its members', () => {
+test('collects words of all texts and numbers of an entry, not of member names', () => {
   const entry = { id: 'X-1', score: 42, aliases: [{ name: 'Deep Blue' }], none: null, yes: true }
   expect([...collectEntryWords(entry)]).toEqual(['x', '1', '42', 'deep', 'blue'])
   expect(matchesWords(entry, parseQueryWords('BLU de'))).toBe(true)
   expect(matchesWords(entry, parseQueryWords('aliases'))).toBe(false)
 })
 
-test('a word that another word of the query begins with is left out', () => {
+test('drops a query word that is a prefix of another', () => {
   expect(parseQueryWords('mo mohammed Mo ali')).toEqual(['mohammed', 'ali'])
   expect(parseQueryWords('…')).toEqual([])
 })
@@ -37,7 +37,7 @@ function* numbers(seed: number): Generator<number> {
   }
 }
 
-test('a segment gives the same entries as looking at each, for words and beginnings of words', () => {
+test('finds the same entries as a full scan, for words and prefixes', () => {
   const next = numbers(7)
   const take = (below: number): number => (next.next().value as number) % below
   const vocabulary = Array.from({ length: 400 }, (_, n) => `${'aábcλ王1'.charAt(n % 7)}${n.toString(36)}`)
@@ -60,7 +60,7 @@ test('a segment gives the same entries as looking at each, for words and beginni
   }
 })
 
-test('sets of entries intersect', () => {
+test('intersects sets of entries', () => {
   const [one, other] = [new EntrySet(100), new EntrySet(100)]
   for (const n of [0, 31, 32, 63, 64, 99]) one.add(n)
   for (const n of [31, 64, 98, 99]) other.add(n)
@@ -69,7 +69,7 @@ test('sets of entries intersect', () => {
   expect([...one.from(65)]).toEqual([99])
 })
 
-test('a block that ends early is refused', () => {
+test('refuses a truncated block', () => {
   const builder = new SegmentBuilder()
   builder.add(['word'])
   const cut = [...builder.blocks()].map(({ bytes }) => bytes.subarray(0, 5))

@@ -1,10 +1,10 @@
 /**
- * A part of the search index of a list: for each word the entries that hold it. Entries are numbered in key order; words lie sorted
- * in blocks, each with the numbers of its entries as differences in variable-length bytes.
+ * A segment of the search index of a list: for each word the entries that contain it. Entries are numbered in key order; words are
+ * sorted in blocks, each with its entry numbers as delta-encoded varints.
  */
 
 export interface WordBlock {
-  /** The first word in it. A word with many entries may go on in the next block. */
+  /** The first word of the block. A word with many entries may continue in the next block. */
   readonly first_word: string
   readonly bytes: Buffer
 }
@@ -26,7 +26,7 @@ export class SegmentBuilder {
     }
   }
 
-  /** Ascending by UTF-8 bytes, as the database orders them. Given a block at a time, so that nobody waits for all of them. */
+  /** Yields blocks in ascending UTF-8 order, as the database sorts them. */
   *blocks(): Generator<WordBlock> {
     let pieces: Buffer[] = []
     let size_bytes = 0
@@ -48,7 +48,7 @@ export class SegmentBuilder {
     if (pieces.length > 0) yield { first_word, bytes: Buffer.concat(pieces) }
   }
 
-  /** Sorted a few at a time, by their first two characters, so that no long sort holds up whatever else the process does. */
+  /** Sorts in groups by the first two characters, so that no long sort blocks the event loop. */
   *#sortedWords(): Generator<{ readonly word: string; readonly bytes: Buffer }> {
     const groups = new Map<string, string[]>()
     for (const word of this.#postings.keys()) {

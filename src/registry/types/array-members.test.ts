@@ -1,4 +1,4 @@
-/** Members that hold several values are found in a type, and counted without what every entry must have. */
+/** Finds the array members of a type and counts their values beyond the required ones. */
 import { expect, test } from 'vitest'
 import { findArrayMembers, MemberTally } from './array-members.ts'
 
@@ -17,7 +17,7 @@ const schema = {
   $defs: { names: { ...texts, minItems: 2 } },
 }
 
-test('arrays are found in objects, not inside arrays, and a type that contains itself ends', () => {
+test('finds arrays in objects but not inside arrays, also in a recursive type', () => {
   const members = findArrayMembers({ schema })
   expect(members.slice(0, 4).map(({ pointer, required }) => [pointer, required])).toEqual([
     ['/names', 2],
@@ -29,7 +29,7 @@ test('arrays are found in objects, not inside arrays, and a type that contains i
   expect(members.length).toBeLessThanOrEqual(50)
 })
 
-test('values beyond the required ones are counted, and the entries that have any', () => {
+test('counts values beyond the required ones, and the entries that have any', () => {
   const tally = new MemberTally(findArrayMembers({ schema }).slice(0, 4))
   tally.feed({ names: ['a', 'b', 'c', 'd'], contact: { phones: ['1'] }, aliases: null })
   tally.feed({ names: ['a', 'b'], contact: { phones: [] } })

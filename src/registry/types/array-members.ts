@@ -1,6 +1,6 @@
 /**
- * Members of a type that hold several values (aliases, addresses, identifiers …), and how many values the entries of a list have in
- * them. What a type requires of every entry is not counted: of names that need one, the others are what can be lost.
+ * Array members of a type (aliases, addresses, identifiers …), and how many values the entries of a list have in them. Required
+ * values are not counted, since entries cannot lose them.
  */
 import type { Entry } from '../adapter.ts'
 import { formatPointer, isObject, valueAt } from '../content/json-pointer.ts'
@@ -10,7 +10,7 @@ import type { TypeDefinition } from './type-definition.ts'
 export interface ArrayMember {
   readonly pointer: string
   readonly path: readonly string[]
-  /** So many every entry has anyway. */
+  /** Number of values every entry must have. */
   readonly required: number
 }
 
@@ -25,7 +25,7 @@ export type MemberCounts = Readonly<Record<string, MemberCount>>
 const MAX_MEMBERS = 50
 const MAX_DEPTH = 5
 
-/** Arrays of an entry, in objects as deep as there are, but not inside other arrays. */
+/** Arrays of an entry, in objects at any depth, but not inside other arrays. */
 export function findArrayMembers({ schema }: Pick<TypeDefinition, 'schema'>): ArrayMember[] {
   const tree = new SchemaTree(schema)
   const found: ArrayMember[] = []

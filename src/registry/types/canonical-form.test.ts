@@ -1,4 +1,4 @@
-/** Entries that differ only in the order of a set or in white space that means nothing have one canonical text. */
+/** Entries that differ only in the order of a set or in collapsed white space have the same canonical text. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkDefinition } from './check-type-definition.ts'
@@ -62,7 +62,7 @@ const other = {
   remarks: 'Listed on 2 May; see QDe.004.',
 }
 
-test('order and repetition in a set and white space in a collapsed text change nothing', () => {
+test('ignores order and repetition in a set and white space in a collapsed text', () => {
   expect(textOf(formed, one)).toBe(textOf(formed, other))
   expect(textOf(plain, one)).not.toBe(textOf(plain, other))
   expect(textOf(formed, one)).toContain(
@@ -70,17 +70,17 @@ test('order and repetition in a set and white space in a collapsed text change n
   )
 })
 
-test('an array that is no set keeps its order', () => {
+test('keeps the order of an array that is not a set', () => {
   expect(textOf(formed, one)).not.toBe(textOf(formed, { ...one, route: ['Bergen', 'Oslo'] }))
 })
 
-test('an entry in canonical form is returned as it is, and the form is stable', () => {
+test('returns the same object for an entry in canonical form', () => {
   const { normalise } = compileType(formed)
   const normal = normalise(structuredClone(one))
   expect(normalise(normal)).toBe(normal)
 })
 
-test('any order of any elements gives one text', () => {
+test('gives the same text for any order of elements', () => {
   const element = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.constant(null), fc.boolean())
   const type = party({ '/names': { title: 'Names', set: true } })
   type.schema['properties'] = { id: text, names: { type: 'array' } }
@@ -94,12 +94,12 @@ test('any order of any elements gives one text', () => {
   )
 })
 
-test('text that cannot be stored in a set is named, not thrown', () => {
+test('reports text in a set that cannot be stored', () => {
   const prepared = compileType(formed).prepare({ id: '1', names: [{ name: '\ud800' }, { name: 'A' }] })
   expect(prepared).toMatchObject([{ code: 'unstorable_text', pointer: '/names/0/name' }])
 })
 
-test('a form that does not fit its field is a fault of the type', () => {
+test('reports a form that does not fit its field as a fault of the type', () => {
   expect(checkDefinition(formed)).toEqual([])
   const wrong = party({
     '/remarks': { title: 'Remarks', set: true },
@@ -113,7 +113,7 @@ test('a form that does not fit its field is a fault of the type', () => {
   ])
 })
 
-test('another form is a change of the type that stored entries are checked for', () => {
+test('requires a check of stored entries when the form changes', () => {
   expect(compareTypes(plain, formed).verdict).toBe('check_entries')
   expect(compareTypes(formed, plain).changes.map(({ pointer, what }) => `${pointer} ${what}`)).toEqual([
     '/names canonical_form_changed',

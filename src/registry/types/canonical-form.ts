@@ -1,12 +1,12 @@
 /**
- * The canonical form a type declares in its fields: arrays that are sets are sorted and hold equal elements once, and white space
- * inside a text is collapsed. Two entries that differ only in this have one canonical text and therefore one hash.
+ * The canonical form that a type declares in its fields: sets are sorted without duplicates, and white space inside texts is
+ * collapsed. Entries that differ only in this have the same canonical text and hash.
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { isObject, parsePointer, setMember } from '../content/json-pointer.ts'
 import type { FieldDefinition } from './type-definition.ts'
 
-/** What to do with a value, and with the values below it. */
+/** The rule for a value, and for the values below it. */
 interface FormRule {
   is_set: boolean
   collapses: boolean
@@ -15,7 +15,7 @@ interface FormRule {
 
 const createFormRule = (): FormRule => ({ is_set: false, collapses: false, members: new Map() })
 
-/** Gives the entry in canonical form, the same object when it already is; null when the type declares no form at all. */
+/** A function that returns the entry in canonical form, the same object when nothing changes; null when the type declares no form. */
 export function compileCanonicalForm(
   fields: Readonly<Record<string, FieldDefinition>>,
 ): ((entry: Record<string, unknown>) => Record<string, unknown>) | null {
@@ -71,7 +71,7 @@ function sortSet(elements: readonly unknown[]): readonly unknown[] {
   try {
     texts = elements.map(canonicalJson)
   } catch (error) {
-    // What has no canonical text cannot be stored: validation names it.
+    // A value without canonical text cannot be stored: validation reports it.
     if (error instanceof TypeError) return elements
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * Canonical text of entries of one type, the same text `canonicalJson` writes, faster: the order and the written names of
- * the declared members are worked out once. Whatever is unexpected goes to `canonicalJson` itself.
+ * Canonical text of entries of one type. It equals the text of `canonicalJson` but is faster: the order and the encoded names of
+ * the declared members are computed once. Other values are passed to `canonicalJson`.
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { isObject } from '../content/json-pointer.ts'
@@ -9,7 +9,7 @@ import { SchemaTree } from './schema-tree.ts'
 /** ASCII without quote, backslash and control characters. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
-/** The escape of U+0000, not a backslash that is itself escaped before the same letters. */
+/** The escape of U+0000, but not an escaped backslash before the same letters. */
 const HOLDS_NUL = /(?<!\\)(?:\\\\)*\\u0000/
 
 /** Throws a TypeError for what cannot be stored: lone surrogates, U+0000, anything that is not plain JSON data. */

@@ -6,7 +6,7 @@ import { type Kind, SchemaTree } from './schema-tree.ts'
 import { findMetaSchemaErrors } from './schema-validator.ts'
 import { type FieldDefinition, type TypeDefinition, TypeDefinitionSchema } from './type-definition.ts'
 
-/** Everything wrong with a definition, each with a pointer into it; empty when it can be used. */
+/** All faults of a definition with their pointers; empty when it is valid. */
 export function checkDefinition(definition: unknown): Fault[] {
   const shape = findSchemaErrors('body', TypeDefinitionSchema, definition)
   if (shape.length > 0) {
@@ -83,7 +83,7 @@ function findFieldFaults(def: TypeDefinition, tree: SchemaTree): Fault[] {
   })
 }
 
-/** A form that does not fit the kind of value would silently do nothing. */
+/** A form that does not fit the kind of value would have no effect. */
 function findFormFaults(field: FieldDefinition, schemas: readonly unknown[], tree: SchemaTree): Fault[] {
   const isAlways = (kind: Kind) => schemas.every((schema) => hasOnlyKinds(tree.getKinds(schema), [kind, 'null']))
   const code = 'form_invalid'

@@ -124,7 +124,7 @@ test.each<[string, Parameters<typeof compare>[0], string[]]>([
   expect(compare(change)).toEqual(expected)
 })
 
-test('an order that only grows keeps its meaning', () => {
+test('accepts an order with added values', () => {
   const grown = compare((next, p) => {
     p['rating'] = { enum: ['low', 'medium', 'high', 'severe'] }
     next.fields['/rating'] = { title: 'Rating', order: ['low', 'medium', 'high', 'severe'] }
@@ -132,7 +132,7 @@ test('an order that only grows keeps its meaning', () => {
   expect(grown).toEqual(['compatible'])
 })
 
-test('an open type that is closed, or that declares what was free', () => {
+test('reports an open type that is closed, or that declares a free member', () => {
   const open = structuredClone(old)
   delete open.schema['additionalProperties']
   expect(compare((next) => (next.schema['additionalProperties'] = false), open)).toEqual([
@@ -142,7 +142,7 @@ test('an open type that is closed, or that declares what was free', () => {
   expect(compare((_, p) => (p['extra'] = { type: 'string' }), open)).toEqual(['check_entries', 'rule_changed /extra'])
 })
 
-test('a recursive type is compared once', () => {
+test('compares a recursive type once', () => {
   const recursive = structuredClone(old)
   recursive.schema = {
     type: 'object',
@@ -152,7 +152,7 @@ test('a recursive type is compared once', () => {
   expect(compare(() => {}, recursive)).toEqual(['compatible'])
 })
 
-test('the detail says what was and what would be', () => {
+test('names the old and the new value', () => {
   const next = structuredClone(old)
   next.fields['/rating'] = { title: 'Rating', order: ['high', 'medium', 'low'] }
   expect(compareTypes(old, next).changes[0]?.detail).toBe(

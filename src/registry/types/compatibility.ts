@@ -1,6 +1,6 @@
 /**
- * What a new version of a type may break for lists that were validated with the old one. It reads the two definitions only;
- * whether stored entries really break is found by validating them again.
+ * Compares two versions of a type: which changes may invalidate lists that use the old one. Only the definitions are compared;
+ * whether stored entries are still valid is found by validating them.
  */
 
 import { isEqualJson } from '../content/json-patch.ts'
@@ -34,8 +34,8 @@ export interface TypeChange {
 
 export interface TypeComparison {
   /**
-   * `compatible`: whatever fitted still fits and means the same. `check_entries`: stored entries must be validated again.
-   * `review`: they still fit, but mean something else. `incompatible`: never, since the key is what versions are compared by.
+   * `compatible`: valid entries stay valid with the same meaning. `check_entries`: stored entries must be validated again.
+   * `review`: they stay valid, but their meaning changes. `incompatible`: not allowed, since versions are compared by the key.
    */
   readonly verdict: 'compatible' | 'check_entries' | 'review' | 'incompatible'
   readonly changes: readonly TypeChange[]
@@ -70,7 +70,7 @@ interface ComparisonContext {
   readonly before: SchemaTree
   readonly after: SchemaTree
   readonly changes: TypeChange[]
-  /** Pairs already compared: recursive types come back to themselves. */
+  /** Compared pairs, so that recursive types end. */
   readonly seen: Set<string>
 }
 
@@ -92,7 +92,7 @@ function compareValues(old: Schemas, next: Schemas, pointer: string, walk: Compa
   compareAllowed(oldFacets, newFacets, pointer, walk)
   compareBounds(oldFacets, newFacets, pointer, walk)
   compareOther(oldFacets, newFacets, pointer, walk)
-  compareMembers(old, next, oldFacets, newFacets, pointer, walk)
+  compareMembers({ schemas: old, facets: oldFacets }, { schemas: next, facets: newFacets }, pointer, walk)
   const items = (facets: Schemas) => facets.flatMap(({ items: schema }) => (isObject(schema) ? [schema] : []))
   if (items(newFacets).length > 0) compareValues(items(oldFacets), items(newFacets), `${pointer}/*`, walk)
 }
@@ -104,7 +104,7 @@ function report({ changes }: ComparisonContext, pointer: string, what: ChangeKin
 const hasInteger = (facets: Schemas): boolean =>
   facets.some(({ type }) => [type].flat().includes('integer') && ![type].flat().includes('number'))
 
-/** Values that enum and const leave, or null when they leave all. */
+/** Values that enum and const allow, or null for all. */
 function allowedValues(facets: Schemas): unknown[] | null {
   const lists = facets.flatMap((facet) => [
     ...(Array.isArray(facet['enum']) ? [facet['enum'] as unknown[]] : []),
@@ -164,7 +164,7 @@ const RULE_KEYWORDS = [
   'additionalProperties',
 ] as const
 
-/** Keywords whose strictness cannot be compared by reading: a rule that is new or different is named as such. */
+/** Keywords whose strictness cannot be compared: a new or different value is reported. */
 function compareOther(old: Schemas, next: Schemas, pointer: string, walk: ComparisonContext): void {
   const values = (facets: Schemas, keyword: string): unknown[] =>
     facets.flatMap(({ [keyword]: value }) => {
@@ -172,7 +172,7 @@ function compareOther(old: Schemas, next: Schemas, pointer: string, walk: Compar
       return saysNothing ? [] : [value]
     })
   const sharedChanged = !isEqualJson(sharedSchemas(walk.before), sharedSchemas(walk.after))
-  /** Equal words mean something else when a definition they refer to changed. */
+  /** Equal keywords differ when a definition they refer to changed. */
   const isSame = (a: unknown, b: unknown): boolean =>
     isEqualJson(a, b) && !(sharedChanged && JSON.stringify(a).includes('"$ref"'))
   const compare = (keyword: string, what: ChangeKind): void => {
@@ -195,14 +195,14 @@ function compareOther(old: Schemas, next: Schemas, pointer: string, walk: Compar
 
 const sharedSchemas = ({ root }: SchemaTree): unknown => (isObject(root) ? root['$defs'] : undefined)
 
-function compareMembers(
-  old: Schemas,
-  next: Schemas,
-  oldFacets: Schemas,
-  newFacets: Schemas,
-  pointer: string,
-  walk: ComparisonContext,
-) {
+interface ComparedSchemas {
+  readonly schemas: Schemas
+  readonly facets: Schemas
+}
+
+function compareMembers(old: ComparedSchemas, next: ComparedSchemas, pointer: string, walk: ComparisonContext) {
+  const { facets: oldFacets } = old
+  const { facets: newFacets } = next
   const namesOf = (facets: Schemas) =>
     new Set(facets.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])))
   const isClosed = (facets: Schemas) => facets.some((facet) => facet['additionalProperties'] === false)
@@ -213,8 +213,8 @@ function compareMembers(
   }
   for (const name of new Set([...oldNames, ...newNames, ...listRequired(newFacets)])) {
     const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    const was = walk.before.getMember(old, name)
-    const is = walk.after.getMember(next, name)
+    const was = walk.before.getMember(old.schemas, name)
+    const is = walk.after.getMember(next.schemas, name)
     if (is.required && !was.required) {
       const isNew = !oldNames.has(name)
       const detail = isNew
@@ -252,7 +252,7 @@ function compareFields(old: TypeDefinition, next: TypeDefinition, changes: TypeC
       const detail = after.personal ? 'It would be personal data.' : 'It would no longer be personal data.'
       changes.push({ pointer, what: 'personal_changed', detail })
     }
-    // Not one of MEANING: a set may lose repeated elements, and then have too few.
+    // Not in MEANING: a set may lose duplicate elements, and then have too few.
     if (before.set !== after.set || before.whitespace !== after.whitespace) {
       const detail = 'Its canonical form differs: the next version of a list stores it in another order or spacing.'
       changes.push({ pointer, what: 'canonical_form_changed', detail })
@@ -260,7 +260,7 @@ function compareFields(old: TypeDefinition, next: TypeDefinition, changes: TypeC
   }
 }
 
-/** New values may be put in anywhere as long as the old ones keep their order among each other. */
+/** New values may be inserted anywhere as long as the old ones keep their relative order. */
 function isExtendedOrder(before: FieldDefinition['order'], after: FieldDefinition['order']): boolean {
   if (!Array.isArray(before) || !Array.isArray(after)) return false
   return isEqualJson(

@@ -76,7 +76,7 @@ describe('messages', () => {
     expect(messages(change)).toEqual(expected)
   })
 
-  test('every fault is told, and what is missing', () => {
+  test('reports every fault and every missing member', () => {
     const faults = type.validate({ name: 5, country_code: 'x' })
     expect(faults?.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual([
       'required /id',
@@ -85,20 +85,20 @@ describe('messages', () => {
     ])
   })
 
-  test('an inherited member is no member', () => {
+  test('ignores inherited members', () => {
     expect(type.validate(Object.create(good))?.map(({ code }) => code)).toEqual(['required', 'required', 'required'])
   })
 
-  test('what is no object is a fault, not an error', () => {
+  test('reports a value that is not an object as a fault', () => {
     for (const given of [null, 'x', 5, [good]]) expect(type.prepare(given)).toMatchObject([{ code: 'wrong_type' }])
   })
 
-  test('decimal fractions are multiples', () => {
+  test('accepts decimal fractions as multiples', () => {
     expect(messages({ score: 19.99, risk: 'low' })).toEqual([])
     expect(messages({ score: 19.995, risk: 'low' })).toEqual(['/score Score must be a multiple of 0.01; found 19.995.'])
   })
 
-  test('each pattern has its own matcher', () => {
+  test('uses a separate matcher for each pattern', () => {
     const schema = { type: 'object', properties: { a: { pattern: '^a+b?$' }, b: { pattern: '^b|c$' } } }
     const two = compileType({ ...party, schema, key_pointers: ['/a'] })
     expect(two.validate({ a: 'a', b: 'b' })).toBeNull()
@@ -107,7 +107,7 @@ describe('messages', () => {
 })
 
 describe('normalise', () => {
-  test('composes and trims text, drops a null that means absent, and knows no negative zero', () => {
+  test('composes and trims text, drops a null that means absent, and replaces negative zero', () => {
     const given = {
       id: ' x ',
       name: 'Ame\u0301lie\u00a0',
@@ -136,7 +136,7 @@ describe('normalise', () => {
     expect(given.id).toBe(' x ')
   })
 
-  test('returns a normal entry as it is', () => {
+  test('returns the same object for a normalised entry', () => {
     const entry = { ...good, tags: ['a'], address: { city: 'B' } }
     expect(type.normalise(entry)).toBe(entry)
   })
@@ -146,7 +146,7 @@ describe('normalise', () => {
     fc.oneof(fc.constant(null), fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), fc.jsonValue()),
   )
 
-  test('doing it twice changes nothing more', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(loose, (entry) => {
         const once = type.normalise(entry)
@@ -161,7 +161,7 @@ describe('normalise', () => {
       ? value.includes('\0')
       : typeof value === 'object' && value !== null && Object.entries(value).flat().some(holdsNul)
 
-  test('the canonical text is the one of canonicalJson, or both refuse; U+0000 is refused too', () => {
+  test('the canonical text equals that of canonicalJson, or both refuse; U+0000 is refused too', () => {
     const attempt = (write: () => string) => {
       try {
         return write()
@@ -187,13 +187,13 @@ describe('normalise', () => {
       ['/tags/*', '/address/street'],
       { name: ' N ', tags: ['a'], address: { city: ' C ', street: 'S' } },
     ],
-  ])('trims %s where the type says %j, and always the key', (_, trim, expected) => {
+  ])('trims %s when the type says %j, and always trims the key', (_, trim, expected) => {
     const given = { id: '\t x ', name: ' N ', tags: [' a '], address: { city: ' C ', street: '\u00a0S ' } }
     const { trim: _all, ...rest } = party
     expect(compileType({ ...rest, ...(trim && { trim }) }).normalise(given)).toEqual({ id: 'x', ...expected })
   })
 
-  test('a key loses what nobody sees, other members keep it', () => {
+  test('removes invisible characters from keys only', () => {
     const { removed, key, text } = compileType({ ...party, trim: [] }).prepare({
       id: '\ufeff\u200bA\u00ad\u200d-\u202e1\ufe0f\x7f \u2060',
       name: 'zero\u200cwidth',
@@ -207,14 +207,14 @@ describe('normalise', () => {
     expect(type.prepare(good)).not.toHaveProperty('removed')
   })
 
-  test('visible marks and letters of every script stay in a key', () => {
+  test('keeps visible marks and letters of every script in a key', () => {
     for (const id of ['क्षि', 'é', 'العربية', '日本', 'ä\u0323', '١٢', 'a\tb', '😀']) {
       const prepared = type.prepare({ ...good, id }) as PreparedEntry
       expect([prepared.key, prepared.removed]).toEqual([id.normalize('NFC'), undefined])
     }
   })
 
-  test('a recursive type is followed', () => {
+  test('normalises a recursive type', () => {
     const schema = {
       type: 'object',
       required: ['id'],
@@ -229,7 +229,7 @@ describe('normalise', () => {
 })
 
 describe('key', () => {
-  test('as somebody states it is normalised part by part, like that of an entry', () => {
+  test('of a request is normalised part by part, like the key of an entry', () => {
     const pair = compileType({ ...party, key_pointers: ['/id', '/name'] })
     const prepared = pair.prepare({ ...good, id: ' a|b\u200b\\', name: '\u200be\u0301 ' }) as PreparedEntry
     expect(normaliseStatedKey(' a\\|b\u200b\\\\ |\u200be\u0301 ', 2)).toBe(prepared.key)
@@ -237,7 +237,7 @@ describe('key', () => {
     expect(normaliseStatedKey('a || b', 3)).toBe('a||b')
   })
 
-  test('has no missing part, and is not made of empty ones alone', () => {
+  test('has no missing part and at least one part that is not empty', () => {
     const pair = compileType({ ...party, key_pointers: ['/id', '/name'] })
     const given = (entry: Record<string, unknown>) => {
       try {
@@ -251,14 +251,14 @@ describe('key', () => {
     expect(given({ id: 'x' })).toBe('key_missing /name')
   })
 
-  test('of one member is its text', () => {
+  test('of one member is the text of the member', () => {
     expect(type.getKey(good)).toBe('x')
     expect(type.getKey({ ...good, id: 10 })).toBe('10')
     expect(type.getKey({ ...good, id: 'a|b\\c' })).toBe('a|b\\c')
     expect(() => type.getKey({})).toThrow(InvalidKeyError)
   })
 
-  test('of several members never meets another', () => {
+  test('of several members is unique', () => {
     const pair = compileType({ ...party, key_pointers: ['/name', '/address/city'] })
     const keyOf = (name: string, city: string) => pair.getKey({ name, address: { city } })
     expect(keyOf('a|b', 'c\\')).toBe('a\\|b|c\\\\')
@@ -273,7 +273,7 @@ describe('key', () => {
   })
 })
 
-test('prepare gives what is stored: key, canonical text and its hash', () => {
+test('prepare returns key, canonical text and hash', () => {
   const text = '{"country_code":"DE","id":"x","name":"Né\\\\u0000"}'
   expect(type.prepare({ name: 'Ne\u0301\\u0000 ', risk: null, id: 'x', country_code: 'DE' })).toEqual({
     key: 'x',
@@ -283,27 +283,27 @@ test('prepare gives what is stored: key, canonical text and its hash', () => {
 })
 
 describe('patterns', () => {
-  test('simple ones mean the same to both engines', () => {
+  test('simple patterns have the same meaning in both engines', () => {
     const pieces = fc.constantFrom('[A-Z]', '[a-z0-9]', '\\d', 'x', '\\.', '-', '[A-Z]{2}', '[0-9]{1,3}', 'y*', 'z?')
     const text = fc.string({ unit: fc.constantFrom('A', 'b', '1', 'x', '.', '-', 'y', 'z', '\n', 'é'), maxLength: 8 })
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 4 }), text, (parts, value) => {
         const pattern = `^${parts.join('')}$`
-        // A group makes it one that RE2 runs.
+        // RE2 runs patterns with groups.
         expect(compilePattern(pattern).test(value)).toBe(compilePattern(`^(?:${parts.join('')})$`).test(value))
       }),
       { numRuns: 2000 },
     )
   })
 
-  test('none backtracks', () => {
+  test('no pattern backtracks', () => {
     const text = `${'a'.repeat(50_000)}!`
     for (const pattern of ['^(a+)+$', '^a*a*a*a*a*$', '^(a|a)*$', '^[a-z]+[a-z0-9]+[a-z]+$', '^[a-z]{1,500}$']) {
       expect(compilePattern(pattern).test(text)).toBe(false)
     }
   })
 
-  test('Unicode properties by their long names', () => {
+  test('accepts long names of Unicode properties', () => {
     expect(compilePattern('^\\p{Letter}+$').test('Żółć')).toBe(true)
     expect(compilePattern('^\\P{Script=Greek}+$').test('αβγ')).toBe(false)
     expect(compilePattern('^\\\\p\\{Letter\\}$').test('\\p{Letter}')).toBe(true)
@@ -315,7 +315,7 @@ describe('patterns', () => {
     ['^\\d{8,11}$', 'eight to 11 digits'],
     ['^[a-z0-9]+$', 'one or more small letters or digits'],
     ['^[A-Z]{2}-[0-9]$', null],
-  ])('%s in words', (pattern, words) => {
+  ])('describes %s in words', (pattern, words) => {
     expect(describePattern(pattern)).toBe(words)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * A dataset type made ready for use: normalise, validate, key, canonical text and hash of one entry. The definition must
- * have passed `checkDefinition`; a tenant's own type is compiled only inside the bounded worker (type-runner.ts).
+ * Compiles a dataset type: normalise, validate, key, canonical text and hash of one entry. The definition must have passed
+ * `checkDefinition`; a tenant's own type is compiled only inside the bounded worker (type-runner.ts).
  */
 import type { Entry } from '../adapter.ts'
 import { entryHash } from '../content/hashes.ts'
@@ -29,27 +29,27 @@ export interface KeyedEntry {
   readonly key: string
   /** Canonical text of the normalised entry. */
   readonly text: string
-  /** Invisible characters that were removed from its key, as U+200B; absent where there were none. */
+  /** Invisible characters that were removed from its key, such as U+200B; absent when there were none. */
   readonly removed?: readonly string[]
 }
 export interface NormalisedEntry extends KeyedEntry {
   readonly entry: Entry
 }
 export interface PreparedEntry extends KeyedEntry {
-  /** Of the text, hex. */
+  /** Hash of the text, hex. */
   readonly hash: string
 }
 
 export interface CompiledType {
-  /** Everything wrong with a normalised entry, or null. */
+  /** The faults of a normalised entry, or null. */
   validate(entry: unknown): EntryFault[] | null
   normalise(entry: Entry): Entry
-  /** The business key of a valid entry; throws KeyRefused for one that has none. */
+  /** The business key of a valid entry; throws InvalidKeyError when it has none. */
   getKey(entry: Entry): string
   canonical(entry: Entry): string
-  /** All of it in one pass: what is stored, or what is wrong. */
+  /** All steps in one pass: the stored entry, or its faults. */
   prepare(entry: unknown): PreparedEntry | EntryFault[]
-  /** The same with the normalised entry instead of the hash, for whoever takes that where the text is written. */
+  /** The same with the normalised entry instead of the hash, for callers that hash the text where they write it. */
   read(entry: unknown): NormalisedEntry | EntryFault[]
 }
 
@@ -65,7 +65,7 @@ export class InvalidKeyError extends Error {
 export function compileType(definition: TypeDefinition): CompiledType {
   const { schema, fields } = definition
   const fits = compileSchema(schema)
-  // Most types never meet an entry that does not fit them.
+  // Compiled on first use: most types never see an invalid entry.
   let explain: ((entry: unknown) => readonly ErrorObject[] | null) | undefined
   const errorsOf = (entry: unknown): readonly ErrorObject[] => {
     const first = fits.errors ?? []
@@ -76,7 +76,7 @@ export function compileType(definition: TypeDefinition): CompiledType {
   const canonical = compileCanonical(schema)
   const keyOf = compileKey(definition)
 
-  /** Key and text of a normalised entry, or what is wrong with it. */
+  /** Key and text of a normalised entry, or its faults. */
   const readNormal = (entry: unknown): NormalisedEntry | EntryFault[] => {
     if (!fits(entry)) return toEntryFaults(errorsOf(entry), entry, fields)
     try {
@@ -115,7 +115,7 @@ export function compileType(definition: TypeDefinition): CompiledType {
   }
 }
 
-/** An entry in the form it is stored in; it may not fit the type. Runs no code of the schema, so any process may use it. */
+/** The normal form of an entry, which may be invalid. It runs no code of the schema, so any process may use it. */
 export function compileNormalForm(
   definition: Pick<TypeDefinition, 'schema' | 'fields' | 'key_pointers' | 'trim'>,
 ): (entry: Entry) => Entry {
@@ -156,7 +156,7 @@ function compileKey(definition: TypeDefinition): (entry: Entry) => string {
   }
   const roles = pointers.length === 1 ? 'is the key' : 'are the key'
   const refuseEmpty = () => refuse('key_empty', `${titles.join(' and ')} ${roles} and must not be empty.`)
-  // A source may be looked at before its type, and so its key, is known.
+  // A preview may have no type, and so no key.
   if (parts.length === 0) return () => ''
   const [only] = parts
   if (parts.length === 1 && only) {
@@ -167,21 +167,21 @@ function compileKey(definition: TypeDefinition): (entry: Entry) => string {
   }
   return (entry) => {
     const texts = parts.map((part, index) => textOf(part(entry), index))
-    // Publishers do leave one part of several empty, and mean it; an entry without any has no key.
+    // Publishers intentionally leave one of several parts empty; an entry without any part has no key.
     return texts.every((text) => text === '') ? refuseEmpty() : bounded(texts.map(escapePart).join('|'))
   }
 }
 
-/** The texts of an entry, as it came, that belong to its key. */
+/** The key texts of an entry before normalisation. */
 function compileKeyTexts({ key_pointers }: TypeDefinition): (entry: Entry) => string[] {
   const paths = key_pointers.map(parsePointer)
   return (entry) => paths.flatMap((path) => valueAt(entry, path)).filter((value) => typeof value === 'string')
 }
 
-/** With the separator escaped, different parts never make the same key. */
+/** The separator is escaped, so that different parts never give the same key. */
 const escapePart = (part: string): string => (/[\\|]/.test(part) ? part.replaceAll(/[\\|]/g, '\\$&') : part)
 
-/** Text that is valid for JSON Schema but cannot be stored. */
+/** Finds text that is valid for JSON Schema but cannot be stored. */
 function findUnstorable(value: unknown, pointer: string, definition: TypeDefinition): EntryFault[] {
   if (typeof value === 'string' && value.search(UNSTORABLE) !== -1) {
     const found = createExcerpt(value, pointer, definition.fields)

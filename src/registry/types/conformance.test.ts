@@ -1,4 +1,4 @@
-/** The public suites, as far as they are on this machine: JSON Schema 2020-12 within the keyword limit, JCS for the canonical text. */
+/** Public test suites, where present: JSON Schema 2020-12 within the allowed keywords, JCS for the canonical text. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -16,12 +16,12 @@ const conformance = path.resolve(import.meta.dirname, '../../../../shared/data/c
 const suite = path.join(conformance, 'json-schema/tests/draft2020-12')
 const files = existsSync(suite) ? readdirSync(suite).filter((name) => name.endsWith('.json')) : []
 
-/** Answers that differ from the suite's: 1e308 divided by a fraction overflows. */
+/** Results that differ from the suite: 1e308 divided by a fraction overflows. */
 const DIFFERENT = [
   'multipleOf: float division = inf: always invalid, but naive implementations may raise an overflow error',
 ]
 
-/** Refused for another reason than a keyword the limit names or a reference that is not local. */
+/** Refused for another reason than a forbidden keyword or a reference that is not local. */
 const REFUSED = [
   'enum: empty enum (enum_empty)',
   'if-then-else: ignore if without then or else (keyword_ignored)',
@@ -35,7 +35,7 @@ const REFUSED = [
   'properties: properties whose names are Javascript object property names (name_refused)',
 ]
 
-/** In the suite formats say nothing; in a type they are checked. */
+/** The suite does not assert formats; types do. */
 const isAboutFormats = (file: string) => file === 'format.json'
 const isExpected = (code: string) => code === 'keyword_refused' || code === 'ref_not_local'
 
@@ -84,7 +84,7 @@ describe.runIf(files.length > 0)('JSON-Schema-Test-Suite', () => {
     expect(agreed).toBeGreaterThan(790)
   })
 
-  test('errors are found exactly where an entry does not fit', () => {
+  test('errors are found exactly for invalid entries', () => {
     expect(unexplained).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 /**
- * Turns the validator's errors into sentences for a compliance officer, with the field titles of the type. Values of
- * personal fields are never repeated.
+ * Converts validator errors to sentences for a compliance officer, with the field titles of the type. Values of personal fields are
+ * never included.
  */
 import { escapeStep, parsePointer, valueAt } from '../content/json-pointer.ts'
 import { describePattern } from './pattern.ts'
@@ -14,10 +14,10 @@ export type EntryFault = Fault
 export const MAX_FAULTS = 100
 const EXCERPT_CHARS = 60
 const LISTED_VALUES = 12
-/** U+0000 and half a surrogate pair: neither PostgreSQL nor canonical JSON takes them. */
+/** U+0000 and lone surrogates: neither PostgreSQL nor canonical JSON accepts them. */
 export const UNSTORABLE = /[\0\p{Surrogate}]/gu
 
-/** What people call the member at a pointer: the declared title, or its name in words. */
+/** The title of the member at a pointer: the declared one, or its name in words. */
 export function getFieldTitle(pointer: string, fields: Readonly<Record<string, FieldDefinition>>): string {
   const steps = parsePointer(pointer)
   const field = fields[pointer] ?? fields[toFieldPointer(steps)]
@@ -33,7 +33,7 @@ export function getFieldTitle(pointer: string, fields: Readonly<Record<string, F
 const getParentPointer = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** A value in a message, shortened; never one that is, lies in, or holds personal data. */
+/** A value for a message, shortened; never one that is, contains, or is part of personal data. */
 export function createExcerpt(
   value: unknown,
   pointer: string,
@@ -66,13 +66,13 @@ export function toEntryFaults(
 }
 
 /**
- * Of alternatives (anyOf, oneOf) a person wants to hear about the one that was meant. When only one branch takes a value of
- * this kind its errors are told, otherwise just that none fits.
+ * Of alternatives (anyOf, oneOf) only the intended one is relevant. When a single branch accepts a value of this kind its errors are
+ * reported, otherwise only that none fits.
  */
 function selectRelevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>()
   for (const choice of errors) {
-    // The errors of `then` or `else` stand beside it and say more.
+    // The errors of `then` or `else` are reported too and are more specific.
     if (choice.keyword === 'if') dropped.add(choice)
     if ((choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') || dropped.has(choice)) continue
     const branches = new Map<string, ErrorObject[]>()
@@ -85,8 +85,8 @@ function selectRelevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     const isOtherKind = (branch: ErrorObject[]) =>
       branch.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === choice.instancePath)
     const meant = [...branches.values()].filter((branch) => !isOtherKind(branch))
-    const told = meant.length === 1 ? (meant[0] as ErrorObject[]) : [choice]
-    for (const error of [choice, ...[...branches.values()].flat()]) if (!told.includes(error)) dropped.add(error)
+    const reported = meant.length === 1 ? (meant[0] as ErrorObject[]) : [choice]
+    for (const error of [choice, ...[...branches.values()].flat()]) if (!reported.includes(error)) dropped.add(error)
   }
   return errors.filter((error) => !dropped.has(error))
 }
@@ -125,7 +125,7 @@ function toEntryFault(
   return fault(code, error.instancePath, `${getFieldTitle(error.instancePath, fields)} ${demand}${ending}`)
 }
 
-/** Pointers and messages are stored: names from outside must not bring in what the database refuses. */
+/** Pointers and messages are stored, so names must not contain characters that the database refuses. */
 export const fault = (code: string, pointer: string, message: string): EntryFault => ({
   code,
   pointer: pointer.replaceAll(UNSTORABLE, '\ufffd'),
@@ -159,7 +159,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
 
 const count = (limit: unknown, one: string): string => `${limit} ${limit === 1 ? one : `${one}s`}`
 
-/** Code of the fault and what the schema asks of the value, as the rest of a sentence. */
+/** Code of the fault and the requirement of the schema, as the rest of a sentence. */
 function describeDemand({ keyword, params, message }: ErrorObject): readonly [code: string, demand: string] {
   const { limit } = params
   switch (keyword) {

@@ -45,7 +45,7 @@ describe('unique', () => {
     })
   })
 
-  test('of several members compares them together, and 1 is not "1"', () => {
+  test('of several members compares them together, and distinguishes 1 from "1"', () => {
     expect(
       codes(rules, [{ a: 1, b: { c: 2 } }, { a: 1, b: { c: 3 } }, { a: '1', b: { c: 2 } }, { b: { c: 2 } }]),
     ).toEqual([])
@@ -57,7 +57,7 @@ describe('unique', () => {
     ).toEqual(['not_unique 1'])
   })
 
-  test('entries without the members are not alike', () => {
+  test('ignores entries without the members', () => {
     expect(codes(rules, [{}, {}, { code: null }])).toEqual([])
   })
 })
@@ -79,32 +79,32 @@ describe('contiguous', () => {
     expect(codes(rules, bands)).toEqual(expected)
   })
 
-  test('ends may be open when nothing else is asked for', () => {
+  test('allows open ends unless the rule forbids them', () => {
     const open: ListRules = { contiguous: { from: '/from', to: '/to' } }
     expect(codes(open, [band('low', null, 0), band('high', 0, null)])).toEqual([])
     expect(codes(open, [band('low', null, null), band('high', 0, null)])).toEqual(['band_overlap high'])
     expect(codes(open, [band('low', null, 0), band('other', null, 5)])).toEqual(['band_overlap other'])
   })
 
-  test('whole numbers with both ends included have a step of 1', () => {
+  test('uses a step of 1 for integers with both ends included', () => {
     const step: ListRules = { contiguous: { from: '/from', to: '/to', step: 1 } }
     expect(codes(step, [band('low', 0, 39), band('high', 40, 100)])).toEqual([])
     expect(codes(step, [band('low', 0, 40), band('high', 40, 100)])).toEqual(['band_overlap high'])
   })
 
-  test('decimal ends meet', () => {
+  test('accepts adjacent decimal ends', () => {
     const tenths: ListRules = { contiguous: { from: '/from', to: '/to', step: 0.1 } }
     expect(codes(tenths, [band('low', 0, 0.2), band('high', 0.3, 1)])).toEqual([])
   })
 
-  test('the message says where', () => {
+  test('names the bands in the message', () => {
     expect(faultsOf(rules, [band('low', 0, 40), band('high', 50, 100)])[0]?.message).toBe(
       'There is a gap between "low" (To 40) and "high" (From 50).',
     )
   })
 })
 
-test('a rule that compares entries says so when there are too many', () => {
+test('reports when there are too many entries to compare', () => {
   const check = createListCheck(definition({ contiguous: { from: '/from', to: '/to' } }), 2)
   check.add('low', { to: 0 })
   check.add('high', { from: 0 })

@@ -1,6 +1,6 @@
 /**
  * Rules of a type over a whole list: how many entries, which members no two entries share, bands without gap or overlap.
- * Entries are fed one by one; only the members a rule needs are kept, and no more than a million of them.
+ * Entries are added one by one; only the members a rule needs are kept, up to a million.
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Entry } from '../adapter.ts'
@@ -12,14 +12,14 @@ import type { TypeDefinition } from './type-definition.ts'
 
 export const MAX_KEPT_ENTRIES = 1_000_000
 
-/** A broken rule. `key` is the entry it was noticed at; null when it concerns the whole list. */
+/** A violated rule. `key` is the entry where it was found; null for the whole list. */
 export interface ListFault extends Fault {
   readonly key: string | null
 }
 
 export interface ListCheck {
   add(key: string, entry: Entry): void
-  /** What the list breaks, at most 100 faults; empty when nothing. `entries`: where no rule compares entries, how many there are. */
+  /** The violated rules, at most 100 faults. `entries`: the number of entries, when no rule compares them. */
   finish(entries?: number): ListFault[]
 }
 
@@ -92,7 +92,7 @@ interface Band {
   readonly to: number
 }
 
-/** A missing lower end reaches down without limit, a missing upper end up without limit. */
+/** A missing end is infinite. */
 function createContiguousRule(
   { from, to, start, end, step = 0 }: NonNullable<TypeDefinition['list_rules']['contiguous']>,
   definition: TypeDefinition,

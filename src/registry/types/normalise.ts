@@ -1,14 +1,14 @@
 /**
- * Type-driven normalisation of an entry: NFC text, trimmed where the type says so, no negative zero, no null where the type knows
- * only "absent"; members of the key without white space around them and without invisible characters. Nothing else changes,
- * doing it twice changes nothing more, and an entry that is already normal is returned as it is.
+ * Type-driven normalisation of an entry: NFC text, trimmed when the type says so, no negative zero, no null when the type only knows
+ * "absent"; members of the key without surrounding white space and invisible characters. It is idempotent, and an entry that is
+ * already normalised is returned unchanged.
  */
 import { isObject, parsePointer, setMember } from '../content/json-pointer.ts'
 import { type SchemaObject, SchemaTree } from './schema-tree.ts'
 import { normaliseComposed, normaliseKey, normaliseTrimmed } from './text-rules.ts'
 import type { TypeDefinition } from './type-definition.ts'
 
-/** What normalisation must know of a value: which members lose a null, and the shapes below. */
+/** Which members of a value lose a null, and the shapes below it. */
 interface NullShape {
   readonly members: Map<string, { readonly drops_null: boolean; readonly shape: NullShape }>
   items: NullShape | null
@@ -16,7 +16,7 @@ interface NullShape {
 
 type TextRule = (text: string) => string
 
-/** How the texts at and below a place are written, where that differs from the rest of the entry. */
+/** The text rule at and below a pointer, when it differs from the rest of the entry. */
 interface TextRuleTree {
   text: TextRule | undefined
   readonly below: Map<string, TextRuleTree>
@@ -47,7 +47,7 @@ function addRule(root: TextRuleTree, pointer: string, text: TextRule): void {
   rules.text = text
 }
 
-/** Shapes are shared by the schemas they come from, so a recursive type makes a ring and not an endless tree. */
+/** Shapes are cached by schema, so that a recursive type gives a cyclic shape and not an endless tree. */
 function buildShape(tree: SchemaTree): NullShape {
   const known = new Map<string, NullShape>()
   const build = (schemas: readonly SchemaObject[]): NullShape => {
@@ -72,7 +72,7 @@ function buildShape(tree: SchemaTree): NullShape {
 }
 
 class Normaliser {
-  /** For texts no rule is about. */
+  /** The rule for all other texts. */
   readonly #text: TextRule
 
   constructor(text: TextRule) {

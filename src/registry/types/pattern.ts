@@ -1,19 +1,19 @@
 /**
- * Patterns of dataset types. They are written by tenants, so they must match in linear time: RE2 runs them, except for the
- * simplest, which cannot backtrack far and which V8 runs ten times faster with the same meaning.
+ * Patterns of dataset types. Tenants write them, so they must match in linear time: RE2 runs them, except for simple ones, which
+ * cannot backtrack far and which V8 runs ten times faster with the same meaning.
  */
 import { RE2JS, RE2JSException } from 're2js'
 
 export interface Matcher {
   test(text: string): boolean
-  /** Ajv keys its matchers by this text: without it all patterns of a schema would share the first one. */
+  /** Ajv uses this text as cache key: without it all patterns of a schema would share the first matcher. */
   toString(): string
 }
 
 /** One ASCII character, or a class of them without escapes or negation, with an optional count. */
 const PIECE = /(?:[A-Za-z0-9 _:,@%/-]|\\[d.]|\[[A-Za-z0-9 _.:,@%/-]+\])(\{\d+(?:,\d*)?\}|[?*+])?/y
 
-/** Anchored at both ends, fixed counts but for one piece at most: V8 then tries each split of the text once. */
+/** Anchored at both ends, with at most one variable count: V8 then tries each split of the text once. */
 function isSimple(pattern: string): boolean {
   if (!pattern.startsWith('^') || !pattern.endsWith('$')) return false
   let at = 1
@@ -29,7 +29,7 @@ function isSimple(pattern: string): boolean {
   return varying <= 1 && at === pattern.length - 1
 }
 
-/** RE2 knows Unicode properties by their short names only. */
+/** RE2 supports only short names of Unicode properties. */
 const PROPERTIES: Readonly<Record<string, string>> = {
   Letter: 'L',
   Uppercase_Letter: 'Lu',
@@ -47,7 +47,7 @@ const withShortProperties = (pattern: string): string =>
     sign && name ? `\\${sign}{${PROPERTIES[name] ?? name}}` : found,
   )
 
-/** Throws RE2JSException when RE2 does not know the pattern (look-around, back-reference, counts above 1000). */
+/** Throws RE2JSException when RE2 does not support the pattern (look-around, back-reference, counts above 1000). */
 export function compilePattern(pattern: string): Matcher {
   const linear = RE2JS.compile(RE2JS.translateRegExp(withShortProperties(pattern)))
   const matcher = isSimple(pattern) ? new RegExp(pattern, 'u') : linear
@@ -78,7 +78,7 @@ const CLASSES: Readonly<Record<string, readonly [one: string, many: string]>> = 
   '[A-Za-z0-9]': ['letter or digit', 'letters or digits'],
 }
 
-/** "two capital letters" for `^[A-Z]{2}$`; null for what has no such short name. */
+/** "two capital letters" for `^[A-Z]{2}$`; null when there is no short description. */
 export function describePattern(pattern: string): string | null {
   const found = /^\^(\[[^\]]+\]|\\d)(?:\{(\d+)(?:,(\d+))?\}|(\+))?\$$/.exec(pattern)
   const names = found?.[1] === undefined ? undefined : CLASSES[found[1]]

@@ -1,13 +1,13 @@
 /**
- * The part of JSON Schema 2020-12 a dataset type may use. What the validator would answer wrongly, ignore or never finish is
- * refused here by name, with the place where it stands.
+ * The subset of JSON Schema 2020-12 a dataset type may use. Keywords that the validator would evaluate wrongly, ignore or never
+ * finish are refused with their pointer.
  */
 import { escapeStep, isObject } from '../content/json-pointer.ts'
 import { findPatternFault } from './pattern.ts'
 import { iterateSubschemas, SchemaTree } from './schema-tree.ts'
 import { FORMATS } from './schema-validator.ts'
 
-/** Something wrong at a place, in words for a person. */
+/** A fault at a pointer, with a message for people. */
 export interface Fault {
   readonly code: string
   /** JSON pointer. */
@@ -43,7 +43,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   additionalItems: 'use "items" after "prefixItems"',
 }
 
-/** Keywords Ajv skips in silence, or refuses, without their companion. */
+/** Keywords that Ajv ignores or refuses without another keyword. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
   then: ['if'],
   else: ['if'],
@@ -52,7 +52,7 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   maxContains: ['contains'],
 }
 
-/** Every reason not to accept the schema, with pointers from its root; none means the validator answers as the standard says. */
+/** All faults of the schema, with pointers from its root; without any, the validator conforms to the standard. */
 export function findLimitFaults(schema: unknown): Fault[] {
   const size = findSizeFault(schema)
   if (size) return [size]
@@ -97,7 +97,7 @@ function findSizeFault(schema: unknown): Fault | null {
   return { code: 'schema_too_large', pointer: '', message }
 }
 
-/** What is wrong with one keyword; the pointer goes on from the keyword. */
+/** The fault of one keyword; the pointer is relative to the keyword. */
 function findKeywordFault(keyword: string, schema: Record<string, unknown>, isRoot: boolean): Fault | null {
   const value = schema[keyword]
   const refuse = (code: string, message: string, pointer = ''): Fault => ({ code, pointer, message })

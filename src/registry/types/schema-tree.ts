@@ -1,6 +1,6 @@
 /**
- * A type's JSON Schema as a tree: its subschemas by pointer, local references resolved, and what it says about a member of
- * an entry (declared, required, of which kinds). It reads schemas, it does not judge them.
+ * A type's JSON Schema as a tree: its subschemas by pointer, local references resolved, and facts about a member of an entry
+ * (declared, required, of which kinds). It does not validate schemas.
  */
 import { escapeStep, formatPointer, isObject, parsePointer } from '../content/json-pointer.ts'
 
@@ -36,7 +36,7 @@ export function* iterateSubschemas(schema: SchemaObject): Generator<[pointer: st
   }
 }
 
-/** Subschemas that judge the same value as the schema itself, where they apply at all. */
+/** Subschemas that may apply to the same value as the schema itself. */
 function* iterateBranches(schema: SchemaObject): Generator<unknown> {
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     if (Array.isArray(schema[keyword])) yield* schema[keyword]
@@ -56,11 +56,11 @@ export function getKind(value: unknown): Kind {
   return typeof value as Kind
 }
 
-/** What the schema says about one member. */
+/** Facts about one member. */
 export interface SchemaMember {
   /** Every schema that is declared for it. */
   readonly schemas: readonly SchemaObject[]
-  /** Every entry that has the parent has it. */
+  /** Required in every parent. */
   readonly required: boolean
 }
 
@@ -88,7 +88,7 @@ export class SchemaTree {
     return this.pointers.get(node) ?? ''
   }
 
-  /** The subschema a local `$ref` names; undefined when there is none, also when it names something that is no schema. */
+  /** The target of a local `$ref`; undefined when there is none or the target is not a schema. */
   resolve(ref: string): unknown {
     if (!ref.startsWith('#')) return undefined
     let fragment: string
@@ -100,7 +100,7 @@ export class SchemaTree {
     return fragment === '' || fragment.startsWith('/') ? this.nodes.get(fragment) : this.anchors.get(fragment)
   }
 
-  /** The schema and everything that holds together with it: references and allOf. */
+  /** The schema and those that always apply with it: references and allOf. */
   getFacets(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
     if (!isObject(node) || seen.has(node)) return [...seen]
     seen.add(node)
@@ -109,7 +109,7 @@ export class SchemaTree {
     return [...seen]
   }
 
-  /** The facets and every alternative that may apply. */
+  /** The facets and every possible alternative. */
   private collectReachable(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
     for (const facet of this.getFacets(node)) {
       if (seen.has(facet)) continue
@@ -119,7 +119,7 @@ export class SchemaTree {
     return [...seen]
   }
 
-  /** What certainly holds for member `name` of a value that fits all of `nodes`. */
+  /** Facts about member `name` of a value that is valid for all of `nodes`. */
   getMember(nodes: readonly unknown[], name: string): SchemaMember {
     const facets = nodes.flatMap((node) => this.getFacets(node))
     return {
@@ -128,7 +128,7 @@ export class SchemaTree {
     }
   }
 
-  /** The member at a pointer, following only what every entry has; null when the schema does not declare it. */
+  /** The member at a pointer, following only unconditional schemas; null when the schema does not declare it. */
   findMember(pointer: string): SchemaMember | null {
     let member: SchemaMember = { schemas: isObject(this.root) ? [this.root] : [], required: true }
     for (const step of parsePointer(pointer)) {
@@ -139,7 +139,7 @@ export class SchemaTree {
     return member
   }
 
-  /** Schemas a field pointer may mean, alternatives included; `*` is any element of an array. */
+  /** Schemas at a field pointer, including alternatives; `*` is any element of an array. */
   findFieldSchemas(pointer: string): readonly SchemaObject[] {
     let schemas: readonly unknown[] = [this.root]
     for (const step of parsePointer(pointer)) {
@@ -150,7 +150,7 @@ export class SchemaTree {
     return schemas.filter(isObject)
   }
 
-  /** Which kinds of value can fit the schema; when in doubt a kind is included. */
+  /** Kinds of value that may be valid for the schema; in doubt a kind is included. */
   getKinds(node: unknown): Set<Kind> {
     if (node === false) return new Set()
     let kinds = new Set(ALL_KINDS)
@@ -170,13 +170,13 @@ export class SchemaTree {
     return kinds
   }
 
-  /** Kinds of value that can fit all of the schemas. */
+  /** Kinds of value that may be valid for all of the schemas. */
   getCommonKinds(schemas: readonly unknown[]): Set<Kind> {
     const each = schemas.map((schema) => this.getKinds(schema))
     return new Set(ALL_KINDS.filter((kind) => each.every((kinds) => kinds.has(kind))))
   }
 
-  /** A `$ref` chain that comes back to itself without going into the value, or null: validating it would never end. */
+  /** A `$ref` cycle that does not descend into the value, or null: its validation would never end. */
   findEndlessRef(): string | null {
     const state = new Map<unknown, 'open' | 'done'>()
     const visit = (node: unknown): string | null => {
@@ -204,7 +204,7 @@ function getDeclared(schema: SchemaObject, name: string): SchemaObject[] {
   const properties = schema['properties']
   if (!isObject(properties) || !Object.hasOwn(properties, name)) return []
   const member = properties[name]
-  // `true` says that the member exists and nothing more.
+  // `true` declares the member without constraints.
   return isObject(member) ? [member] : member === true ? [{}] : []
 }
 

@@ -1,6 +1,6 @@
 /**
- * The JSON Schema validator of dataset types: Ajv for 2020-12 as strict as it goes, own members only, patterns in linear
- * time. One instance per schema, so that nothing of one tenant's type stays behind in another's.
+ * The JSON Schema validator of dataset types: Ajv for 2020-12 in strict mode, own members only, patterns in linear time. One
+ * instance per schema, so that types of different tenants share no state.
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { isObject } from '../content/json-pointer.ts'
@@ -10,10 +10,10 @@ import { stringFormats } from './string-formats.ts'
 
 export type { ErrorObject, ValidateFunction }
 
-/** The formats that are checked; any other is refused, since it would be ignored. */
+/** Supported formats; others are refused, since Ajv would ignore them. */
 export const FORMATS = Object.keys(stringFormats)
 
-/** Decimal fractions are not exact: 19.99 is a multiple of 0.01 although the quotient is 1998.9999999999998. */
+/** Tolerance of multipleOf: 19.99 is a multiple of 0.01 although the quotient is 1998.9999999999998. */
 const MULTIPLE_OF_DIGITS = 6
 /** Larger shared definitions become functions instead of being repeated at each reference. */
 const MAX_INLINED_KEYWORDS = 20
@@ -26,17 +26,17 @@ export function findMetaSchemaErrors(schema: unknown): ErrorObject[] {
   return metaSchema.validateSchema(schema as object) ? [] : [...(metaSchema.errors ?? [])]
 }
 
-/** Says whether an entry fits, and the first error where it does not. Throws when Ajv refuses the schema; the caller has checked its limits. */
+/** Validates an entry and reports the first error. Throws when Ajv refuses the schema; the caller has checked its limits. */
 export const compileSchema = (schema: unknown): ValidateFunction => createAjv(false).compile(stripIdentity(schema))
 
-/** So many steps are made in search of all errors; a step has one error at most. */
+/** Maximum number of steps to find all errors; a step gives at most one error. */
 const MAX_STEPS = 200_000
 const STEPS = 'x-steps'
 class TooManySteps extends Error {}
 
 /**
- * All errors of an entry that does not fit, or null where that would take too many steps: errors times values may be more than
- * memory holds, and a thread whose memory ends at a large piece takes the process with it.
+ * All errors of an invalid entry, or null when that would take too many steps: their number may exceed the memory, and a thread that
+ * fails to allocate a large block crashes the process.
  */
 export function compileExplainer(schema: unknown): (entry: unknown) => readonly ErrorObject[] | null {
   let left = 0
@@ -62,7 +62,7 @@ export function compileExplainer(schema: unknown): (entry: unknown) => readonly 
   }
 }
 
-/** Each subschema says how many steps it takes itself, beside those for the members of the value. */
+/** Adds to each subschema its number of steps, without those for the members of the value. */
 function addStepCounts<T extends object | boolean>(schema: T): T {
   if (!isObject(schema)) return schema
   const below = [...iterateSubschemas(schema)].map(([, subschema]) => subschema).filter(isObject)
@@ -79,7 +79,7 @@ function countNodes(value: unknown, without: ReadonlySet<unknown>): number {
 function createAjv(allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
-    // A schema may leave a type open or list fewer positions than items: correct, only unusual.
+    // A schema without a type, or with fewer positions than items, is unusual but valid.
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
@@ -89,7 +89,7 @@ function createAjv(allErrors: boolean): Ajv2020 {
     unicodeRegExp: true,
     multipleOfPrecision: MULTIPLE_OF_DIGITS,
     inlineRefs: MAX_INLINED_KEYWORDS,
-    // Ajv resolves anchors, but its strict mode does not know the word.
+    // Ajv resolves anchors, but its strict mode refuses the keyword.
     keywords: ['$anchor'],
     meta: false,
     validateSchema: false,
@@ -100,7 +100,7 @@ function createAjv(allErrors: boolean): Ajv2020 {
   return ajv
 }
 
-/** References are local, so the schema needs neither its own address nor its dialect's. */
+/** References are local, so the schema needs neither `$id` nor `$schema`. */
 function stripIdentity(schema: unknown): object | boolean {
   if (!isObject(schema)) return schema as boolean
   const { $id, $schema, ...rest } = schema

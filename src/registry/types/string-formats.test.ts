@@ -1,4 +1,4 @@
-/** String formats by their RFCs: the public suite where it is on this machine, and vectors of our own from the grammars. */
+/** String formats by their RFCs: the public suite where present, and vectors derived from the grammars. */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { compileSchema, FORMATS } from './schema-validator.ts'
 
 const label63 = 'a'.repeat(63)
 
-/** For each format what it takes and what it refuses. */
+/** Valid and invalid values of each format. */
 const vectors: Record<string, { readonly valid: readonly string[]; readonly invalid: readonly string[] }> = {
   date: {
     valid: ['2024-02-29', '2000-02-29', '0001-01-01', '2023-12-31'],
@@ -164,7 +164,7 @@ const vectors: Record<string, { readonly valid: readonly string[]; readonly inva
   regex: { valid: ['^a+$', '\\p{L}', ''], invalid: ['(', 'a{2,1}', '\\a', '[z-a]'] },
 }
 
-test('every format has vectors, and non-texts fit any format', () => {
+test('has vectors for every format, and accepts other types than text', () => {
   expect(Object.keys(vectors).sort()).toEqual([...FORMATS].sort())
   for (const format of FORMATS)
     for (const value of [1, true, null, {}, []]) expect(compileSchema({ format })(value)).toBe(true)
@@ -172,7 +172,7 @@ test('every format has vectors, and non-texts fit any format', () => {
 
 describe.each(Object.entries(vectors))('%s', (format, { valid, invalid }) => {
   const fits = compileSchema({ type: 'string', format })
-  test.each(valid)('takes %j', (text) => expect(fits(text)).toBe(true))
+  test.each(valid)('accepts %j', (text) => expect(fits(text)).toBe(true))
   test.each(invalid)('refuses %j', (text) => expect(fits(text)).toBe(false))
 })
 

@@ -1,6 +1,6 @@
 /**
- * The string formats of dataset types, each exactly as the RFC says that JSON Schema 2020-12 names for it. All of them run in
- * linear time: they are applied to values that anybody may send.
+ * The string formats of dataset types, each as defined by the RFC that JSON Schema 2020-12 names for it. All run in linear time,
+ * since they are applied to untrusted values.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import { domainToUnicode } from 'node:url'
@@ -43,7 +43,7 @@ const isDateTime: Format = (text) => {
   return date !== undefined && time !== undefined && more.length === 0 && isDate(date) && isTime(time)
 }
 
-/** RFC 3339, appendix A. A unit may be left out at either end, never in the middle; weeks stand alone. */
+/** RFC 3339, appendix A. Units may be omitted at either end but not in the middle; weeks are not combined with other units. */
 const CLOCK = 'T(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S)'
 const CALENDAR = '(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)'
 const DURATION = new RegExp(`^P(?:${CALENDAR}(?:${CLOCK})?|${CLOCK}|\\d+W)$`)
@@ -53,7 +53,7 @@ const MAX_HOST_CHARS = 253
 
 const isDomain: Format = (text) => text.length <= MAX_HOST_CHARS && text.split('.').every((label) => LABEL.test(label))
 
-/** RFC 1123, and RFC 5890 for labels that begin with `xn--`: what no name encodes to is none. */
+/** RFC 1123, and RFC 5890 for labels that begin with `xn--`, which must be a valid encoding. */
 const isHostname: Format = (text) =>
   isDomain(text) && text.split('.').every((label) => label.slice(2, 4) !== '--' || isEncodedLabel(label))
 

@@ -1,14 +1,14 @@
 /**
- * How a text is written in an entry. Every text is in Unicode normalisation form C; white space around it goes only where the type
- * says so; a part of the key also loses the characters nobody sees, since keys that look the same must be the same.
+ * Normalisation of texts. Every text is in Unicode normalisation form C; surrounding white space is removed only when the type says
+ * so; parts of the key also lose invisible characters, since keys that look the same must be equal.
  */
 
-/** Below U+0300 nothing composes. */
+/** Text below U+0300 is already composed. */
 const MAY_COMPOSE = /[^\0-\u02ff]/
 
 export const normaliseComposed = (text: string): string => (MAY_COMPOSE.test(text) ? text.normalize('NFC') : text)
 
-/** A first and last character between ! and ~ leave nothing to trim. */
+/** A text that starts and ends with a character between ! and ~ needs no trimming. */
 export function normaliseTrimmed(text: string): string {
   const composed = normaliseComposed(text)
   return isVisible(composed.charCodeAt(0)) && isVisible(composed.charCodeAt(composed.length - 1))
@@ -25,12 +25,12 @@ const isVisible = (code: number): boolean => code > 0x20 && code < 0x7f
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]|(?![\s\0\u0085])\p{Control}/gu
 const MAY_HOLD_INVISIBLE = /[^ -~]/
 
-/** A part of a key. Whoever asks for a key asks in this form, or would miss what is there. */
+/** Normalises a part of a key. Lookups by key use the same form. */
 export function normaliseKey(text: string): string {
   return normaliseTrimmed(MAY_HOLD_INVISIBLE.test(text) ? text.replace(INVISIBLE, '') : text)
 }
 
-/** A key as somebody writes it: of several parts each is normalised, as they are in an entry. */
+/** Normalises a key from a request: each of several parts like a part in an entry. */
 export const normaliseStatedKey = (key: string, part_count: number): string =>
   part_count < 2
     ? normaliseKey(key)
@@ -38,7 +38,7 @@ export const normaliseStatedKey = (key: string, part_count: number): string =>
         .map((part) => (part.startsWith('|') ? `|${normaliseKey(part.slice(1))}` : normaliseKey(part)))
         .join('')
 
-/** The invisible characters a text holds, each once, as U+200B. */
+/** The invisible characters of a text, each once, written as U+200B. */
 export function listInvisible(text: string): string[] {
   if (!MAY_HOLD_INVISIBLE.test(text)) return []
   const found = new Set(text.match(INVISIBLE) ?? [])

@@ -35,7 +35,7 @@ const country = {
 
 type Change = (definition: TypeDefinition) => void
 
-/** The faults after one change to a definition that has none, as `code pointer`. */
+/** The faults after one change to a valid definition, as `code pointer`. */
 function faultsAfter(change: Change): string[] {
   const definition = structuredClone(country) as TypeDefinition
   change(definition)
@@ -47,11 +47,11 @@ const withMember =
     ;(definition.schema['properties'] as Record<string, unknown>)['x'] = schema
   }
 
-test('a good definition has no fault', () => {
+test('accepts a valid definition', () => {
   expect(checkDefinition(country)).toEqual([])
 })
 
-describe('the keyword limit, by name', () => {
+describe('allowed keywords', () => {
   const at = '/schema/properties/x'
   test.each<[string, unknown, string]>([
     ['$dynamicRef', { $dynamicRef: '#a' }, `keyword_refused ${at}/$dynamicRef`],
@@ -82,7 +82,7 @@ describe('the keyword limit, by name', () => {
     expect(faultsAfter(withMember(schema))).toEqual([fault])
   })
 
-  test('another dialect', () => {
+  test('refuses another dialect', () => {
     expect(
       faultsAfter(({ schema }) => {
         schema['$schema'] = 'http://json-schema.org/draft-07/schema#'
@@ -90,7 +90,7 @@ describe('the keyword limit, by name', () => {
     ).toEqual(['keyword_refused /schema/$schema'])
   })
 
-  test('size, depth and number of subschemas', () => {
+  test('limits size, depth and number of subschemas', () => {
     const nested = (levels: number): unknown => (levels === 0 ? {} : { items: nested(levels - 1) })
     expect(faultsAfter(withMember(nested(19)))).toEqual([])
     expect(faultsAfter(withMember(nested(20)))).toEqual([`schema_too_deep ${at}${'/items'.repeat(20)}`])
@@ -100,7 +100,7 @@ describe('the keyword limit, by name', () => {
     expect(faultsAfter(withMember({ description: 'é'.repeat(33_000) }))).toEqual(['schema_too_large /schema'])
   })
 
-  test('a recursive type that goes into the value is fine', () => {
+  test('accepts a recursive type that descends into the value', () => {
     expect(faultsAfter(withMember({ type: 'array', items: { $ref: '#/properties/x' } }))).toEqual([])
   })
 })
@@ -160,11 +160,11 @@ describe('what belongs together', () => {
     expect(faultsAfter(change)).toEqual([fault])
   })
 
-  test('a nested required member may be part of the key', () => {
+  test('accepts a nested required member as part of the key', () => {
     expect(faultsAfter((d) => (d.key_pointers = ['/country_code', '/band/from']))).toEqual([])
   })
 
-  test('something that is no definition at all', () => {
+  test('refuses a value that is not a definition', () => {
     expect(checkDefinition(null).map(({ code }) => code)).toEqual(['definition_invalid'])
   })
 })

@@ -1,7 +1,4 @@
-/**
- * What a dataset type is: the schema of one entry, its business key, rules over the whole list and what each field means.
- * It is compiled only after `checkDefinition` of check-type-definition.ts found nothing wrong.
- */
+/** The definition of a dataset type: the schema of one entry, its business key, rules over the whole list and the meaning of fields. */
 import { closed, integer, listOf, oneOf, Slug, type Static, Type, text } from '#kernel/schema.ts'
 
 const Pointer = (options: Record<string, unknown> = {}) =>

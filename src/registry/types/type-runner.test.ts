@@ -46,7 +46,7 @@ const definition: TypeDefinition = {
   fields: { '/code': { title: 'Country code' } },
   examples: [{ code: 'DE' }],
 }
-/** Two ways into each level: a chain of `depth` members is looked at 2^depth times. */
+/** Two branches on each level: a chain of `depth` members is validated 2^depth times. */
 const slow: TypeDefinition = {
   ...definition,
   schema: {
@@ -61,15 +61,15 @@ const slow: TypeDefinition = {
 const chain = (depth: number): Record<string, unknown> =>
   depth === 0 ? { code: 'DE' } : { code: 'DE', child: chain(depth - 1) }
 
-describe('what it answers', () => {
-  test('the faults of a definition', async () => {
+describe('results', () => {
+  test('returns the faults of a definition', async () => {
     start()
     expect(await runner.check(definition)).toEqual([])
     const faults = await runner.check({ ...definition, key_pointers: ['/none'] })
     expect(faults).toMatchObject([{ code: 'key_missing', pointer: '/key_pointers/0' }])
   })
 
-  test('keys, texts and hashes by index, and faults of the others', async () => {
+  test('returns keys, texts and hashes by index, and faults of invalid entries', async () => {
     start()
     const result = await runner.validate(definition, [{ note: null, code: ' DE' }, { code: 'x' }, 5])
     const text = '{"code":"DE"}'
@@ -84,14 +84,14 @@ describe('what it answers', () => {
     })
   })
 
-  test('many calls at once, each its own answer', async () => {
+  test('answers many concurrent calls', async () => {
     start()
     const codes = ['AA', 'BB', 'CC', 'DD']
     const results = await Promise.all(codes.map((code) => runner.validate(definition, [{ code }])))
     expect(results.map(({ keys }) => keys)).toEqual(codes.map((code) => [code]))
   })
 
-  test('a definition that is wrong', async () => {
+  test('rejects an invalid definition', async () => {
     start()
     const wrong = { ...definition, schema: { ...definition.schema, $dynamicRef: '#x' } }
     await expect(runner.validate(wrong, [])).rejects.toMatchObject({
@@ -102,8 +102,8 @@ describe('what it answers', () => {
   })
 })
 
-describe('what it bounds', () => {
-  test('time: the call is refused, the next one served', async () => {
+describe('limits', () => {
+  test('time: refuses the call and serves the next', async () => {
     start({ time_limit_ms: 3000 })
     const [first, second] = await Promise.allSettled([
       runner.validate(slow, [chain(40)]),
@@ -113,7 +113,7 @@ describe('what it bounds', () => {
     expect(second).toMatchObject({ value: { keys: ['DE'] } })
   })
 
-  test('memory: exhaustion stays in the worker', async () => {
+  test('memory: exhaustion affects the worker only', async () => {
     start({ heap_limit_mib: 32, time_limit_ms: 60_000 })
     const large = Array.from({ length: 300_000 }, (_, i) => ({ code: 'DE', note: `${i}`.repeat(20) }))
     await expect(runner.validate(definition, large)).rejects.toMatchObject({ code: 'type_unusable', reason: 'memory' })
@@ -131,7 +131,7 @@ describe('what it bounds', () => {
       'values with much missing',
       { additionalProperties: { required: Array.from({ length: 2000 }, (_, n) => `m${n}`) } },
     ],
-  ])('the number of errors: of many %s, the first is told', async (_name, note) => {
+  ])('number of errors: of many %s, reports the first', async (_name, note) => {
     start({ heap_limit_mib: 64, time_limit_ms: 60_000 })
     const doubled = Array.from({ length: 40 }, (_, n) => {
       const next = { $ref: `#/$defs/d${n + 2}` }
@@ -150,14 +150,14 @@ describe('what it bounds', () => {
     ])
   })
 
-  test('a check that exceeds a limit is a fault of the definition', async () => {
+  test('reports a check that exceeds a limit as a fault of the definition', async () => {
     start({ time_limit_ms: 3000 })
     expect(await runner.check({ ...slow, examples: [chain(40)] })).toMatchObject([{ code: 'type_unusable' }])
   })
 })
 
-describe('how it ends', () => {
-  test('an aborted call is rejected with the reason, whether it runs or waits', async () => {
+describe('shutdown', () => {
+  test('rejects an aborted call with the reason, whether it runs or waits', async () => {
     start({ time_limit_ms: 60_000 })
     const stop = new AbortController()
     const running = runner.validate(slow, [chain(60)], { signal: stop.signal })
@@ -170,7 +170,7 @@ describe('how it ends', () => {
     await expect(runner.check(definition, { signal: stop.signal })).rejects.toThrow('not needed any more')
   })
 
-  test('closing rejects what runs, what waits and what comes', async () => {
+  test('rejects running, waiting and later calls when it is closed', async () => {
     start({ time_limit_ms: 60_000 })
     const open = Promise.allSettled([runner.validate(slow, [chain(60)]), runner.check(definition)])
     await runner.close()
@@ -178,7 +178,7 @@ describe('how it ends', () => {
     await expect(runner.check(definition)).rejects.toThrow('closed')
   })
 
-  test('a worker that cannot start is not blamed on the type', async () => {
+  test('does not report a worker that cannot start as a fault of the type', async () => {
     start({ script: path.join(folder, 'missing.mjs') })
     const failed = runner.validate(definition, [])
     await expect(failed).rejects.toThrow('did not start')

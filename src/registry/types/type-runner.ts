@@ -1,6 +1,6 @@
 /**
- * Runs tenants' types where they can do no harm: one worker thread with bounded memory, a time limit per call, replaced when
- * either is exceeded. Calls are served one after the other; the process itself never compiles a tenant's schema.
+ * Runs tenants' types in isolation: one worker thread with bounded memory and a time limit per call, replaced when either is
+ * exceeded. Calls are served one after the other; the process itself never compiles a tenant's schema.
  */
 import { hash } from 'node:crypto'
 import { BoundedThread, ThreadFailure } from '#kernel/bounded-thread.ts'
@@ -20,7 +20,7 @@ export interface TypeRunnerOptions {
   readonly admission?: ThreadAdmission
 }
 
-/** Who asks, and what ends the call early. */
+/** The caller, and the signal that aborts the call. */
 export interface TypeCall {
   readonly caller?: string
   readonly signal?: AbortSignal | undefined
@@ -29,9 +29,9 @@ export interface TypeCall {
 export interface TypeRunner {
   /** Faults of a definition; empty when it can be used. */
   check(definition: unknown, call?: TypeCall): Promise<readonly Fault[]>
-  /** Throws TypeUnusable when the type itself is the trouble; faults of entries are part of the answer. */
+  /** Throws TypeUnusable for faults of the type itself; faults of entries are part of the result. */
   validate(definition: TypeDefinition, entries: readonly unknown[], call?: TypeCall): Promise<ValidationResult>
-  /** Ends the worker; calls that still wait are rejected. */
+  /** Terminates the worker and rejects waiting calls. */
   close(): Promise<void>
 }
 
@@ -96,7 +96,7 @@ export function createTypeRunner(options: TypeRunnerOptions): TypeRunner {
   }
 }
 
-/** A limit that was met, or a thread that broke, is the fault of the type; that there was no thread is not. */
+/** An exceeded limit or a crashed thread is a fault of the type; a missing thread is not. */
 function toTypeUnusable(failure: ThreadFailure): Error {
   const { reason, message } = failure
   if (reason === 'time' || reason === 'memory') return new TypeUnusable(reason, `The type cannot be used: ${message}.`)

@@ -1,6 +1,6 @@
 /**
- * The inside of the bounded worker: checks and applies types that tenants wrote. It holds nothing but compiled types, so it
- * can be terminated at any moment; it knows no tenant and no database.
+ * Entry point of the bounded worker: checks and applies types that tenants wrote. It holds only compiled types, so it can be
+ * terminated at any moment.
  */
 import { parentPort } from 'node:worker_threads'
 import { checkDefinition } from './check-type-definition.ts'
@@ -13,13 +13,13 @@ export type TypeWorkerTask =
   | { readonly op: 'check'; readonly definition: unknown }
   | {
       readonly op: 'validate'
-      /** Names the definition in the cache. */
+      /** Cache key of the definition. */
       readonly definition_hash: string
       readonly definition: TypeDefinition
       readonly entries: readonly unknown[]
     }
 
-/** One entry by index: what is stored of it, or null and its faults. */
+/** One entry by index: the stored form, or null and its faults. */
 export interface ValidationResult {
   readonly keys: (string | null)[]
   readonly texts: (string | null)[]
@@ -87,7 +87,7 @@ parentPort?.on('message', (task: TypeWorkerTask) => {
   }
   parentPort?.postMessage(reply)
 })
-// The validators of definitions and of schemas are made now, so that the first type's time limit is its own.
+// Compiles the validators of definitions and schemas now, so that they do not count against the time limit of the first type.
 checkDefinition(null)
 findMetaSchemaErrors({})
 parentPort?.postMessage({ op: 'ready' } satisfies TypeWorkerReply)

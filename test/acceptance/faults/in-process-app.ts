@@ -1,11 +1,13 @@
-/** The service inside the run's own process, as far as examples of tenants need it. */
+/** The service inside the run's own process, as far as example tenants need it. */
 import { readBuildInfo, readProject } from '#app/project.ts'
 import { createRuntime } from '#app/runtime.ts'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
 import { createKeyring } from '#kernel/encryption.ts'
 import { createSilentLog } from '#kernel/log.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { updateApprovalRules } from '#test/support/approval-rules.ts'
 import { createCaller } from '#test/support/caller.ts'
+import type { ExampleApp } from '#test/support/example-tenant.ts'
 import type { TestApp } from '#test/support/test-app.ts'
 import { ACCEPTANCE_MASTER_KEY, type DurableDatabase } from '../support/durable-database.ts'
 
@@ -31,16 +33,20 @@ export async function startInProcessApp(database: DurableDatabase) {
     return (await runtime.kernel.issuer.mint({ tenant_id, principal, roles, lifetime_s: 12 * 3600 })).token
   }
   const makeTenant = async () => (await database.makeTenants(1))[0] as string
+  const app: ExampleApp = {
+    runtime,
+    kernel: runtime.kernel,
+    seedContext: database.seedContext,
+    call: createCaller(server),
+    token,
+    makeTenant,
+    setApprovalRules: (tenant_id, rules) =>
+      runtime.database.write({ tenant_id, actor: 'operator:acceptance' }, (tx) =>
+        updateApprovalRules(tx, tenant_id, rules),
+      ),
+  }
   return {
-    // Examples use no other part of a world.
-    world: {
-      runtime,
-      kernel: runtime.kernel,
-      server,
-      call: createCaller(server),
-      token,
-      makeTenant,
-    } as unknown as TestApp,
+    app,
     close: async () => {
       await server.close()
       await runtime.close()

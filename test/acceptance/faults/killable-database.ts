@@ -23,7 +23,7 @@ export interface KillableDatabase {
   /** Everything a service process needs to know of it. */
   readonly env: Readonly<Record<string, string>>
   readonly tenants: readonly { readonly tenant_id: string; readonly token: string }[]
-  /** As superuser, past every wall: the run looks at what really is there. */
+  /** As superuser, who bypasses tenant isolation: a run compares what is stored. */
   ask<R extends object>(sql: string, values?: readonly unknown[]): Promise<R[]>
   /** The server dies at once, as by a failure of its machine; SIGQUIT is its own immediate stop. */
   killServer(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void>

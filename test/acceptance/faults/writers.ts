@@ -80,9 +80,9 @@ export class Writers {
   }
 
   async #write(writer: number): Promise<void> {
-    const { database: house, random } = this.#options
+    const { database, random } = this.#options
     for (let n = 0; this.#isWriting; n++) {
-      const tenant = house.tenants[random(house.tenants.length)] as KillableDatabase['tenants'][number]
+      const tenant = database.tenants[random(database.tenants.length)] as KillableDatabase['tenants'][number]
       const request = this.#buildRequest(`${writer}-${n}-${randomUUID()}@acceptance.example`)
       const id = await this.#sendUntilAnswered(request, tenant.token)
       if (id === undefined) continue

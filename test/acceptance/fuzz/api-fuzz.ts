@@ -7,7 +7,7 @@ const BLOCKED_LIMIT_MS = 200
 export async function runApiFuzz(options: { seed: number; valid: number; invalid: number }) {
   const started_ms = performance.now()
   return withLoadSetup(
-    async ({ base, document, server, furnish: seedTenants }) => {
+    async ({ base, document, server, seedTenants }) => {
       const limits = { principal: UNLIMITED, tenant: UNLIMITED, in_flight: UNLIMITED, heavy: UNLIMITED }
       const [tenant] = await seedTenants(1, { users: 50, callers: 4, limits })
       await server.ask('loop', null)

@@ -115,7 +115,7 @@ function buildRequest(random: SeededRandom, tenant: InterleavedTenant, other: In
   return random.pick(ways)()
 }
 
-/** SQL for somebody past every wall: users whose name or team holds another tenant's marker. */
+/** SQL for a superuser: users whose name or team holds another tenant's marker. */
 export const COUNT_STRAY_USERS_SQL = `
   select count(*)::int as strayed from app.user_account
    where (name like 'zq%' and left(name, 10) <> 'zq' || right(tenant_id::text, 8))

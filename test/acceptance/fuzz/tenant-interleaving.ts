@@ -6,7 +6,7 @@ const TENANTS = 50
 
 export async function runTenantInterleaving(options: { seed: number; requests: number }) {
   const started_ms = performance.now()
-  return withLoadSetup(async ({ base, server, furnish: seedTenants, ask: query }) => {
+  return withLoadSetup(async ({ base, server, seedTenants, ask: query }) => {
     const limits = { principal: UNLIMITED, tenant: UNLIMITED, in_flight: UNLIMITED }
     const tenants = await seedTenants(TENANTS, { users: 10, callers: 3, limits })
     const result = await runInterleavedRequests({

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 
 export type ChildRole = 'server' | 'generator'
 /** What a part can be asked; each question has one argument and one answer, both plain values. */
-export type RpcHandlers = Readonly<Record<string, (order: never) => Promise<unknown>>>
+export type RpcHandlers = Readonly<Record<string, (argument: never) => Promise<unknown>>>
 
 const ROLE_VARIABLE = 'PROBITY_ACCEPTANCE_ROLE'
 const children = new Set<ChildProcess>()
@@ -15,7 +15,7 @@ const children = new Set<ChildProcess>()
 interface RpcRequest {
   readonly id: number
   readonly method: string
-  readonly order: unknown
+  readonly argument: unknown
 }
 interface RpcResponse {
   readonly id: number
@@ -38,11 +38,11 @@ export async function runMainOrChild(
     }
     return main()
   }
-  const skills = await (parts[name] as () => Promise<RpcHandlers>)()
+  const handlers = await (parts[name] as () => Promise<RpcHandlers>)()
   process.on('disconnect', () => process.exit(0))
-  process.on('message', ({ id, method: skill, order }: RpcRequest) => {
-    const act = skills[skill] as (order: unknown) => Promise<unknown>
-    act(order).then(
+  process.on('message', ({ id, method, argument }: RpcRequest) => {
+    const act = handlers[method] as (argument: unknown) => Promise<unknown>
+    act(argument).then(
       (value) => process.send?.({ id, value }),
       (error: Error) => process.send?.({ id, failure: error.stack ?? String(error) }),
     )
@@ -52,7 +52,7 @@ export async function runMainOrChild(
 
 export interface ChildService<S extends RpcHandlers> {
   readonly process: ChildProcess
-  ask<K extends keyof S & string>(skill: K, order: Parameters<S[K]>[0]): Promise<Awaited<ReturnType<S[K]>>>
+  ask<K extends keyof S & string>(method: K, argument: Parameters<S[K]>[0]): Promise<Awaited<ReturnType<S[K]>>>
   stop(): Promise<void>
 }
 
@@ -77,14 +77,14 @@ export async function startChild<S extends RpcHandlers>(name: ChildRole): Promis
   if (child.exitCode !== null) throw new Error(`the ${name} did not start`)
   return {
     process: child,
-    ask: (skill, order) =>
+    ask: (method, argument) =>
       new Promise((resolve, reject) => {
         if (!child.connected) return reject(new Error(`the ${name} is gone`))
         const id = ++asked
         waiting.set(id, ({ value, failure }) =>
           failure === undefined ? resolve(value as never) : reject(new Error(failure)),
         )
-        child.send({ id, method: skill, order } satisfies RpcRequest)
+        child.send({ id, method, argument } satisfies RpcRequest)
       }),
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return

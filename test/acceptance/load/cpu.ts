@@ -7,12 +7,12 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 
-export type CpuSet = 'served' | 'asking'
+export type CpuSet = 'server' | 'generator'
 
 const lastCore = os.cpus().length - 1
 const coresBySet: Readonly<Record<CpuSet, string>> = {
-  served: lastCore === 1 ? '0' : `0-${lastCore - 1}`,
-  asking: String(lastCore),
+  server: lastCore === 1 ? '0' : `0-${lastCore - 1}`,
+  generator: String(lastCore),
 }
 
 /** Also what the process starts later. False where it cannot be done. */

@@ -68,7 +68,7 @@ async function measureInSetup(
 ) {
   const { port, server } = setup
   const generator = await setup.startGenerator()
-  const targets = buildReadTargets(await setup.furnish(MEASURED_TENANTS, { users: 20, callers: 2 }))
+  const targets = buildReadTargets(await setup.seedTenants(MEASURED_TENANTS, { users: 20, callers: 2 }))
   const { baseline: before = (_, body) => body(), during, judge } = await createDisturbance(setup)
   const measured = (seconds: number, seed: number) => () =>
     generator.ask('run', {
@@ -128,7 +128,7 @@ async function measureInSetup(
 export const runNoisyNeighbour = (options: InterferenceOptions) =>
   measureInterference(options, async (setup) => {
     const noisy = await setup.startGenerator()
-    const [tenant] = await setup.furnish(1, { users: 20, callers: 20 })
+    const [tenant] = await setup.seedTenants(1, { users: 20, callers: 20 })
     const targets = buildReadTargets(tenant ? [tenant] : [])
     const within = defaultLimits.tenant.per_second
     const results: LoadResult[] = []
@@ -178,7 +178,7 @@ export const runIdleConnections = ({
 }: InterferenceOptions & { readonly connections: number }) =>
   measureInterference(options, async (setup) => {
     const crowd = await setup.startGenerator()
-    const waiting = await setup.furnish(10, { users: 1, callers: 1 })
+    const waiting = await setup.seedTenants(10, { users: 1, callers: 1 })
     const polls = waiting.flatMap(({ job_id, tokens, marker }) =>
       Array.from({ length: POLLS_EACH }, () => ({
         at: `GET /jobs/${job_id}?wait=8`,

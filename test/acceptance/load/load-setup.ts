@@ -27,20 +27,20 @@ export interface LoadSetup {
   readonly document: object
   readonly server: ServerProcess
   startGenerator(): Promise<GeneratorProcess>
-  /** As superuser, past every wall. */
+  /** As superuser, who bypasses tenant isolation. */
   ask: DurableDatabase['call']
-  furnish(
+  seedTenants(
     count: number,
     request: { users: number; callers: number; limits?: Readonly<Partial<Record<Bucket, number>>> },
   ): Promise<SeededTenant[]>
 }
 
 export async function withLoadSetup<T>(
-  body: (scene: LoadSetup) => Promise<T>,
+  body: (setup: LoadSetup) => Promise<T>,
   { apart: wantsPinning = false, ...options }: { trusted_proxies?: number; apart?: boolean } = {},
 ): Promise<T> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-load-'))
-  const apart = wantsPinning && pinToCores(process.pid, 'served')
+  const apart = wantsPinning && pinToCores(process.pid, 'server')
   const database = await startDurableDatabase()
   const parts: ChildService<RpcHandlers>[] = []
   const start = async <S extends RpcHandlers>(name: 'server' | 'generator'): Promise<ChildService<S>> => {
@@ -57,7 +57,7 @@ export async function withLoadSetup<T>(
       ...options,
     })
     // From here on the run itself only watches: what it collects must not be felt by the server.
-    if (apart) pinToCores(process.pid, 'asking')
+    if (apart) pinToCores(process.pid, 'generator')
     return await body({
       port,
       metrics_port,
@@ -67,12 +67,12 @@ export async function withLoadSetup<T>(
       server,
       startGenerator: async () => {
         const generator: GeneratorProcess = await start('generator')
-        if (apart) pinToCores(generator.process.pid as number, 'asking')
+        if (apart) pinToCores(generator.process.pid as number, 'generator')
         return generator
       },
       ask: database.call,
-      furnish: async (count, request) =>
-        server.ask('furnish', { tenants: await database.makeTenants(count), ...request }),
+      seedTenants: async (count, request) =>
+        server.ask('seedTenants', { tenants: await database.makeTenants(count), ...request }),
     })
   } finally {
     for (const part of parts) await part.stop()

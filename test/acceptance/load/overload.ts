@@ -40,7 +40,7 @@ async function measureOverload(setup: LoadSetup, { seed, rounds, seconds, reads 
   const { port, metrics_port, apart } = setup
   const generator = await setup.startGenerator()
   const prober = await setup.startGenerator()
-  const tenants = await setup.furnish(TENANTS, {
+  const tenants = await setup.seedTenants(TENANTS, {
     users: 20,
     callers: 5,
     limits: { principal: UNLIMITED, tenant: UNLIMITED },

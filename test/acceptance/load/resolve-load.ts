@@ -66,7 +66,7 @@ const buildTargets = ({ lists }: ResolveOptions, tenants: readonly SeededTenant[
 export const runResolveLoad = (options: ResolveOptions) =>
   withLoadSetup(async (setup: LoadSetup) => {
     const generator = await setup.startGenerator()
-    const tenants = await setup.furnish(options.tenants, {
+    const tenants = await setup.seedTenants(options.tenants, {
       users: 0,
       callers: 1,
       limits: { principal: UNLIMITED, tenant: UNLIMITED, in_flight: UNLIMITED },

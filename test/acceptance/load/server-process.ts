@@ -1,6 +1,6 @@
 /**
- * The server under load: the product's own runtime with its worker and sealer, as `npm start` has them, and its log in a
- * file. It tells how long its event loop was blocked, and furnishes tenants for the generator.
+ * The server under load: the product's own runtime with its job runner and audit chain writer, as in `npm start`, and its
+ * log in a file. It reports how long its event loop was blocked, and seeds tenants for the generator.
  */
 import type { AddressInfo } from 'node:net'
 import type pg from 'pg'
@@ -21,7 +21,7 @@ import { watchEventLoop } from './event-loop.ts'
 export interface ServeRequest {
   readonly connections: { readonly app: pg.PoolConfig; readonly worker: pg.PoolConfig }
   readonly log_file: string
-  /** Worker and sealer in the same process. */
+  /** Job runner and audit chain writer in the same process. */
   readonly jobs: boolean
   readonly trusted_proxies?: number
 }
@@ -81,17 +81,17 @@ export async function createServerHandlers() {
         document: runtime.kernel.openapi(),
       }
     },
-    furnish: async (request: SeedTenantsRequest): Promise<SeededTenant[]> => {
-      const furnished: SeededTenant[] = []
-      for (const tenant_id of request.tenants) furnished.push(await furnish(runtime, tenant_id, request))
-      return furnished
+    seedTenants: async (request: SeedTenantsRequest): Promise<SeededTenant[]> => {
+      const seeded: SeededTenant[] = []
+      for (const tenant_id of request.tenants) seeded.push(await seedTenant(runtime, tenant_id, request))
+      return seeded
     },
     /** What the event loop did since the last question. */
     loop: async (_: null) => ({ ...readEventLoop(), rss_mib: Math.round(process.memoryUsage.rss() / 2 ** 20) }),
   }
 }
 
-async function furnish(runtime: Runtime, tenant_id: string, request: SeedTenantsRequest): Promise<SeededTenant> {
+async function seedTenant(runtime: Runtime, tenant_id: string, request: SeedTenantsRequest): Promise<SeededTenant> {
   const { kernel, database } = runtime
   const marker = `zq${tenant_id.slice(-8)}`
   const job_id = await database.write({ tenant_id, actor: 'operator:acceptance' }, async (tx) => {

@@ -23,6 +23,8 @@ interface StartedProcess {
   readonly url: string
   readonly ready_ms: number
   readonly said: () => string
+  /** What it wrote, where it has ended although nobody stopped it. */
+  readonly findEarlyEnd: () => string | undefined
   /** Something was built on the way: then the time says nothing. */
   readonly built: () => boolean
   stop(): Promise<void>
@@ -78,7 +80,11 @@ async function start(root: string, env: Record<string, string>): Promise<Started
     await sleep(20)
   }
   const ready_ms = Math.round(performance.now() - started_ms)
-  return { url, ready_ms, said: () => said, built: () => noted.includes('built '), stop }
+  const findEarlyEnd = () =>
+    child.exitCode === null && child.signalCode === null
+      ? undefined
+      : `ended with ${child.exitCode ?? child.signalCode} after it was ready:\n${said}${noted}`
+  return { url, ready_ms, said: () => said, findEarlyEnd, built: () => noted.includes('built '), stop }
 }
 
 const urlOf = ({ host, port, user, password, database }: Connection): string =>
@@ -116,10 +122,15 @@ async function startConcurrently(root: string, folder: string) {
     outcome.status === 'rejected' ? [String(outcome.reason).slice(0, 1500)] : [],
   )
   const admin = new pg.Client({ ...embedded.url('postgres') })
+  admin.on('error', () => {})
   try {
     const ask = async (url: string, token?: string) => {
-      const reply = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
-      return `${reply.status} ${await reply.text()}`
+      try {
+        const reply = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+        return `${reply.status} ${await reply.text()}`
+      } catch (error) {
+        return `no answer: ${(error as Error).message}`
+      }
     }
     const keys = await Promise.all(running.map(({ url }) => ask(`${url}/api/auth/jwks`)))
     const versions = await Promise.all(running.map(({ url }) => ask(`${url}/api/version`)))
@@ -130,6 +141,7 @@ async function startConcurrently(root: string, folder: string) {
     await admin.connect()
     const { rows } = await admin.query(COUNT_SEEDED_SQL)
     const [seeded] = rows
+    failures.push(...running.flatMap(({ findEarlyEnd }) => findEarlyEnd()?.slice(0, 1500) ?? []))
     const one = (texts: readonly string[]) => new Set(texts).size === 1
     const agree =
       failures.length === 0 &&

@@ -26,7 +26,7 @@ async function runSteadyLoad(
   return withLoadSetup(async (setup: LoadSetup) => {
     const { server, port } = setup
     const generator = await setup.startGenerator()
-    const tenants = await setup.furnish(TENANTS, { users: 20, callers: 5 })
+    const tenants = await setup.seedTenants(TENANTS, { users: 20, callers: 5 })
     const targets = kind === 'mixed' ? buildMixedTargets(tenants) : buildReadTargets(tenants)
     const request = { port, targets, seed: options.seed, per_second: options.per_second }
     await generator.ask('run', { ...request, seconds: WARM_UP_S })

@@ -1,4 +1,4 @@
-/** The setup of job runs: a durable embedded PostgreSQL of their own, migrated and seeded, with the demonstration's table. */
+/** The setup of job runs: a durable embedded PostgreSQL of their own, migrated and seeded, with the table of the demo jobs. */
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -6,7 +6,7 @@ import pg from 'pg'
 import { type Role, startEmbedded } from '#app/embedded/launcher.ts'
 import { modules } from '#app/modules.ts'
 import { readProject, readProjectMigrations } from '#app/project.ts'
-import { createTenant, seed } from '#app/seed.ts'
+import { createTenant, type SeedContext, seed } from '#app/seed.ts'
 import { migrate } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { createKeyring } from '#kernel/encryption.ts'
@@ -18,10 +18,11 @@ export const ACCEPTANCE_MASTER_KEY = Buffer.alloc(32, 7)
 
 export interface DurableDatabase {
   connection(role: Role): pg.PoolConfig
-  /** As superuser, past every wall: the run looks at what really is there. */
+  /** As superuser, who bypasses tenant isolation: a run compares what is stored. */
   call<R extends object>(sql: string, values?: readonly unknown[]): Promise<R[]>
   makeTenants(count: number): Promise<string[]>
   enqueue(tenant_id: string, kind: string, payloads: readonly object[]): Promise<string[]>
+  readonly seedContext: SeedContext & { readonly app: Database; readonly steward: Database }
   stop(): Promise<void>
 }
 
@@ -41,6 +42,8 @@ export async function startDurableDatabase(): Promise<DurableDatabase> {
   const app = connect('app')
   const steward = connect('steward')
   const admin = new pg.Pool({ ...connection('postgres'), max: 3 })
+  // The server ends idle connections when it stops.
+  admin.on('error', () => {})
   const stop = async () => {
     await Promise.allSettled([app.end(), steward.end(), admin.end()])
     await embedded.stop()
@@ -54,6 +57,7 @@ export async function startDurableDatabase(): Promise<DurableDatabase> {
     const queue = new JobQueue(demoJobs)
     return {
       connection,
+      seedContext: context,
       call: async (sql, values = []) => (await admin.query(sql, [...values])).rows,
       makeTenants: async (count) => {
         const tenants = Array.from({ length: count }, () => uuidv7())

@@ -25,7 +25,7 @@ export interface RunningApi {
   readonly url: string
   /** Throws unless the answer is a good one. */
   call<T = Record<string, never>>(at: string, body?: object): Promise<T>
-  /** As app inside the tenant, behind the wall. */
+  /** As app inside the tenant, under row-level security. */
   asTenant<T>(body: (tx: Tx) => Promise<T>): Promise<T>
   upload(file_name: string, pieces: Iterable<string | Buffer>): Promise<string>
   startImport(list_key: string, upload_id: string, adapter_key: string): Promise<{ job_id: string; import_id: string }>

@@ -6,21 +6,23 @@ import type { Decision, Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
+import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 import { toOutcomeView } from '#modules/evaluations/index.ts'
-import { type ContentPointer, getOrigin } from '#modules/reference-data/index.ts'
-import { decideWith, type Resolution } from '#modules/risk-matrices/index.ts'
+
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { isEqualJson } from '#registry/content/json-patch.ts'
 import { loadPlan } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
 import { type BatchPair, listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'
 
-type PinnedResolution = Resolution<ContentPointer>
+type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
 interface ChangedVersion {
-  readonly family: ContentPointer['family']
+  readonly family: 'list' | 'matrix' | 'rule'
   readonly key: string
-  readonly from: ContentPointer | undefined
-  readonly to: ContentPointer | undefined
+  readonly from: resolver.ContentPointer | undefined
+  readonly to: resolver.ContentPointer | undefined
 }
 
 export async function loadSides(kernel: Capabilities<'caches'>, tx: Tx, batch_id: string, other_batch_id: string) {
@@ -73,21 +75,23 @@ export function findChangedVersions({ first, second }: Sides): ChangedVersion[] 
     ...keys.map((key) => [first.lists.get(key), second.lists.get(key)] as const),
   ]
   return pairs.flatMap(([from, to]) => {
-    const { family, list_key: key } = (from ?? to) as ContentPointer
-    return isEqualJson(toIdentity(from), toIdentity(to)) ? [] : [{ family, key, from, to }]
+    const { family, list_key: key } = (from ?? to) as resolver.ContentPointer
+    return isEqualJson(toIdentity(from), toIdentity(to))
+      ? []
+      : [{ family: family as ChangedVersion['family'], key, from, to }]
   })
 }
 
-const toIdentity = (pointer: ContentPointer | undefined) =>
+const toIdentity = (pointer: resolver.ContentPointer | undefined) =>
   pointer && [pointer.dataset_id, pointer.version, pointer.content_hash, pointer.overlay_version, pointer.overlay_hash]
 
 export const toVersionChangeView = ({ family, key, from, to }: ChangedVersion) => ({
   family,
   key,
   from_version: from?.version ?? null,
-  from_origin: from ? getOrigin(from.dataset_tenant_id) : null,
+  from_origin: from ? datasetStore.getOrigin(from.dataset_tenant_id) : null,
   to_version: to?.version ?? null,
-  to_origin: to ? getOrigin(to.dataset_tenant_id) : null,
+  to_origin: to ? datasetStore.getOrigin(to.dataset_tenant_id) : null,
   from_overlay: from?.overlay_version ?? null,
   to_overlay: to?.overlay_version ?? null,
 })
@@ -118,7 +122,7 @@ export async function listDifferentPairs(
   const pairs: (Omit<Pair, 'before' | 'after'> & { before: object; after: object; because: string[] })[] = []
   for (const { before, after: then, ...pair } of await listPairs(tx, page.ids, page.after, page.count)) {
     const explainsDifference = async (versions: PinnedResolution, inputs: Inputs) => {
-      const decision = await decideWith(kernel, tx, versions, inputs)
+      const decision = await binding.decideWith(kernel, tx, versions, inputs)
       return hasOutcome(decision, then)
     }
     const because: string[] = []

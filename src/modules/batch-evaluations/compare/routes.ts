@@ -1,5 +1,4 @@
 /** Comparing two batches. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { BatchComparison, CompareParams, CompareQuery } from '../schema.ts'

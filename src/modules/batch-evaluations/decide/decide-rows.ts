@@ -7,9 +7,11 @@ import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
+import { resolver } from '#modules/definitions/index.ts'
 import { buildDocument, mergeInputs, toProblemErrors } from '#modules/evaluations/index.ts'
-import { type ContentPointer, lookUpHashedEntries } from '#modules/reference-data/index.ts'
-import { bindDefinition, isFindings, type Resolution } from '#modules/risk-matrices/index.ts'
+
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { listSubjectsByIds, type SubjectRow } from '#modules/subjects/index.ts'
 import { forceCustomPlans, listPreviousBands } from '../queries.ts'
 import type { InputRow } from '../source/input-rows.ts'
@@ -18,7 +20,7 @@ import { type ItemRow, type PreparedItem, rankBands, toDoneItem, toFailedItem, t
 
 /** What is common to all items of a batch. */
 export interface BatchPlan {
-  readonly resolution: Resolution<ContentPointer>
+  readonly resolution: binding.Resolution<resolver.ContentPointer>
   /** The requested `valid_at`; part of every document. */
   readonly asked_at: string | null
   /** Previous bands are those of ratings before this instant. */
@@ -112,10 +114,10 @@ async function findRowSubjects(tx: Tx, rows: readonly InputRow[]): Promise<Map<n
 export async function getBoundDefinition(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  resolution: Resolution<ContentPointer>,
+  resolution: binding.Resolution<resolver.ContentPointer>,
 ) {
-  const { bound, lists } = await bindDefinition(kernel, tx, resolution)
-  if (!isFindings(bound)) return { bound, lists }
+  const { bound, lists } = await binding.bindDefinition(kernel, tx, resolution)
+  if (!binding.isFindings(bound)) return { bound, lists }
   const errors = toProblemErrors(bound)
   return fail('inputs_refused', { detail: `Nothing was decided. ${errors[0]?.detail ?? ''}`, errors })
 }
@@ -124,7 +126,7 @@ export async function getBoundDefinition(
 async function fetchLargeLists(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  { compiled, lists: pointers }: Resolution<ContentPointer>,
+  { compiled, lists: pointers }: binding.Resolution<resolver.ContentPointer>,
   { lists, asked }: { readonly lists: BoundLists; readonly asked: readonly PreparedItem[] },
 ): Promise<BoundLists | undefined> {
   const large = [...lists.values()].filter(({ all }) => all === null)
@@ -137,8 +139,11 @@ async function fetchLargeLists(
       const wanted = need.get(list.list_key) ?? []
       return wanted === 'all' ? [] : [...wanted]
     })
-    const pointer = pointers.get(list.list_key) as ContentPointer
-    fetched.set(list.list_key, extendList(list, await lookUpHashedEntries(kernel, tx, pointer, [...new Set(keys)])))
+    const pointer = pointers.get(list.list_key) as resolver.ContentPointer
+    fetched.set(
+      list.list_key,
+      extendList(list, await resolver.lookUpHashedEntries(kernel, tx, pointer, [...new Set(keys)])),
+    )
   }
   return fetched
 }

@@ -1,15 +1,18 @@
 /** Views of batches and their items, and the summary. */
 
-import { getOrigin, type Origin, type PinnedVersion } from '#modules/reference-data/index.ts'
+import { datasetStore, type resolver } from '#modules/definitions/index.ts'
+
 import type { BatchRow, ItemTally } from '../batch.ts'
 import { bandChanges, type ItemRow } from '../decide/item-results.ts'
 
 /** The receipt holds the owner of the definition: two owners may have the same version number. */
-function getDefinitionOrigin({ manifest, family }: BatchRow): Origin {
+function getDefinitionOrigin({ manifest, family }: BatchRow): datasetStore.Origin {
   const pins = JSON.parse(manifest) as unknown
   // A damaged receipt is reported when it is used to decide; the batch stays readable.
-  const pin = Array.isArray(pins) ? (pins as readonly PinnedVersion[]).find((one) => one.family === family) : undefined
-  return getOrigin(pin?.dataset_tenant_id ?? '')
+  const pin = Array.isArray(pins)
+    ? (pins as readonly resolver.PinnedVersion[]).find((one) => one.family === family)
+    : undefined
+  return datasetStore.getOrigin(pin?.dataset_tenant_id ?? '')
 }
 
 export const toBatchView = (row: BatchRow) => {

@@ -3,7 +3,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { buildDocument, toOutcomeView } from '#modules/evaluations/index.ts'
-import { decideWith } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { writeEntries } from '#registry/export.ts'
 import { loadPlan } from '../create-batch.ts'
 import type { ItemRow } from '../decide/item-results.ts'
@@ -20,7 +21,7 @@ export async function explainItem(kernel: Capabilities<'caches'>, tx: Tx, batch_
   if (inputs === null || document_hash === null)
     return fail('transition_not_allowed', `Item ${seq} failed: nothing was decided that could be explained.`)
   const { resolution, asked_at } = await loadPlan(kernel, tx, batch)
-  const decision = await decideWith(kernel, tx, resolution, inputs)
+  const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return fail('content_corrupt')
   const made = buildDocument(resolution, { inputs, valid_at: asked_at }, decision, document_salt)
   if (made.document_hash !== document_hash || !matchesOutcome(item, made.content.outcome))

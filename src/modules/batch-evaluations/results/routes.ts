@@ -1,5 +1,4 @@
 /** Results of a batch: items, summary, file and explanations. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'

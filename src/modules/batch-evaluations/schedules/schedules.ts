@@ -11,7 +11,8 @@ import { assertRevision } from '#kernel/revision.ts'
 import type { RequestMetadata } from '#kernel/route.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { findDataset } from '#modules/reference-data/index.ts'
+import { datasetStore } from '#modules/definitions/index.ts'
+
 import { type BatchInput, createBatch } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
 import { createZoneClock, findNextTime, parseCron } from './cron.ts'
@@ -73,7 +74,7 @@ export async function createSchedule(tx: Tx, request: Static<typeof ScheduleRequ
     failScheduleInvalid('#', 'definition_unclear', 'Give either matrix_key or rule_key.')
   const family: DefinitionFamily = matrix_key === undefined ? 'rule' : 'matrix'
   const definition_key = (matrix_key ?? rule_key) as string
-  if (!(await findDataset(tx, definition_key, family)))
+  if (!(await datasetStore.findDataset(tx, definition_key, family)))
     failScheduleInvalid(`#/${family}_key`, 'definition_missing', `There is no ${family} with this key.`)
   const next = getNextRun(settings, await findNow(tx))
   if ((await countSchedules(tx, MAX_SCHEDULES)) === MAX_SCHEDULES)

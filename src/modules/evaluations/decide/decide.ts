@@ -10,14 +10,10 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { type ContentPointer, createCurrentReceipt, createReceipt } from '#modules/reference-data/index.ts'
-import {
-  decideWith,
-  getResolution,
-  getResolutionManifest,
-  type Resolution,
-  toPointers,
-} from '#modules/risk-matrices/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { deferRating, findSubject } from '#modules/subjects/index.ts'
 import { insertEvaluation } from '../records/read-record.ts'
 import { type EvaluationRow, toColumns } from '../records/record.ts'
@@ -37,7 +33,7 @@ export interface DecisionDocument {
   readonly document: string
   readonly document_hash: string
 }
-export type DecisionResult = DecisionDocument & { readonly resolution: Resolution }
+export type DecisionResult = DecisionDocument & { readonly resolution: binding.Resolution }
 type SuccessfulDecision = Extract<Decision, { ok: true }>
 type RefusedDecision = Extract<Decision, { ok: false }>
 
@@ -49,10 +45,10 @@ export async function decide(
 ): Promise<DecisionResult> {
   const wanted = getRequestedDefinition(request)
   const subject = request.subject_id === undefined ? null : assertFound(await findSubject(tx, request.subject_id))
-  const resolution = await getResolution(kernel, tx, { ...wanted, valid_at: request.valid_at }, engine)
+  const resolution = await binding.getResolution(kernel, tx, { ...wanted, valid_at: request.valid_at }, engine)
   const { inputs: declared } = resolution.compiled.definition
   const inputs = mergeInputs(declared, subject?.attributes ?? {}, request.inputs ?? {})
-  const decision = await decideWith(kernel, tx, resolution, inputs)
+  const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return failRefused(decision)
   const facts = { inputs, valid_at: request.valid_at ?? null }
   return { resolution, ...buildDocument(resolution, facts, decision, createSalt()) }
@@ -76,7 +72,7 @@ function failRefused({ findings }: RefusedDecision): never {
 
 /** Deterministic: the same resolution, inputs, decision and salt give the same bytes. */
 export function buildDocument(
-  { definition, lists, engine }: Resolution<ContentPointer>,
+  { definition, lists, engine }: binding.Resolution<resolver.ContentPointer>,
   { inputs, valid_at }: { readonly inputs: Inputs; readonly valid_at: string | null },
   { outcome, explanation, used }: SuccessfulDecision,
   salt: string | null,
@@ -99,8 +95,8 @@ export function buildDocument(
 }
 
 /** Many decisions share one map of lists; its array is built once, so that the document serializes it once. */
-const arrays = new WeakMap<object, readonly ContentPointer[]>()
-function getListArray(lists: ReadonlyMap<string, ContentPointer>): readonly ContentPointer[] {
+const arrays = new WeakMap<object, readonly resolver.ContentPointer[]>()
+function getListArray(lists: ReadonlyMap<string, resolver.ContentPointer>): readonly resolver.ContentPointer[] {
   let array = arrays.get(lists)
   if (!array) {
     array = [...lists.values()]
@@ -110,7 +106,7 @@ function getListArray(lists: ReadonlyMap<string, ContentPointer>): readonly Cont
 }
 
 /** Versions may still be activated for a future instant, so a subject is not rated for one. */
-function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition }: Resolution): void {
+function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition }: binding.Resolution): void {
   if (subject_id === undefined || valid_at === undefined || Date.parse(valid_at) <= Date.parse(definition.now)) return
   const detail = 'A subject is not rated for later: valid_at lies ahead.'
   fail('inputs_refused', {
@@ -132,8 +128,13 @@ export async function storeDecision(
   const consumer = `evaluation ${evaluation_id}`
   const receipt =
     request.valid_at === undefined
-      ? createCurrentReceipt(tx, consumer, getResolutionManifest(resolution), resolution.definition.now)
-      : await createReceipt(tx, consumer, toPointers(resolution), { valid_at: request.valid_at })
+      ? resolver.createCurrentReceipt(
+          tx,
+          consumer,
+          binding.getResolutionManifest(resolution),
+          resolution.definition.now,
+        )
+      : await resolver.createReceipt(tx, consumer, binding.toPointers(resolution), { valid_at: request.valid_at })
   const row: Omit<EvaluationRow, 'mac'> = {
     evaluation_id,
     subject_id: request.subject_id ?? null,

@@ -10,18 +10,10 @@ import { assertFound } from '#kernel/problem.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { exportChainLines, listEvents } from '#modules/audit/index.ts'
 import { findChangeRequest } from '#modules/change-requests/index.ts'
-import {
-  createProver,
-  findVersion,
-  listActivations,
-  listEntriesByKey,
-  loadList,
-  type PinnedVersion,
-  parseEntry,
-  readOverlay,
-  toVersionView,
-} from '#modules/reference-data/index.ts'
-import { restoreResolution } from '#modules/risk-matrices/index.ts'
+import { activationStore, resolver, treeStore, versionStore } from '#modules/definitions/index.ts'
+
+import { binding } from '#modules/risk-matrices/index.ts'
+
 import { buildOverlayTree } from '#registry/overlay.ts'
 import { createCertificate } from '../certificate.ts'
 import type { IntactEvaluation } from '../records/read-record.ts'
@@ -76,8 +68,8 @@ async function buildDefinitionFiles(
   tx: Tx,
   { content, manifest }: IntactEvaluation,
 ): Promise<PackFile[]> {
-  const { definition, compiled } = await restoreResolution(kernel, tx, manifest, content.engine)
-  const parts = await loadList(kernel, tx, definition)
+  const { definition, compiled } = await binding.restoreResolution(kernel, tx, manifest, content.engine)
+  const parts = await resolver.loadList(kernel, tx, definition)
   const pin = assertFound(manifest.find(({ family }) => family !== undefined))
   return [
     toJsonFile('definition.json', compiled.definition),
@@ -86,7 +78,7 @@ async function buildDefinitionFiles(
 }
 
 /** Who activated each pinned version, as known at the time of the decision, with the change requests. */
-async function listApprovals(tx: Tx, manifest: readonly PinnedVersion[], decided_at: string) {
+async function listApprovals(tx: Tx, manifest: readonly resolver.PinnedVersion[], decided_at: string) {
   const approvals = []
   for (const pin of manifest) {
     const family = pin.family ?? 'list'
@@ -110,11 +102,11 @@ async function listApprovals(tx: Tx, manifest: readonly PinnedVersion[], decided
   return approvals
 }
 
-async function listPinActivations(tx: Tx, tenant_id: string, pin: PinnedVersion, layer: 'base' | 'overlay') {
+async function listPinActivations(tx: Tx, tenant_id: string, pin: resolver.PinnedVersion, layer: 'base' | 'overlay') {
   const of = { tenant_id, family: pin.family ?? ('list' as const), list_key: pin.list_key }
   const version = layer === 'base' ? pin.version : pin.overlay_version
   const dataset_id = layer === 'base' ? pin.dataset_id : pin.overlay_dataset_id
-  const all = await listActivations(tx, of, null, MAX_ACTIVATIONS)
+  const all = await activationStore.listActivations(tx, of, null, MAX_ACTIVATIONS)
   return all.filter((one) => one.layer === layer && one.version === version && one.dataset_id === dataset_id)
 }
 
@@ -122,15 +114,15 @@ async function listPinActivations(tx: Tx, tenant_id: string, pin: PinnedVersion,
 async function buildProofFiles(
   tx: Tx,
   folder: string,
-  pin: PinnedVersion,
+  pin: resolver.PinnedVersion,
   keys: readonly string[],
 ): Promise<PackFile[]> {
   const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
-  const version = assertFound(await findVersion(tx, of, pin.version))
-  const files = [toJsonFile(`${folder}/version.json`, toVersionView(pin.list_key, version))]
-  const prove = createProver((body) => body(tx), version)
-  const rows = await listEntriesByKey(tx, version, keys)
-  const entries = new Map(rows.map((row) => [row.key, parseEntry(row)]))
+  const version = assertFound(await versionStore.findVersion(tx, of, pin.version))
+  const files = [toJsonFile(`${folder}/version.json`, versionStore.toVersionView(pin.list_key, version))]
+  const prove = treeStore.createProver((body) => body(tx), version)
+  const rows = await versionStore.listEntriesByKey(tx, version, keys)
+  const entries = new Map(rows.map((row) => [row.key, versionStore.parseEntry(row)]))
   for (const [index, key] of keys.entries()) {
     const entry = entries.get(key) ?? null
     const said = { list_key: pin.list_key, version: pin.version, key, present: entry !== null, entry }
@@ -144,13 +136,17 @@ async function buildProofFiles(
 async function buildOverlayFiles(
   tx: Tx,
   folder: string,
-  pin: PinnedVersion,
+  pin: resolver.PinnedVersion,
   keys: readonly string[],
 ): Promise<PackFile[]> {
   const { list_key } = pin
   const version = pin.overlay_version as number
   const content_hash = pin.overlay_hash as string
-  const changes = await readOverlay(tx, { dataset_id: pin.overlay_dataset_id as string, version, content_hash })
+  const changes = await resolver.readOverlay(tx, {
+    dataset_id: pin.overlay_dataset_id as string,
+    version,
+    content_hash,
+  })
   const tree = buildOverlayTree(changes)
   const read = changes.filter(({ key }) => keys.includes(key))
   return [

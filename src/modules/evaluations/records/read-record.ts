@@ -4,7 +4,8 @@ import type { DecisionContent } from '#decision/document.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import type { PinnedVersion } from '#modules/reference-data/index.ts'
+import type { resolver } from '#modules/definitions/index.ts'
+
 import { deferEvaluation, type EvaluationWithReceipt, findEvaluation } from '../queries.ts'
 import { type EvaluationRow, listMismatchedColumns, toMacInput } from './record.ts'
 
@@ -37,7 +38,7 @@ export interface StoredEvaluation {
   readonly row: EvaluationWithReceipt
   /** Null where the document cannot be parsed. */
   readonly content: DecisionContent | null
-  readonly manifest: readonly PinnedVersion[]
+  readonly manifest: readonly resolver.PinnedVersion[]
   readonly faults: readonly string[]
 }
 
@@ -53,7 +54,7 @@ export async function readEvaluation(
   const wrong = content ? findContradictions(row, content) : []
   if (wrong.length > 0) faults.push(`Not as the document says: ${wrong.join(', ')}.`)
   if (!createRecordCheck(kernel, tx.tenant_id)(row)) faults.push('The record is not as this service wrote it.')
-  const manifest = parseJson<PinnedVersion[]>(row.manifest ?? '')
+  const manifest = parseJson<resolver.PinnedVersion[]>(row.manifest ?? '')
   if (row.manifest === null || manifest === null) faults.push('The receipt is gone.')
   else if (hash('sha256', row.manifest, 'hex') !== row.receipt_hash || row.manifest_hash !== row.receipt_hash)
     faults.push('The receipt is not the one the decision was made on.')

@@ -1,7 +1,8 @@
 /** The row of a decision: what its MAC covers, how its columns agree with its document, and its views. */
 import type { DecisionContent } from '#decision/document.ts'
 import type { Explanation, Outcome } from '#decision/model.ts'
-import { getOrigin, type PinnedVersion } from '#modules/reference-data/index.ts'
+import { datasetStore, type resolver } from '#modules/definitions/index.ts'
+
 import { isEqualJson } from '#registry/content/json-patch.ts'
 
 /** A stored decision without its document. */
@@ -102,22 +103,22 @@ export function toReasons({ reason_codes }: Outcome, explanation: Explanation) {
 /** The receipt holds the owner of the definition. */
 export const toPinnedDefinition = (
   { family, key, version, content_hash }: DecisionContent,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
 ) => ({
   family,
   key,
-  origin: getOrigin(manifest.find((pin) => pin.family === family)?.dataset_tenant_id ?? ''),
+  origin: datasetStore.getOrigin(manifest.find((pin) => pin.family === family)?.dataset_tenant_id ?? ''),
   version,
   content_hash,
 })
 
 /** The lists that a receipt pins. */
-export const toPinnedLists = (manifest: readonly PinnedVersion[]) =>
+export const toPinnedLists = (manifest: readonly resolver.PinnedVersion[]) =>
   manifest
     .filter(({ family = 'list' }) => family === 'list')
     .map(({ list_key, dataset_tenant_id, via, version, content_hash, overlay_version, overlay_hash }) => ({
       list_key,
-      origin: getOrigin(dataset_tenant_id),
+      origin: datasetStore.getOrigin(dataset_tenant_id),
       via,
       version,
       content_hash,
@@ -153,7 +154,7 @@ export const toEvaluationItem = (row: Omit<EvaluationRow, 'mac'>) => ({
 export const toEvaluationView = (
   row: Omit<EvaluationRow, 'mac'>,
   content: DecisionContent,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
 ) => ({
   ...toEvaluationItem(row),
   reasons: toReasons(content.outcome, content.explanation),

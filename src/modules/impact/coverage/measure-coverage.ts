@@ -5,13 +5,9 @@ import type { Definition } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import { findPointersInForce, getOrigin, type Origin } from '#modules/reference-data/index.ts'
-import {
-  type DefinitionKind,
-  getDefinition,
-  getDefinitionKey,
-  getVersionOrDraft,
-} from '#modules/risk-matrices/index.ts'
+import { datasetStore, documentStore, resolver } from '#modules/definitions/index.ts'
+import type { DecisionKind } from '#modules/risk-matrices/index.ts'
+
 import { listDocuments } from '../queries.ts'
 import { Coverage } from './coverage-counter.ts'
 import { MAX_DECISIONS } from './schema.ts'
@@ -20,7 +16,7 @@ const PORTION = 500
 
 interface CoverageOptions {
   readonly version?: number
-  readonly origin?: Origin
+  readonly origin?: datasetStore.Origin
   readonly from_at?: string
   readonly until_at?: string
 }
@@ -28,16 +24,22 @@ interface CoverageOptions {
 export async function measureCoverage(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  kind: DefinitionKind,
+  kind: DecisionKind,
   { params, options }: { readonly params: object; readonly options: CoverageOptions },
 ) {
   const { family } = kind
-  const key = getDefinitionKey(kind, params)
-  const { dataset_id, tenant_id } = await getDefinition(tx, family, key, options.origin)
-  const inForce = (await findPointersInForce(tx, [key], {}, family)).get(key)
+  const key = documentStore.getDefinitionKey(kind, params)
+  const { dataset_id, tenant_id } = await documentStore.getDefinition(tx, family, key, options.origin)
+  const inForce = (await resolver.findPointersInForce(tx, [key], {}, family)).get(key)
   const version = options.version ?? (inForce?.dataset_id === dataset_id ? inForce.version : undefined)
   const written = { ...params, version: String(version ?? fail('nothing_in_force')) }
-  const { text, dataset } = await getVersionOrDraft(kernel, tx, kind, written, getOrigin(tenant_id))
+  const { text, dataset } = await documentStore.getVersionOrDraft(
+    kernel,
+    tx,
+    kind,
+    written,
+    datasetStore.getOrigin(tenant_id),
+  )
   const coverage = new Coverage({ ...text, family } as unknown as Definition)
   const of = {
     family,
@@ -63,7 +65,7 @@ export async function measureCoverage(
   }
   const { parts, defaults, decisions } = coverage
   const idle = parts.filter(({ fired }) => fired === 0).length
-  const origin = getOrigin(tenant_id)
+  const origin = datasetStore.getOrigin(tenant_id)
   return {
     key: dataset.list_key,
     origin,

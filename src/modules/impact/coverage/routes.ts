@@ -1,14 +1,13 @@
 /** Coverage of matrices and rules, below their own paths: which factors, rows and triggers past decisions never used. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Route } from '#kernel/route.ts'
-import { type DefinitionKind, matrixKind } from '#modules/risk-matrices/index.ts'
+import { type DecisionKind, matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { createBacktestSchemas } from '../schema.ts'
 import { measureCoverage } from './measure-coverage.ts'
 import { CoverageQuery, CoverageView } from './schema.ts'
 
-function createCoverageRoute(kind: DefinitionKind, id: string): Route {
+function createCoverageRoute(kind: DecisionKind, id: string): Route {
   const at = `/${kind.segment}/:${kind.param}` as const
   return tenantRoute(`GET ${at}/coverage`, {
     id,

@@ -1,11 +1,11 @@
 /** Wire contract of coverage: which parts of a definition past decisions used. */
 import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
 
 export const MAX_DECISIONS = 10_000
 
 export const CoverageQuery = closed({
-  origin: registrySchemas.OfOrigin,
+  origin: registrySchemas.OptionalOrigin,
   version: Type.Optional(
     integer(1, Number.MAX_SAFE_INTEGER, { description: 'Of the definition; the one in force when absent.' }),
   ),

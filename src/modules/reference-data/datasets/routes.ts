@@ -8,25 +8,11 @@ import { findInheritedRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import type { GovernedChange } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { listScheduledActivations, lockActivations } from '../activations/queries.ts'
-import { ListKeyParams, OriginQuery } from '../schema.ts'
-import { findType } from '../types/queries.ts'
-import { changesGovernedSettings, toViewEtag } from './origin.ts'
-import {
-  type DatasetViewRow,
-  findDataset,
-  findDatasetForWrite,
-  findDatasetView,
-  findSharedDataset,
-  insertDataset,
-  listDatasets,
-  listDependents,
-  lockDataset,
-  updateDataset,
-} from './queries.ts'
-import { Dataset, DatasetChange, DatasetPage, DatasetQuery, Dependents, NewDataset } from './schema.ts'
+import { activationStore, datasetStore, registrySchemas, typeStore } from '#modules/definitions/index.ts'
 
-const toDatasetView = (row: DatasetViewRow) => {
+import { DatasetChange, DatasetPage, DatasetQuery, Dependents, NewDataset } from './schema.ts'
+
+const toDatasetView = (row: datasetStore.DatasetViewRow) => {
   const {
     tenant_id: _t,
     dataset_id: _d,
@@ -41,13 +27,14 @@ const toDatasetView = (row: DatasetViewRow) => {
 }
 
 const getDatasetHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-  const dataset = params['list_key'] === undefined ? undefined : await findDatasetForWrite(tx, params['list_key'])
+  const dataset =
+    params['list_key'] === undefined ? undefined : await datasetStore.findDatasetForWrite(tx, params['list_key'])
   return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
 }
 
 const isGovernedChange = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
-  const dataset = await findDatasetForWrite(tx, (params as { list_key: string }).list_key)
-  return dataset === undefined || changesGovernedSettings(dataset, body)
+  const dataset = await datasetStore.findDatasetForWrite(tx, (params as { list_key: string }).list_key)
+  return dataset === undefined || datasetStore.changesGovernedSettings(dataset, body)
 }
 
 export const datasetRoutes = [
@@ -62,7 +49,7 @@ export const datasetRoutes = [
   }).handle(async (input) => {
     const { origin = null, state = null, type_key = null, key_prefix = null } = input.query
     const datasets = await paginate(input, 'listDatasets', ['list_key', 'dataset_id'], (after, count) =>
-      listDatasets(input.tx, { origin, state, type_key, key_prefix }, after, count),
+      datasetStore.listDatasets(input.tx, { origin, state, type_key, key_prefix }, after, count),
     )
     return { ...datasets, items: datasets.items.map(toDatasetView) }
   }),
@@ -73,21 +60,21 @@ export const datasetRoutes = [
     roles: ['policy_editor'],
     tx: 'write',
     body: NewDataset,
-    reply: [201, Dataset],
+    reply: [201, registrySchemas.Dataset],
     revisioned: true,
     governed: { action: 'datasets', head: getDatasetHead },
     location: (dataset) => `/reference-data/datasets/${dataset.list_key}?origin=${dataset.origin}`,
     links: { getDataset: { list_key: 'list_key', origin: 'origin' } },
     problems: ['not_found', 'duplicate', 'list_key_reserved'],
   }).handle(async ({ tx, body, audit }) => {
-    const shared = await findSharedDataset(tx, body.list_key)
+    const shared = await datasetStore.findSharedDataset(tx, body.list_key)
     if (shared && shared.overlay_policy !== 'free') {
       fail('list_key_reserved')
     }
-    const type = await findType(tx, body.type_key)
+    const type = await typeStore.findType(tx, body.type_key)
     if (!type) return fail('not_found', 'There is no such type.')
     const { list_key, ...settings } = body
-    const dataset = await insertDataset(tx, {
+    const dataset = await datasetStore.insertDataset(tx, {
       ...settings,
       dataset_id: uuidv7(),
       family: 'list',
@@ -96,7 +83,7 @@ export const datasetRoutes = [
       type_tenant_id: type.tenant_id,
     })
     audit.recordDiff(null, { list_key, ...settings, dataset_id: dataset?.dataset_id })
-    return toDatasetView(assertFound(await findDatasetView(tx, list_key, 'list', 'own')))
+    return toDatasetView(assertFound(await datasetStore.findDatasetView(tx, list_key, 'list', 'own')))
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key', {
@@ -104,14 +91,14 @@ export const datasetRoutes = [
     summary: 'One list: type, owner, active version, freshness',
     roles: everyone,
     tx: 'one',
-    params: ListKeyParams,
-    query: OriginQuery,
-    reply: [200, Dataset],
+    params: registrySchemas.ListKeyParams,
+    query: registrySchemas.OriginQuery,
+    reply: [200, registrySchemas.Dataset],
     revisioned: true,
-    headers: (dataset) => ({ etag: toViewEtag(dataset) }),
+    headers: (dataset) => ({ etag: datasetStore.toViewEtag(dataset) }),
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) =>
-    toDatasetView(assertFound(await findDatasetView(tx, params.list_key, 'list', query.origin))),
+    toDatasetView(assertFound(await datasetStore.findDatasetView(tx, params.list_key, 'list', query.origin))),
   ),
 
   tenantRoute('PATCH /reference-data/datasets/:list_key', {
@@ -122,9 +109,9 @@ export const datasetRoutes = [
       '`activation`.',
     roles: ['policy_editor'],
     tx: 'write',
-    params: ListKeyParams,
+    params: registrySchemas.ListKeyParams,
     body: DatasetChange,
-    reply: [200, Dataset],
+    reply: [200, registrySchemas.Dataset],
     revisioned: true,
     governed: {
       action: 'datasets',
@@ -139,9 +126,9 @@ export const datasetRoutes = [
     const dataset = await lockOwnDataset(tx, params.list_key)
     assertRevision(dataset.revision, input)
     const { expected_revision: _, ...change } = body
-    const changed = assertFound(await updateDataset(tx, { ...dataset, ...change }))
+    const changed = assertFound(await datasetStore.updateDataset(tx, { ...dataset, ...change }))
     input.audit.recordDiff(dataset, changed)
-    return toDatasetView(assertFound(await findDatasetView(tx, params.list_key, 'list', 'own')))
+    return toDatasetView(assertFound(await datasetStore.findDatasetView(tx, params.list_key, 'list', 'own')))
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/archive', {
@@ -149,22 +136,22 @@ export const datasetRoutes = [
     summary: 'Retire a list that nothing depends on; its history stays readable',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
-    params: ListKeyParams,
-    reply: [200, Dataset],
+    params: registrySchemas.ListKeyParams,
+    reply: [200, registrySchemas.Dataset],
     governed: { action: 'datasets', head: getDatasetHead },
     problems: ['not_found', 'transition_not_allowed', 'conflict'],
   }).handle(async ({ tx, params, audit }) => {
-    await lockActivations(tx, 'list', params.list_key)
+    await activationStore.lockActivations(tx, 'list', params.list_key)
     const dataset = await lockOwnDataset(tx, params.list_key)
-    const dependents = await listDependents(tx, dataset)
-    const scheduled = await listScheduledActivations(tx, 'list', dataset.list_key)
+    const dependents = await datasetStore.listDependents(tx, dataset)
+    const scheduled = await activationStore.listScheduledActivations(tx, 'list', dataset.list_key)
     if (scheduled.some(({ dataset_id }) => dataset_id === dataset.dataset_id))
       fail('conflict', 'A version of this list is scheduled to come into force; cancel that first.')
     if (dependents.length > 0)
       fail('conflict', { detail: 'Something still depends on this list.', members: { dependents } })
     audit.recordDiff({ state: dataset.state }, { state: 'archived' })
-    await updateDataset(tx, { ...dataset, state: 'archived' })
-    return toDatasetView(assertFound(await findDatasetView(tx, params.list_key, 'list', 'own')))
+    await datasetStore.updateDataset(tx, { ...dataset, state: 'archived' })
+    return toDatasetView(assertFound(await datasetStore.findDatasetView(tx, params.list_key, 'list', 'own')))
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key/dependents', {
@@ -172,21 +159,21 @@ export const datasetRoutes = [
     summary: 'What of this tenant consults or stands on the list',
     roles: everyone,
     tx: 'read',
-    params: ListKeyParams,
-    query: OriginQuery,
+    params: registrySchemas.ListKeyParams,
+    query: registrySchemas.OriginQuery,
     reply: [200, Dependents],
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) => {
-    const dataset = assertFound(await findDataset(tx, params.list_key, 'list', query.origin))
-    return { items: await listDependents(tx, dataset) }
+    const dataset = assertFound(await datasetStore.findDataset(tx, params.list_key, 'list', query.origin))
+    return { items: await datasetStore.listDependents(tx, dataset) }
   }),
 ]
 
 async function lockOwnDataset(tx: Tx, list_key: string) {
-  const dataset = assertFound(await findDatasetForWrite(tx, list_key))
+  const dataset = assertFound(await datasetStore.findDatasetForWrite(tx, list_key))
   if (dataset.tenant_id !== tx.tenant_id)
     fail('transition_not_allowed', `${list_key} is a shared list; the operator keeps it.`)
-  const locked = assertFound(await lockDataset(tx, dataset.dataset_id))
+  const locked = assertFound(await datasetStore.lockDataset(tx, dataset.dataset_id))
   if (locked.state === 'archived') fail('transition_not_allowed', `${list_key} is archived.`)
   return locked
 }

@@ -1,23 +1,18 @@
 /** Turning staged changes into a whole new version: what the list is afterwards, without reading what stays as it is. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
+import { datasetStore, staging, treeStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import type { Entry, Reject, Warning } from '#registry/adapter.ts'
 import { parsePointer } from '#registry/content/json-pointer.ts'
+import type { ImportTotals } from '#registry/import/import-messages.ts'
 import { CHANGED_AND_REMOVED, changedAndRemoved } from '#registry/import/key-report.ts'
-import type { ImportTotals } from '#registry/import/order.ts'
 import { countRejects } from '#registry/import/tallies.ts'
 import { findArrayMembers } from '#registry/types/array-members.ts'
 import { createListCheck, type ListFault } from '#registry/types/list-rules.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
-import { lockDataset } from '../datasets/queries.ts'
+
 import { failRejected, type ImportRun } from '../imports/import-source.ts'
-import { treeOfResult } from '../trees/update.ts'
-import { toTypeDefinition } from '../types/dataset-type.ts'
-import type { TypeRow } from '../types/queries.ts'
-import { type GuardSettings, lossLimits, type MemberLoss } from '../versions/guards.ts'
-import { type ContentWriter, exchangeOfDelta, type StagedContent } from '../versions/publish.ts'
-import { analyseStage, countDelta, countDeltaMembers, raiseStageWorkMem } from '../versions/queries.ts'
-import type { EntryForm } from '../versions/value-losses.ts'
+
 import { type BaseRequest, expectBase } from './base.ts'
 import {
   countContradictions,
@@ -29,7 +24,6 @@ import {
   indexDelta,
   insertStatedRemovals,
   listContradictions,
-  listStaged,
   listUntouched,
   removeUnapplied,
   sumDeltaBytes,
@@ -50,8 +44,8 @@ export interface DeltaCounts {
 }
 
 interface DeltaImport {
-  readonly dataset: { readonly dataset_id: string; readonly guards: GuardSettings }
-  readonly type: TypeRow
+  readonly dataset: { readonly dataset_id: string; readonly guards: versionStore.GuardSettings }
+  readonly type: typeStore.TypeRow
   readonly delta: DeltaRequest
   /** Members dropped and hashed by this import. */
   readonly privacy: BaseRequest['privacy']
@@ -61,8 +55,8 @@ interface DeltaImport {
 }
 
 export interface ResolvedDelta {
-  readonly content: StagedContent
-  readonly exchange: ContentWriter
+  readonly content: staging.StagedContent
+  readonly exchange: versionStore.ContentWriter
   readonly counts: DeltaCounts
   /** Those of the file, and what was found against the base. */
   readonly totals: ImportTotals
@@ -77,31 +71,34 @@ const BATCH = 5_000
 export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<ResolvedDelta> {
   const { type, delta, privacy, totals } = request
   const { guards } = request.dataset
-  const dataset = (await lockDataset(tx, request.dataset.dataset_id)) ?? fail('not_found')
+  const dataset = (await datasetStore.lockDataset(tx, request.dataset.dataset_id)) ?? fail('not_found')
   const { dataset_id } = dataset
   const base = await expectBase(tx, dataset, type, { base_version: delta.base_version, privacy })
   if (delta.removed.keys.length > 0) {
-    await insertStatedRemovals(tx, normaliseStatedKeys(delta, toTypeDefinition(type)))
+    await insertStatedRemovals(tx, normaliseStatedKeys(delta, typeStore.toTypeDefinition(type)))
     await expectNoContradiction(tx, request)
   }
   if (totals.accepted + delta.removed.keys.length >= LARGE_FROM) {
-    await raiseStageWorkMem(tx)
-    await analyseStage(tx)
+    await staging.raiseStageWorkMem(tx)
+    await staging.analyseStage(tx)
   }
   await createDeltaOfStaged(tx, dataset_id)
   const unmatched = await warnOfUnmatched(tx, type)
   const unchanged_rows = await removeUnapplied(tx)
-  const difference = await countDelta(tx)
+  const difference = await staging.countDelta(tx)
   const { added, removed, changed } = difference
   if (added + removed + changed >= LARGE_FROM) await indexDelta(tx)
   const entry_count = base.entry_count + added - removed
-  const faults = await checkRules(tx, dataset_id, toTypeDefinition(type), entry_count)
+  const faults = await checkRules(tx, dataset_id, typeStore.toTypeDefinition(type), entry_count)
   const found = withFaults({ ...totals, warnings: [...unmatched, ...totals.warnings].slice(0, MAX_WARNINGS) }, faults)
   if (faults.length > 0) {
     await request.run.onRejects(faults)
     if (request.run.strict) failRejected(found)
   }
-  const { root, tree } = await treeOfResult(tx, base, { entry_count, changed_keys: added + removed + changed })
+  const { root, tree } = await treeStore.treeOfResult(tx, base, {
+    entry_count,
+    changed_keys: added + removed + changed,
+  })
   return {
     content: {
       content_hash: root,
@@ -114,7 +111,7 @@ export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<Resolv
       doubts: [...totals.doubts, ...unmatched],
     },
     exchange: {
-      ...exchangeOfDelta(tx),
+      ...versionStore.exchangeOfDelta(tx),
       compare: async () => difference,
       losses: (_, form) => countDeltaLosses(tx, dataset_id, form, guards),
     },
@@ -150,11 +147,11 @@ async function expectNoContradiction(tx: Tx, { run, totals }: DeltaImport): Prom
 }
 
 /** Such a delta was most likely made for another version or another list. */
-async function warnOfUnmatched(tx: Tx, type: TypeRow): Promise<Warning[]> {
+async function warnOfUnmatched(tx: Tx, type: typeStore.TypeRow): Promise<Warning[]> {
   const count = await countUnmatchedRemovals(tx)
   const first = count === 0 ? undefined : await findUnmatchedRemoval(tx)
   if (!first) return []
-  const { fields, key_pointers } = toTypeDefinition(type)
+  const { fields, key_pointers } = typeStore.toTypeDefinition(type)
   const is_personal = key_pointers.some((pointer) => fields[pointer]?.personal)
   const name = is_personal ? '' : ` The first is ${JSON.stringify(first.key.slice(0, 100))}.`
   const removals = count === 1 ? '1 removal names a key' : `${count} removals name keys`
@@ -184,7 +181,7 @@ async function checkRules(
     after = rows.at(-1)?.key as string
   }
   for (let after = ''; ; ) {
-    const rows = await listStaged(tx, after, BATCH)
+    const rows = await staging.listStaged(tx, after, BATCH)
     for (const { key, data } of rows) rules.add(key, JSON.parse(data) as Entry)
     if (rows.length < BATCH) break
     after = rows.at(-1)?.key as string
@@ -217,13 +214,13 @@ async function countFilledMembers(
 async function countDeltaLosses(
   tx: Tx,
   dataset_id: string,
-  definition: EntryForm,
-  guards: GuardSettings,
-): Promise<MemberLoss[]> {
+  definition: versionStore.EntryForm,
+  guards: versionStore.GuardSettings,
+): Promise<versionStore.MemberLoss[]> {
   const members = findArrayMembers(definition)
   if (members.length === 0) return []
-  const limits = lossLimits(guards)
-  const rows = (await countDeltaMembers(tx, dataset_id, members)).filter(
+  const limits = versionStore.lossLimits(guards)
+  const rows = (await staging.countDeltaMembers(tx, dataset_id, members)).filter(
     ({ lost, emptied }) => lost > limits.lost || emptied > limits.emptied,
   )
   if (rows.length === 0) return []

@@ -2,11 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
+import { type datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { compareTypes } from '#registry/types/compatibility.ts'
-import type { DatasetRow } from '../datasets/queries.ts'
-import { toTypeDefinition } from '../types/dataset-type.ts'
-import { findTypeVersion, type TypeRow } from '../types/queries.ts'
-import { findVersion, type VersionRow } from '../versions/queries.ts'
 
 export interface BaseRequest {
   readonly base_version: number
@@ -17,13 +14,13 @@ export interface BaseRequest {
 /** Refuses with 409 and the present number. Under the lock of the list the answer stays true until the transaction ends. */
 export async function expectBase(
   tx: Tx,
-  dataset: DatasetRow,
-  type: TypeRow,
+  dataset: datasetStore.DatasetRow,
+  type: typeStore.TypeRow,
   { base_version, privacy }: BaseRequest,
-): Promise<VersionRow> {
+): Promise<versionStore.VersionRow> {
   const { head_version, list_key } = dataset
   if (base_version !== head_version) failNotNewest(dataset, base_version)
-  const base = (await findVersion(tx, dataset, base_version)) ?? fail('internal')
+  const base = (await versionStore.findVersion(tx, dataset, base_version)) ?? fail('internal')
   if (base.state === 'withdrawn') {
     fail('base_withdrawn', {
       detail: `Version ${base_version} of ${list_key} is withdrawn, and what is built on it would keep what was wrong with it.`,
@@ -40,7 +37,7 @@ export async function expectBase(
   return base
 }
 
-function failNotNewest({ head_version, list_key }: DatasetRow, base_version: number): never {
+function failNotNewest({ head_version, list_key }: datasetStore.DatasetRow, base_version: number): never {
   const present =
     head_version === 0 ? `${list_key} has no version yet` : `The newest version of ${list_key} is ${head_version}`
   const why =
@@ -51,13 +48,13 @@ function failNotNewest({ head_version, list_key }: DatasetRow, base_version: num
 }
 
 /** A sentence where the base's entries might not fit the type, or would be stored otherwise. */
-async function typeDifference(tx: Tx, base: VersionRow, type: TypeRow): Promise<string | null> {
+async function typeDifference(tx: Tx, base: versionStore.VersionRow, type: typeStore.TypeRow): Promise<string | null> {
   const is_same = base.type_tenant_id === type.tenant_id && base.type_key === type.type_key
   if (is_same && base.type_version === type.type_version) return null
   const written = `Version ${base.version} was written by version ${base.type_version} of the type ${base.type_key}, and the type`
-  const old = await findTypeVersion(tx, base.type_tenant_id, base.type_key, base.type_version)
+  const old = await typeStore.findTypeVersion(tx, base.type_tenant_id, base.type_key, base.type_version)
   if (!old) return `${written} cannot be compared.`
-  const [before, now] = [toTypeDefinition(old), toTypeDefinition(type)]
+  const [before, now] = [typeStore.toTypeDefinition(old), typeStore.toTypeDefinition(type)]
   const { verdict } = compareTypes(before, now)
   const fits = (verdict === 'compatible' || verdict === 'review') && isDeepStrictEqual(before.trim, now.trim)
   return fits ? null : `${written} has changed since (version ${type.type_version}).`
@@ -65,7 +62,7 @@ async function typeDifference(tx: Tx, base: VersionRow, type: TypeRow): Promise<
 
 /** A sentence where members were dropped or hashed in the base and would not be now, or the other way round. */
 function privacyDifference(
-  { version, provenance }: VersionRow,
+  { version, provenance }: versionStore.VersionRow,
   { drop, hash }: NonNullable<BaseRequest['privacy']>,
 ): string | null {
   const sorted = (members: unknown): string[] => (Array.isArray(members) ? members.map(String).sort() : [])

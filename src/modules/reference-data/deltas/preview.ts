@@ -1,7 +1,8 @@
 /** What a delta would change, counted while it is read: its keys are compared with those of the base, and nothing is staged. */
 import type { Tx } from '#kernel/database/tx.ts'
+import type { versionStore } from '#modules/definitions/index.ts'
 import type { RemovalMarkerOptions } from '#registry/import/removal-marker.ts'
-import type { VersionRow } from '../versions/queries.ts'
+
 import { listHashesOfKeys } from './queries.ts'
 import { type DeltaRequest, normaliseStatedKeys } from './request.ts'
 
@@ -27,7 +28,7 @@ export interface DeltaPreview {
 
 export function compareWithBase(
   read: Read,
-  base: VersionRow,
+  base: versionStore.VersionRow,
   delta: DeltaRequest,
   type: { readonly key_pointers: readonly string[] },
 ): DeltaComparison {

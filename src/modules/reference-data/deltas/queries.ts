@@ -1,6 +1,6 @@
 /** SQL of delta imports: staged changes and removals against the head, looked up by key so that the list itself is not read. */
 import type { Tx } from '#kernel/database/tx.ts'
-import { OPEN_VERSION } from '../versions/queries.ts'
+import { versionStore } from '#modules/definitions/index.ts'
 
 /**
  * Keys stated beside the file; one that a row removes as well is stated twice and meant once. A set operation, since the planner knows
@@ -29,7 +29,7 @@ export const countContradictions = async (tx: Tx): Promise<number> =>
 
 /** The limit keeps it an index read per key, whatever the planner believes of the stage. */
 const headOfStaged = `lateral (select key, hash, data from app.dataset_entry
-  where tenant_id = $1 and dataset_id = $2 and key = s.key and v_to = ${OPEN_VERSION} limit 1) h on true`
+  where tenant_id = $1 and dataset_id = $2 and key = s.key and v_to = ${versionStore.OPEN_VERSION} limit 1) h on true`
 
 /** What the staged rows change against the head. Entries that are not staged stay. */
 export const createDeltaOfStaged = (tx: Tx, dataset_id: string) =>
@@ -83,25 +83,12 @@ export const sumDeltaBytes = async (tx: Tx, dataset_id: string): Promise<number>
   return row?.n ?? 0
 }
 
-export interface StagedEntryRow {
-  readonly key: string
-  readonly hash: Buffer
-  readonly data: string
-}
-
-/** Added and changed entries in key order. */
-export const listStaged = (tx: Tx, after: string, count: number) =>
-  tx.query<StagedEntryRow>('select key, hash, data from pg_temp.stage where key > $1 order by key limit $2', [
-    after,
-    count,
-  ])
-
 /** Entries of the head in key order; `data` is null for one that the delta changes or removes. */
 export const listUntouched = (tx: Tx, dataset_id: string, after: string, count: number) =>
   tx.query<{ key: string; data: string | null }>(
     `select e.key, case when d.key is null then e.data end as data
        from (select key, data from app.dataset_entry
-              where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN_VERSION} and key > $3 order by key limit $4) e
+              where tenant_id = $1 and dataset_id = $2 and v_to = ${versionStore.OPEN_VERSION} and key > $3 order by key limit $4) e
        left join pg_temp.delta d on d.key = e.key order by e.key`,
     [tx.tenant_id, dataset_id, after, count],
   )
@@ -113,7 +100,7 @@ export const countFilled = (tx: Tx, dataset_id: string, paths: readonly (readonl
        select data::jsonb as data from pg_temp.stage
        union all
        select h.data::jsonb from app.dataset_entry h
-        where h.tenant_id = $1 and h.dataset_id = $2 and h.v_to = ${OPEN_VERSION}
+        where h.tenant_id = $1 and h.dataset_id = $2 and h.v_to = ${versionStore.OPEN_VERSION}
           and not exists (select from pg_temp.delta d where d.key = h.key))
      select (select count(*) from result r
               where r.data #> p.path is not null and r.data #> p.path not in ('null'::jsonb, '""'::jsonb)) as n
@@ -133,7 +120,7 @@ export const countHeadMembers = (
        select m.pointer, case when jsonb_typeof(h.data #> m.path) = 'array'
                            then greatest(0, jsonb_array_length(h.data #> m.path) - m.required) else 0 end as n
          from (select data::jsonb as data from app.dataset_entry
-                where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN_VERSION} offset 0) h,
+                where tenant_id = $1 and dataset_id = $2 and v_to = ${versionStore.OPEN_VERSION} offset 0) h,
               jsonb_to_recordset($3::jsonb) as m (pointer text, path text[], required int))
      select pointer, sum(n)::bigint as values, count(*) filter (where n > 0) as entries from counted group by pointer`,
     [tx.tenant_id, dataset_id, JSON.stringify(members)],

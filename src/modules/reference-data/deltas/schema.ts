@@ -1,6 +1,6 @@
 /** Wire contract of delta imports. */
 import { Count, closed, listOf, nullable, Type, text } from '#kernel/schema.ts'
-import { ListKey, VersionNumber } from '../schema.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
 
 /** Of keys and marker values; more removals than this are stated in the file. */
 const MAX_STATED_KEYS = 10_000
@@ -25,7 +25,7 @@ const Keys = listOf(text(500), MAX_STATED_KEYS, {
 
 export const DeltaBody = closed(
   {
-    base_version: VersionNumber,
+    base_version: registrySchemas.VersionNumber,
     removed: Type.Optional(closed({ marker: Type.Optional(Marker), keys: Type.Optional(Keys) })),
   },
   {
@@ -36,12 +36,12 @@ export const DeltaBody = closed(
 )
 /** As it was ordered, with everything said. */
 export const DeltaView = closed(
-  { base_version: VersionNumber, removed: closed({ marker: nullable(Marker), keys: Keys }) },
+  { base_version: registrySchemas.VersionNumber, removed: closed({ marker: nullable(Marker), keys: Keys }) },
   { title: 'DeltaOrder' },
 )
 
 const counts = {
-  base_version: VersionNumber,
+  base_version: registrySchemas.VersionNumber,
   added: Count,
   changed: Count,
   removed: Count,
@@ -57,7 +57,7 @@ export const DeltaCountsView = closed(
 )
 
 export const DeltaPreviewBody = closed(
-  { list_key: ListKey, ...DeltaBody.properties },
+  { list_key: registrySchemas.ListKey, ...DeltaBody.properties },
   { description: 'Read the file as changes to this list, and count what they would change.' },
 )
 export const DeltaPreviewView = closed(

@@ -6,11 +6,10 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import { Problem } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
+import { resolver, typeStore } from '#modules/definitions/index.ts'
 import { completeBytes, writeBytes } from '#modules/system/index.ts'
 import { countLines, type ExportFormat, writeEntries } from '#registry/export.ts'
-import { listPointers } from '../resolve/queries.ts'
-import type { VersionPointer } from '../resolve/resolver.ts'
-import { findTypeVersion, type TypeRow } from '../types/queries.ts'
+
 import { findExport, listAllKeys, updateExport } from './queries.ts'
 import { readLinesInForce } from './read-lines.ts'
 
@@ -37,7 +36,9 @@ export const datasetExportJob = defineJob({
       const given = row.parameters as unknown as ExportParameters
       const keys = given.list_keys ?? (await listAllKeys(tx)).map(({ list_key }) => list_key)
       const clocks = { valid_at: given.valid_at ?? null, known_at: given.known_at ?? null }
-      const found = (await listPointers(tx, keys, clocks)).filter(({ via }) => via !== null) as VersionPointer[]
+      const found = (await resolver.listPointers(tx, keys, clocks)).filter(
+        ({ via }) => via !== null,
+      ) as resolver.VersionPointer[]
       return { parameters: given, pointers: found.sort((a, b) => (a.list_key < b.list_key ? -1 : 1)) }
     })
     if (pointers.length === 0) throw new Problem('nothing_in_force', 'None of the lists had a version in force then.')
@@ -50,8 +51,8 @@ export const datasetExportJob = defineJob({
     const written = writeBytes(write, output as AsyncIterable<Buffer>, `lists-${payload.export_id}.zip`)
     for (const [index, pointer] of pointers.entries()) {
       const type = (await read((tx) =>
-        findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version),
-      )) as TypeRow
+        typeStore.findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version),
+      )) as typeStore.TypeRow
       const file = `${pointer.list_key}.${parameters.format}`
       const hash = createHash('sha256')
       let entry_count = 0
@@ -85,7 +86,7 @@ export const datasetExportJob = defineJob({
       await step(async () => ({ progress: { done: index + 1, total: pointers.length, unit: 'lists' } }))
     }
     const stated = {
-      valid_at: parameters.valid_at ?? (pointers[0] as VersionPointer).now,
+      valid_at: parameters.valid_at ?? (pointers[0] as resolver.VersionPointer).now,
       known_at: parameters.known_at ?? null,
       format: parameters.format,
       lists,

@@ -3,21 +3,17 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
+import { resolver, type typeStore, versionStore } from '#modules/definitions/index.ts'
 import type { Entry } from '#registry/adapter.ts'
 import { type ExportFormat, writeEntries } from '#registry/export.ts'
-import { createOverlayLayer, type VersionPointer } from '../resolve/resolver.ts'
-import type { TypeRow } from '../types/queries.ts'
-import { getVerifiedText, parseEntry } from '../versions/entries.ts'
-import { readEntries } from '../versions/publish.ts'
-import { findTextBatch, type VersionRow } from '../versions/queries.ts'
 
 type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
-type VersionId = Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>
+type VersionId = Pick<versionStore.VersionRow, 'tenant_id' | 'dataset_id' | 'version'>
 
 export const exportVersion = (
   read: RunInTx,
   version: VersionId,
-  type: TypeRow,
+  type: typeStore.TypeRow,
   format: ExportFormat,
   formula_guard: boolean,
 ): AsyncIterable<Buffer> => writeEntries(readVersionLines(read, version), type.definition, format, formula_guard)
@@ -27,7 +23,7 @@ const BATCH = 10_000
 /** Batches of canonical texts, a line each; the next batch is read while the consumer works on the one before it. */
 async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenerator<string> {
   const readAfter = (key: string | null) => {
-    const batch = read((tx) => findTextBatch(tx, version, key, BATCH))
+    const batch = read((tx) => versionStore.findTextBatch(tx, version, key, BATCH))
     // The consumer may leave before it asks for this batch.
     batch.catch(() => {})
     return batch
@@ -48,11 +44,11 @@ async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenera
 export async function* readLinesInForce(
   kernel: Capabilities<'caches'>,
   read: RunInTx,
-  pointer: VersionPointer,
+  pointer: resolver.VersionPointer,
 ): AsyncGenerator<string> {
   const version = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
   if (pointer.overlay_version === null) return yield* readVersionLines(read, version)
-  const overlay = await read((tx) => createOverlayLayer(kernel, tx, pointer))
+  const overlay = await read((tx) => resolver.createOverlayLayer(kernel, tx, pointer))
   const keys = overlay.keys.map((key) => ({ key, bytes: Buffer.from(key) }))
   keys.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
   const changed = (key: string, base: Entry | undefined): string[] => {
@@ -60,7 +56,7 @@ export async function* readLinesInForce(
     return entry === undefined ? [] : [canonicalJson(entry)]
   }
   let next = 0
-  for await (const rows of readEntries(read, version)) {
+  for await (const rows of versionStore.readEntries(read, version)) {
     const texts: string[] = []
     for (const row of rows) {
       let order = -1
@@ -71,7 +67,9 @@ export async function* readLinesInForce(
         texts.push(...changed(key, undefined))
       }
       if (order === 0) next++
-      texts.push(...(order === 0 ? changed(row.key, parseEntry(row)) : [getVerifiedText(row)]))
+      texts.push(
+        ...(order === 0 ? changed(row.key, versionStore.parseEntry(row)) : [versionStore.getVerifiedText(row)]),
+      )
     }
     if (texts.length > 0) yield texts.join('\n')
   }

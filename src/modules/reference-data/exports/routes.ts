@@ -5,8 +5,9 @@ import { JobView } from '#kernel/job/schema.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { resolver } from '#modules/definitions/index.ts'
 import { readUpload } from '#modules/system/index.ts'
-import { resolveVersions } from '../resolve/resolver.ts'
+
 import { type ExportRow, findExport, insertExport } from './queries.ts'
 import { ExportParams, ExportRequest, ExportView } from './schema.ts'
 
@@ -31,7 +32,7 @@ export const exportRoutes = [
     limit: 'heavy',
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ tx, body, kernel }) => {
-    if (body.list_keys) await resolveVersions(tx, body.list_keys, body)
+    if (body.list_keys) await resolver.resolveVersions(tx, body.list_keys, body)
     const [export_id, job_id] = [uuidv7(), uuidv7()]
     const job = await kernel.jobs.enqueue(tx, {
       job_id,

@@ -1,14 +1,18 @@
 /** Wire contract of archives of several lists. */
 import { Count, closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
-import { Clocks, ListKey, Sha256, VersionNumber } from '../schema.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
 
 export const ExportRequest = closed({
   list_keys: Type.Optional(
-    listOf(ListKey, 200, { minItems: 1, uniqueItems: true, description: 'All lists in force when absent.' }),
+    listOf(registrySchemas.ListKey, 200, {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'All lists in force when absent.',
+    }),
   ),
   format: Type.Optional(oneOf(['json', 'ndjson', 'csv', 'xlsx'], { default: 'ndjson' })),
   formula_guard: Type.Optional(Type.Boolean({ default: true })),
-  ...Clocks,
+  ...registrySchemas.Clocks,
 })
 export const ExportView = closed(
   {
@@ -23,19 +27,19 @@ export const ExportView = closed(
         known_at: nullable(Timestamp()),
         format: text(10),
         size_bytes: Count,
-        sha256: Sha256,
+        sha256: registrySchemas.Sha256,
         lists: listOf(
           closed({
-            list_key: ListKey,
+            list_key: registrySchemas.ListKey,
             via: text(20),
-            version: VersionNumber,
-            content_hash: Sha256,
-            overlay_version: nullable(VersionNumber),
+            version: registrySchemas.VersionNumber,
+            content_hash: registrySchemas.Sha256,
+            overlay_version: nullable(registrySchemas.VersionNumber),
             entry_count: integer(0, Number.MAX_SAFE_INTEGER, {
               description: 'In the file: where an overlay lies over the version, what the tenant sees.',
             }),
             file: text(200),
-            sha256: Sha256,
+            sha256: registrySchemas.Sha256,
           }),
           2000,
         ),

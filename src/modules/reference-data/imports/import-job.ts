@@ -2,17 +2,14 @@
 import { defineJob } from '#kernel/job/define-job.ts'
 import { Problem, problems } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
+import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { readUpload } from '#modules/system/index.ts'
 import type { Reject } from '#registry/adapter.ts'
-import type { ImportTotals } from '#registry/import/order.ts'
-import { findDatasetForWrite } from '../datasets/queries.ts'
+import type { ImportTotals } from '#registry/import/import-messages.ts'
 import { type DeltaCounts, resolveDelta } from '../deltas/actions.ts'
 import type { DeltaRequest } from '../deltas/request.ts'
 import { enqueueIndex } from '../search/index-job.ts'
-import { toTypeDefinition } from '../types/dataset-type.ts'
-import { findType } from '../types/queries.ts'
-import type { Gate } from '../versions/guards.ts'
-import { type Publication, type PublishPhase, publishStaged } from '../versions/publish.ts'
+
 import { importRows, readSource, toImportCounts, toStagedContent } from './import-source.ts'
 import { withDefaultColumns } from './options.ts'
 import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
@@ -21,7 +18,7 @@ const MAX_KEPT_REJECTS = 1_000_000
 const REPORT_EVERY_MS = 500
 
 /** Where each phase of publishing begins, in percent of an import of a long list: reading comes before. */
-const PHASE_FROM: Readonly<Record<PublishPhase, number>> = { compare: 55, write: 65, tree: 90 }
+const PHASE_FROM: Readonly<Record<versionStore.PublishPhase, number>> = { compare: 55, write: 65, tree: 90 }
 
 /** A shorter list is published before anybody looks. */
 const REPORTED_FROM_ENTRIES = 10_000
@@ -50,8 +47,8 @@ export const datasetImportJob = defineJob({
     const { row, dataset, type } = await read(async (tx) => {
       const stored = await findImport(tx, import_id)
       if (!stored) throw new Problem('not_found')
-      const list = await findDatasetForWrite(tx, stored.list_key)
-      const of = list && (await findType(tx, list.type_key))
+      const list = await datasetStore.findDatasetForWrite(tx, stored.list_key)
+      const of = list && (await typeStore.findType(tx, list.type_key))
       if (!list || !of) throw new Problem('not_found')
       return { row: stored, dataset: list, type: of }
     })
@@ -82,8 +79,13 @@ export const datasetImportJob = defineJob({
         {
           adapter_key: row.adapter_key,
           file_name: row.source.file_name,
-          options: withDefaultColumns(row.adapter_key, row.options, toTypeDefinition(type), delta?.removed.marker),
-          type: toTypeDefinition(type),
+          options: withDefaultColumns(
+            row.adapter_key,
+            row.options,
+            typeStore.toTypeDefinition(type),
+            delta?.removed.marker,
+          ),
+          type: typeStore.toTypeDefinition(type),
           strict: order.strict,
           drop: order.drop,
           hash: order.hash,
@@ -121,7 +123,7 @@ export const datasetImportJob = defineJob({
           const totals = resolved?.totals ?? read_totals
           read_to_end = { totals, delta: resolved?.counts ?? null }
           const content = resolved?.content ?? { ...toStagedContent(totals), tree }
-          const publication: Publication = {
+          const publication: versionStore.Publication = {
             dataset,
             type,
             content,
@@ -149,7 +151,7 @@ export const datasetImportJob = defineJob({
               if (totals.accepted >= REPORTED_FROM_ENTRIES) await report(PHASE_FROM[phase])
             },
           }
-          const version = await publishStaged(tx, publication, resolved?.exchange)
+          const version = await versionStore.publishStaged(tx, publication, resolved?.exchange)
           if (version !== 'unchanged') await enqueueIndex(kernel, tx, version, dataset.list_key)
           await updateImport(tx, import_id, {
             state: version === 'unchanged' ? 'unchanged' : 'published',
@@ -185,7 +187,7 @@ function toImportEnd({ code, extra }: Problem, read_to_end: ReadToEnd | null) {
   const { gates, ...members } = (extra.members ?? {}) as Partial<
     Record<'counts' | 'rejects' | 'warnings' | 'files', []>
   > & {
-    gates?: Gate[]
+    gates?: versionStore.Gate[]
   }
   if (code === 'import_rejected') return { state: 'rejected', ...members }
   const seen = read_to_end && foundBy(read_to_end)

@@ -4,21 +4,18 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import type { WorkKind } from '#kernel/thread-admission.ts'
 import type { WorkerThreads } from '#kernel/worker-threads.ts'
+import { staging, treeStore, typeStore } from '#modules/definitions/index.ts'
 import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '#registry/adapter.ts'
 import { createMerkleBuilder } from '#registry/content/merkle.ts'
 import type { TreeSource } from '#registry/content/stored-tree.ts'
 import { copyRow } from '#registry/import/copy-rows.ts'
+import type { ImportOutput, ImportRequest, ImportTotals } from '#registry/import/import-messages.ts'
 import { importInThread } from '#registry/import/import-runner.ts'
 import { CHANGED_AND_REMOVED, changedAndRemoved, duplicateKey, RemovedCharacters } from '#registry/import/key-report.ts'
-import type { ImportOutput, ImportRequest, ImportTotals } from '#registry/import/order.ts'
 import { countRejects, FillCount } from '#registry/import/tallies.ts'
 import { findArrayMembers, MemberTally } from '#registry/types/array-members.ts'
 import { createListCheck } from '#registry/types/list-rules.ts'
-import { toTreeSource } from '../trees/stored-tree.ts'
-import { failUnusable, toTypeDefinition, typeThread } from '../types/dataset-type.ts'
-import type { TypeRow } from '../types/queries.ts'
-import { type StagedContent, stageEncodedRows } from '../versions/publish.ts'
-import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
+
 import { listRejects, type RejectRow } from './queries.ts'
 
 /** A sentence where the adapter reads entries of one type only and another is asked for. */
@@ -73,16 +70,16 @@ const MAX_REJECTS = 1000
 /** Checks a list that came with the request, in the thread for types, before any transaction is open. */
 export async function prepareEntries(
   kernel: Capabilities<'threads'>,
-  type: TypeRow,
+  type: typeStore.TypeRow,
   entries: readonly unknown[],
   by: ReadContext,
   filled: readonly string[] = [],
 ): Promise<PreparedEntries> {
-  const definition = toTypeDefinition(type)
+  const definition = typeStore.toTypeDefinition(type)
   const { keys, texts, hashes, faults, removed } = await kernel.threads
-    .get(typeThread)
+    .get(typeStore.typeThread)
     .validate(definition, entries, { caller: by.tenant_id, signal: by.signal })
-    .catch(failUnusable)
+    .catch(typeStore.failUnusable)
   const rejects: Reject[] = []
   const refuse = (index: number, fault: { code: string; pointer: string; message: string }) =>
     rejects.push({ ...fault, at: { row: index + 1 }, excerpt: null })
@@ -115,7 +112,7 @@ export async function prepareEntries(
   const rejected = new Set(rejects.map(({ at }) => at.row).filter((row) => row > 0)).size
   const built = rejects.length === 0 ? tree.finish() : null
   return {
-    tree: built && toTreeSource(built),
+    tree: built && treeStore.toTreeSource(built),
     rows: [Buffer.concat(rows)],
     rejects: rejects.slice(0, MAX_REJECTS),
     totals: {
@@ -202,7 +199,7 @@ export async function importRows<T>(
     }
     return await transact(async (tx) => {
       await tx.disableTimeout()
-      const staged = await stageEncodedRows(tx, rest())
+      const staged = await staging.stageEncodedRows(tx, rest())
       const all = totals as ImportTotals
       assertNoRejects(run, all)
       // The source is read once. Should the transaction be repeated there is nothing left to stage: begin again instead.
@@ -237,8 +234,8 @@ export function failRejected(totals: ImportTotals): never {
 const MAX_DUPLICATES = 1000
 
 async function failDuplicateKeys(tx: Tx, run: ImportRun, totals: ImportTotals): Promise<never> {
-  const counts = await countStagedDuplicates(tx)
-  const rows = await listStagedDuplicates(tx, MAX_DUPLICATES)
+  const counts = await staging.countStagedDuplicates(tx)
+  const rows = await staging.listStagedDuplicates(tx, MAX_DUPLICATES)
   await run.onRejects(
     rows.map(({ key, row, line, first_row, is_contradiction }) => {
       const at = { row, ...(line !== null && { line }) }
@@ -268,7 +265,7 @@ export const toImportCounts = ({ rows, accepted, rejected, data_bytes }: ImportT
 })
 
 /** What was staged of a source that was read to its end. */
-export const toStagedContent = (totals: ImportTotals): StagedContent => ({
+export const toStagedContent = (totals: ImportTotals): staging.StagedContent => ({
   content_hash: totals.root as string,
   entry_count: totals.accepted,
   data_bytes: totals.data_bytes,

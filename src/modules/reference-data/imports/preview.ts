@@ -1,13 +1,13 @@
 /** Looking at a source without keeping anything: its first rows, what is wrong with it, and what a delta would change. */
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { WorkKind } from '#kernel/thread-admission.ts'
+import { typeStore } from '#modules/definitions/index.ts'
 import { type Reject, type Source, SourceFault } from '#registry/adapter.ts'
+import type { CutReason, ImportRequest, ImportTotals } from '#registry/import/import-messages.ts'
 import { defaultLimits, importInThread } from '#registry/import/import-runner.ts'
-import type { CutReason, ImportRequest, ImportTotals } from '#registry/import/order.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import type { DeltaComparison } from '../deltas/preview.ts'
-import { toTypeDefinition } from '../types/dataset-type.ts'
-import type { TypeRow } from '../types/queries.ts'
+
 import { failSource, type ReadContext } from './import-source.ts'
 import { withDefaultColumns } from './options.ts'
 import type { SourceFileView } from './schema.ts'
@@ -22,7 +22,7 @@ export interface PreviewRequest {
   readonly adapter_key: string
   readonly file_name: string | null
   readonly options: Record<string, unknown>
-  readonly type: TypeRow | null
+  readonly type: typeStore.TypeRow | null
   /** How many entries are shown. */
   readonly limit: number
   /** The source holds changes, which are compared with a version. */
@@ -45,8 +45,8 @@ export async function previewSource(
   const order: ImportRequest = {
     adapter_key,
     file_name,
-    options: withDefaultColumns(adapter_key, options, type && toTypeDefinition(type), delta?.marker),
-    type: type === null ? anything : toTypeDefinition(type),
+    options: withDefaultColumns(adapter_key, options, type && typeStore.toTypeDefinition(type), delta?.marker),
+    type: type === null ? anything : typeStore.toTypeDefinition(type),
     strict: false,
     drop: [],
     hash: [],

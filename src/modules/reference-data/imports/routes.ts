@@ -10,17 +10,16 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { claimUpload, findUpload, readUpload, type UploadRow } from '#modules/system/index.ts'
 import type { Adapter, Reject } from '#registry/adapter.ts'
 import { findOptionFaults } from '#registry/adapter-options.ts'
 import { adapters } from '#registry/adapters/index.ts'
-import { findDatasetForWrite } from '../datasets/queries.ts'
+
 import { expectBase } from '../deltas/base.ts'
 import { compareWithBase } from '../deltas/preview.ts'
 import { toDeltaRequest } from '../deltas/request.ts'
-import { toTypeDefinition } from '../types/dataset-type.ts'
-import { findType } from '../types/queries.ts'
-import { assertHeadVersion, assertIfMatchHead, assertWritable } from '../versions/publish.ts'
+
 import { findTypeMismatch, readRejectLines } from './import-source.ts'
 import { previewSource } from './preview.ts'
 import {
@@ -137,10 +136,10 @@ const failUnknownList = (pointer: string): never => {
 
 /** The list's own type applies, whatever type is named. */
 async function findPreviewBase(tx: Tx, body: DeltaToPreview, adapter: Adapter) {
-  const dataset = (await findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/delta/list_key')
-  assertWritable(dataset, tx)
+  const dataset = (await datasetStore.findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/delta/list_key')
+  versionStore.assertWritable(dataset, tx)
   assertTargetType(adapter, dataset.type_key, '#/delta/list_key')
-  const type = assertFound(await findType(tx, dataset.type_key))
+  const type = assertFound(await typeStore.findType(tx, dataset.type_key))
   const request = toDeltaRequest(body)
   // Which members will be dropped or hashed is said when the import starts, and checked then.
   const base = await expectBase(tx, dataset, type, { base_version: body.base_version, privacy: null })
@@ -206,7 +205,7 @@ export const importRoutes = [
     assertAdapterOptions(adapter, body.options ?? {})
     if (body.type_key !== undefined) assertTargetType(adapter, body.type_key, '#/type_key')
     const type_key = body.type_key ?? adapter.target_type
-    const type = type_key === null ? null : assertFound(await read((tx) => findType(tx, type_key)))
+    const type = type_key === null ? null : assertFound(await read((tx) => typeStore.findType(tx, type_key)))
     const delta = body.delta && (await read((tx) => findPreviewBase(tx, body.delta as DeltaToPreview, adapter)))
     const { upload_id, text } = body
     const source =
@@ -226,7 +225,9 @@ export const importRoutes = [
         options: body.options ?? {},
         type: delta?.type ?? type,
         limit: body.limit ?? 20,
-        ...(delta && { delta: compareWithBase(read, delta.base, delta.request, toTypeDefinition(delta.type)) }),
+        ...(delta && {
+          delta: compareWithBase(read, delta.base, delta.request, typeStore.toTypeDefinition(delta.type)),
+        }),
       },
       { tenant_id: actor.tenant_id, signal: request.signal },
     )
@@ -261,19 +262,19 @@ export const importRoutes = [
       'base_incompatible',
     ],
   }).handle(async ({ tx, body, kernel, actor, request }) => {
-    const dataset = (await findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/list_key')
-    assertWritable(dataset, tx)
+    const dataset = (await datasetStore.findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/list_key')
+    versionStore.assertWritable(dataset, tx)
     const adapter = getAdapter(body.adapter_key)
     assertTargetType(adapter, dataset.type_key, '#/adapter_key')
     assertAdapterOptions(adapter, body.options ?? {})
     if (body.override_guards && !actor.roles.includes('compliance_officer')) {
       fail('role_required', { detail: 'Guards are overridden by a compliance officer.' })
     }
-    assertIfMatchHead(dataset, request.if_match)
-    assertHeadVersion(dataset, body.expected_head ?? null)
+    versionStore.assertIfMatchHead(dataset, request.if_match)
+    versionStore.assertHeadVersion(dataset, body.expected_head ?? null)
     const privacy = { drop: body.drop ?? [], hash: body.hash ?? [] }
     if (body.delta) {
-      const type = assertFound(await findType(tx, dataset.type_key))
+      const type = assertFound(await typeStore.findType(tx, dataset.type_key))
       await expectBase(tx, dataset, type, { base_version: body.delta.base_version, privacy })
     }
     const upload = await claimUpload(tx, body.upload_id)

@@ -15,15 +15,17 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { encodingOrigins, encodings } from '#registry/formats/decode.ts'
 import { DeltaBody, DeltaCountsView, DeltaPreviewBody, DeltaPreviewView, DeltaView } from '../deltas/schema.ts'
-import { EntryValue, Gate, Label, ListKey, LocationView, Reject, VersionNumber, Warning } from '../schema.ts'
+import { LocationView, Reject, Warning } from '../schema.ts'
 import { ExpectedHead, GuardOverride } from '../versions/schema.ts'
 
 export const AdapterView = closed(
   {
     adapter_key: Slug(),
-    adapter_version: VersionNumber,
+    adapter_version: registrySchemas.VersionNumber,
     title: text(200),
     description: text(4000),
     publisher: nullable(text(200)),
@@ -99,7 +101,7 @@ export const PreviewReply = closed(
     rows: Count,
     accepted: Count,
     rejected: Count,
-    entries: listOf(closed({ at: LocationView, entry: EntryValue }), 100),
+    entries: listOf(closed({ at: LocationView, entry: registrySchemas.EntryValue }), 100),
     rejects: listOf(Reject, 100),
     reject_totals: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000),
     warnings: listOf(Warning, 200),
@@ -116,7 +118,7 @@ export const PreviewReply = closed(
 )
 
 export const ImportRequest = closed({
-  list_key: ListKey,
+  list_key: registrySchemas.ListKey,
   upload_id: Id(),
   adapter_key: Slug(),
   options: Type.Optional(Options),
@@ -128,7 +130,7 @@ export const ImportRequest = closed({
   ),
   drop: Type.Optional(Pointers),
   hash: Type.Optional(Pointers),
-  label: Type.Optional(Label),
+  label: Type.Optional(registrySchemas.Label),
   note: Type.Optional(text(2000)),
   expected_head: Type.Optional(ExpectedHead),
   on_unchanged: Type.Optional(
@@ -147,7 +149,7 @@ const ImportSettingsView = closed({
   strict: Type.Boolean(),
   drop: Pointers,
   hash: Pointers,
-  label: nullable(Label),
+  label: nullable(registrySchemas.Label),
   note: nullable(text(2000)),
   expected_head: nullable(ExpectedHead),
   on_unchanged: oneOf(['publish', 'skip']),
@@ -168,11 +170,11 @@ export const importStates = [
 export const ImportView = closed(
   {
     import_id: Id(),
-    list_key: ListKey,
+    list_key: registrySchemas.ListKey,
     state: oneOf(importStates),
     job_id: nullable(Id()),
     adapter_key: Slug(),
-    adapter_version: VersionNumber,
+    adapter_version: registrySchemas.VersionNumber,
     upload_id: nullable(Id()),
     order: nullable(ImportSettingsView),
     source: closed({
@@ -196,10 +198,10 @@ export const ImportView = closed(
     rejects: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000, {
       description: 'Exact totals.',
     }),
-    gates: listOf(Gate, 100),
+    gates: listOf(registrySchemas.Gate, 100),
     warnings: listOf(Warning, 200),
     files: Files,
-    version: nullable(VersionNumber),
+    version: nullable(registrySchemas.VersionNumber),
     problem: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
     created_at: Timestamp(),
     created_by: text(200),
@@ -211,7 +213,7 @@ export const ImportPage = pageOf(ImportView)
 export const ImportParams = closed({ import_id: Id() })
 export const ImportQuery = closed({
   ...pageQuery,
-  list_key: Type.Optional(ListKey),
+  list_key: Type.Optional(registrySchemas.ListKey),
   state: Type.Optional(oneOf(importStates)),
 })
 export const RejectPage = closed(

@@ -4,6 +4,14 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail, type ProblemError } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import {
+  activationStore,
+  datasetStore,
+  resolver,
+  staging,
+  typeStore,
+  versionStore,
+} from '#modules/definitions/index.ts'
 import type { Entry } from '#registry/adapter.ts'
 import { entryHash } from '#registry/content/hashes.ts'
 import type { StagedRow } from '#registry/import/copy-rows.ts'
@@ -18,12 +26,7 @@ import {
 } from '#registry/overlay.ts'
 import { normaliseKey } from '#registry/types/text-rules.ts'
 import type { TypeCall } from '#registry/types/type-runner.ts'
-import { type ActivationRow, insertActivation } from '../activations/queries.ts'
-import { findDataset, findOverlay, insertDataset } from '../datasets/queries.ts'
-import { assertInForce, lookUpEntries, readOverlay, type VersionPointer } from '../resolve/resolver.ts'
-import { failUnusable, getBaseType, toTypeDefinition, typeThread } from '../types/dataset-type.ts'
-import { type ContentWriter, type Publication, publishStaged, summarizeRows } from '../versions/publish.ts'
-import { findVersion, type VersionRow } from '../versions/queries.ts'
+
 import {
   type BaseTypeRow,
   exchangeEntries,
@@ -43,7 +46,7 @@ export interface OverlayOperation {
 /** What an overlay lies on: the shared list, the version in force of it without any overlay, and the type of that. */
 export interface OverlayBase {
   readonly shared: SharedList
-  readonly base: VersionPointer
+  readonly base: resolver.VersionPointer
   readonly type: BaseTypeRow
   readonly compiled_type: BaseType
   /** Where this tenant's overlays of it are kept; null where it has had none. */
@@ -54,16 +57,16 @@ export interface OverlayBase {
 
 export async function getOverlayBase(kernel: Capabilities<'caches'>, tx: Tx, list_key: string): Promise<OverlayBase> {
   const { pointer, overlay, ...row } = assertFound(await findOverlayBase(tx, list_key))
-  if (!row.shared && (await findDataset(tx, list_key))) {
+  if (!row.shared && (await datasetStore.findDataset(tx, list_key))) {
     fail('transition_not_allowed', `${list_key} is this tenant's own list: publish a version of it instead.`)
   }
   const shared = assertFound(row.shared ?? undefined)
-  const [in_force] = assertInForce([pointer], [list_key]) as [VersionPointer]
+  const [in_force] = resolver.assertInForce([pointer], [list_key]) as [resolver.VersionPointer]
   const base = { ...in_force, overlay_version: null, overlay_hash: null, overlay_dataset_id: null }
   if (base.via === 'tenant-own') fail('transition_not_allowed', `This tenant has its own list ${list_key}.`)
   const { overlay_version } = in_force
   const type = assertFound(row.type ?? undefined)
-  return { shared, base, type, compiled_type: getBaseType(kernel, type), overlay, overlay_version }
+  return { shared, base, type, compiled_type: typeStore.getBaseType(kernel, type), overlay, overlay_version }
 }
 
 const hashOf = (entry: Entry | undefined): string | null =>
@@ -78,11 +81,11 @@ interface AppliedChange {
 export async function applyChanges(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  base: VersionPointer,
+  base: resolver.VersionPointer,
   operations: readonly OverlayOperation[],
 ): Promise<AppliedChange[]> {
   const keys = operations.map(({ key }) => normaliseKey(key))
-  const entries = await lookUpEntries(kernel, tx, base, keys)
+  const entries = await resolver.lookUpEntries(kernel, tx, base, keys)
   return operations.map(({ op, value }, index) => {
     const key = keys[index] as string
     const under = entries.get(key)
@@ -120,13 +123,13 @@ export async function assertValidChanges(
   if (faults.length === 0) {
     const effective = laid.flatMap(({ effective: entry }, index) => (entry === undefined ? [] : [{ index, entry }]))
     const checked = await kernel.threads
-      .get(typeThread)
+      .get(typeStore.typeThread)
       .validate(
-        toTypeDefinition(type),
+        typeStore.toTypeDefinition(type),
         effective.map(({ entry }) => entry),
         call,
       )
-      .catch(failUnusable)
+      .catch(typeStore.failUnusable)
     for (const { index, faults: found_faults } of checked.faults) {
       for (const { pointer, message } of found_faults) add(effective[index]?.index ?? 0, `/value${pointer}`, message)
     }
@@ -166,25 +169,29 @@ export async function publishOverlay(
   changes: readonly OverlayEntry[],
   { shared, base, type, overlay: known }: OverlayBase,
   how: { mode: 'follow' | 'pinned'; origin: 'overlay' | 'rebase'; reason: string; cr_id?: string | undefined },
-): Promise<{ version: VersionRow; activation: ActivationRow }> {
-  const overlay = known ?? (await findOverlay(tx, list_key)) ?? (await createOverlay(tx, list_key, shared))
+): Promise<{ version: versionStore.VersionRow; activation: activationStore.ActivationRow }> {
+  const overlay = known ?? (await datasetStore.findOverlay(tx, list_key)) ?? (await createOverlay(tx, list_key, shared))
   const rows = changes.map(({ key, op, base_hash, value }, index): StagedRow => {
     const text = value === null ? null : canonicalJson(value)
     return { key, op, base_hash, text, hash: entryHash(text ?? ''), row: index + 1 }
   })
-  const publication: Publication = {
+  const publication: versionStore.Publication = {
     dataset: overlay,
     type: { tenant_id: type.tenant_id, type_key: type.type_key, type_version: type.type_version },
-    content: summarizeRows(rows),
+    content: staging.summarizeRows(rows),
     origin: how.origin,
     provenance: { base_version: base.version, base_hash: base.content_hash, mode: how.mode },
     base_version: how.mode === 'pinned' ? base.version : null,
     note: how.reason,
     guards: null,
   }
-  const version = (await publishStaged(tx, publication, createDirectWriter(tx, rows))) as VersionRow
+  const version = (await versionStore.publishStaged(
+    tx,
+    publication,
+    createDirectWriter(tx, rows),
+  )) as versionStore.VersionRow
   const activation = assertFound(
-    await insertActivation(tx, {
+    await activationStore.insertActivation(tx, {
       activation_id: uuidv7(),
       family: 'list',
       list_key,
@@ -204,7 +211,7 @@ export async function publishOverlay(
 
 const createOverlay = async (tx: Tx, list_key: string, shared: SharedList) =>
   assertFound(
-    await insertDataset(tx, {
+    await datasetStore.insertDataset(tx, {
       dataset_id: uuidv7(),
       family: 'list',
       list_key,
@@ -218,7 +225,7 @@ const createOverlay = async (tx: Tx, list_key: string, shared: SharedList) =>
   )
 
 /** An overlay is small: it is compared here, and exchanged without a stage. */
-function createDirectWriter(tx: Tx, rows: readonly StagedRow[]): ContentWriter {
+function createDirectWriter(tx: Tx, rows: readonly StagedRow[]): versionStore.ContentWriter {
   let [ended, began]: [string[], readonly StagedRow[]] = [[], rows]
   return {
     async compare(dataset_id, has_head) {
@@ -251,7 +258,7 @@ export interface OverlayConflict {
 
 export interface OverlayComparison extends OverlayBase {
   /** Null where no overlay is in force. */
-  readonly version: VersionRow | null
+  readonly version: versionStore.VersionRow | null
   readonly laid: readonly AppliedChange[]
   readonly conflicts: OverlayConflict[]
 }
@@ -265,17 +272,17 @@ export async function compareOverlay(
   const ground = await getOverlayBase(kernel, tx, list_key)
   const { base, overlay, overlay_version } = ground
   if (overlay_version === null) return { ...ground, version: null, laid: [], conflicts: [] }
-  const version = assertFound(await findVersion(tx, assertFound(overlay ?? undefined), overlay_version))
-  const changes = await readOverlay(tx, version)
+  const version = assertFound(await versionStore.findVersion(tx, assertFound(overlay ?? undefined), overlay_version))
+  const changes = await resolver.readOverlay(tx, version)
   const keys = changes.map(({ key }) => key)
-  const now = await lookUpEntries(kernel, tx, base, keys)
+  const now = await resolver.lookUpEntries(kernel, tx, base, keys)
   return compareWithBase(ground, version, changes, now, await loadOriginalEntries(kernel, tx, base, version, keys))
 }
 
 /** The same of one that has just been put in force, as it was laid. */
 export function compareNewOverlay(
   ground: OverlayBase,
-  version: VersionRow,
+  version: versionStore.VersionRow,
   laid: readonly AppliedChange[],
 ): OverlayComparison {
   const inOrder = [...laid].sort((a, b) => Buffer.compare(Buffer.from(a.change.key), Buffer.from(b.change.key)))
@@ -286,7 +293,7 @@ export function compareNewOverlay(
 
 function compareWithBase(
   ground: OverlayBase,
-  version: VersionRow,
+  version: versionStore.VersionRow,
   changes: readonly OverlayEntry[],
   now: ReadonlyMap<string, Entry>,
   then: ReadonlyMap<string, Entry>,
@@ -311,18 +318,22 @@ function compareWithBase(
 async function loadOriginalEntries(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  base: VersionPointer,
-  version: VersionRow,
+  base: resolver.VersionPointer,
+  version: versionStore.VersionRow,
   keys: readonly string[],
 ) {
   const written = (version.provenance as { base_version?: number }).base_version
-  if (written === undefined || written === base.version) return lookUpEntries(kernel, tx, base, keys)
-  const old = await findVersion(tx, { tenant_id: base.dataset_tenant_id, dataset_id: base.dataset_id }, written)
+  if (written === undefined || written === base.version) return resolver.lookUpEntries(kernel, tx, base, keys)
+  const old = await versionStore.findVersion(
+    tx,
+    { tenant_id: base.dataset_tenant_id, dataset_id: base.dataset_id },
+    written,
+  )
   if (!old) return new Map<string, Entry>()
-  return lookUpEntries(
+  return resolver.lookUpEntries(
     kernel,
     tx,
-    { ...base, ...old, dataset_tenant_id: base.dataset_tenant_id } as VersionPointer,
+    { ...base, ...old, dataset_tenant_id: base.dataset_tenant_id } as resolver.VersionPointer,
     keys,
   )
 }

@@ -1,31 +1,28 @@
 /** SQL of overlays: all that one stands on, in one statement, and the exchange of its few entries in another. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { type datasetStore, resolver, type typeStore, versionStore } from '#modules/definitions/index.ts'
 import type { StagedRow } from '#registry/import/copy-rows.ts'
-import type { DatasetRow } from '../datasets/queries.ts'
-import { type PointerRow, selectInForce, selectPointers } from '../resolve/queries.ts'
-import type { TypeRow } from '../types/queries.ts'
-import { OPEN_VERSION } from '../versions/queries.ts'
 
 const sharedColumns = ['tenant_id', 'dataset_id', 'type_tenant_id', 'type_key', 'title', 'overlay_policy'] as const
 const typeColumns = ['tenant_id', 'type_key', 'type_version', 'definition', 'definition_hash'] as const
 
-export type SharedList = Pick<DatasetRow, (typeof sharedColumns)[number]>
-export type BaseTypeRow = Pick<TypeRow, (typeof typeColumns)[number]>
+export type SharedList = Pick<datasetStore.DatasetRow, (typeof sharedColumns)[number]>
+export type BaseTypeRow = Pick<typeStore.TypeRow, (typeof typeColumns)[number]>
 
 export interface OverlayBaseRow {
   /** Null where no list of this name is shared. */
   readonly shared: SharedList | null
-  readonly pointer: PointerRow
+  readonly pointer: resolver.PointerRow
   readonly type: BaseTypeRow | null
   /** Null until there is an overlay for the first time. */
-  readonly overlay: Pick<DatasetRow, 'tenant_id' | 'dataset_id'> | null
+  readonly overlay: Pick<datasetStore.DatasetRow, 'tenant_id' | 'dataset_id'> | null
 }
 
 /** The shared list, what is in force of it with the type of that, and the tenant's overlay. */
 export async function findOverlayBase(tx: Tx, list_key: string): Promise<OverlayBaseRow | undefined> {
-  const row = await tx.find<PointerRow & Omit<OverlayBaseRow, 'pointer'>>(
+  const row = await tx.find<resolver.PointerRow & Omit<OverlayBaseRow, 'pointer'>>(
     `select p.*, to_jsonb(s) as shared, to_jsonb(t) as type, to_jsonb(o) as overlay
-       from (${selectPointers(selectInForce('$2::text', 'array[$3::text]'))}) p
+       from (${resolver.selectPointers(resolver.selectInForce('$2::text', 'array[$3::text]'))}) p
        left join (select ${sharedColumns.join(', ')} from app.dataset
                    where tenant_id = app.system_tenant() and family = $2 and list_key = $3 and role = 'base') s on true
        left join (select tenant_id, dataset_id from app.dataset
@@ -50,7 +47,7 @@ export interface OpenEntryRow {
 export const listOpenEntries = (tx: Tx, dataset_id: string) =>
   tx.query<OpenEntryRow>(
     `select key, op, hash, base_hash from app.dataset_entry
-      where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN_VERSION}`,
+      where tenant_id = $1 and dataset_id = $2 and v_to = ${versionStore.OPEN_VERSION}`,
     [tx.tenant_id, dataset_id],
   )
 
@@ -64,7 +61,7 @@ export const exchangeEntries = (
   tx.run(
     `with closed as (
        update app.dataset_entry set v_to = $3
-        where tenant_id = $1 and dataset_id = $2 and key = any ($4::text[]) and v_to = ${OPEN_VERSION})
+        where tenant_id = $1 and dataset_id = $2 and key = any ($4::text[]) and v_to = ${versionStore.OPEN_VERSION})
      insert into app.dataset_entry (tenant_id, dataset_id, key, v_from, op, hash, base_hash, data)
      select $1, $2, key, $3, op, decode(hash, 'hex'), decode(base_hash, 'hex'), data
        from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) as s (key, op, hash, base_hash, data)

@@ -4,14 +4,9 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { activationStore, datasetStore, registrySchemas, resolver } from '#modules/definitions/index.ts'
 import type { OverlayEntry } from '#registry/overlay.ts'
-import { applyWithReview } from '../activations/activate.ts'
-import { findActivationInForce, insertActivation, lockActivations } from '../activations/queries.ts'
-import { RevokeQuery } from '../activations/schema.ts'
-import { findDataset, findSharedDataset } from '../datasets/queries.ts'
-import { listPointers } from '../resolve/queries.ts'
-import { toResolvedListView } from '../resolve/resolver.ts'
-import { ListKeyParams } from '../schema.ts'
+
 import {
   applyChanges,
   assertStillValid,
@@ -29,13 +24,15 @@ import { OverlayRequest, OverlayView, RebaseReply, RebaseRequest } from './schem
 /** A proposal was checked against the base as it was, so it is bound to that as well. */
 const getOverlayHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const clocks = { valid_at: null, known_at: null }
-  const [now] = await listPointers(tx, [params['list_key'] as string], clocks)
+  const [now] = await resolver.listPointers(tx, [params['list_key'] as string], clocks)
   return `${now?.activation_id ?? 'none'} ${now?.overlay_activation_id ?? 'none'}`
 }
 
 /** A list of the tenant's own has no overlay, and is no missing list either. */
 async function toOwnListView(tx: Tx, list_key: string) {
-  const own = (await findSharedDataset(tx, list_key)) ? undefined : await findDataset(tx, list_key)
+  const own = (await datasetStore.findSharedDataset(tx, list_key))
+    ? undefined
+    : await datasetStore.findDataset(tx, list_key)
   return own && { list_key, overlay_policy: own.overlay_policy, base: null, overlay: null, conflicts: [] }
 }
 
@@ -43,7 +40,7 @@ function toOverlayView(list_key: string, { shared, base, version, laid, conflict
   return {
     list_key,
     overlay_policy: shared.overlay_policy,
-    base: toResolvedListView(base),
+    base: resolver.toResolvedListView(base),
     overlay: version && {
       version: version.version,
       content_hash: version.content_hash,
@@ -71,7 +68,7 @@ export const overlayRoutes = [
     roles: everyone,
     tx: 'read',
     uses: ['caches'],
-    params: ListKeyParams,
+    params: registrySchemas.ListKeyParams,
     reply: [200, OverlayView],
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params: { list_key }, kernel }) => {
@@ -84,7 +81,7 @@ export const overlayRoutes = [
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
     uses: ['transactions', 'caches', 'threads', 'reviews'],
-    params: ListKeyParams,
+    params: registrySchemas.ListKeyParams,
     body: OverlayRequest,
     reply: [200, OverlayView],
     governed: { action: 'overlay', head: getOverlayHead },
@@ -113,7 +110,7 @@ export const overlayRoutes = [
     assertStillValid(laid, ground)
     const changes = laid.map(({ change }) => change)
     const how = { mode: body.mode ?? 'follow', origin: 'overlay' as const, reason: body.reason }
-    const { version } = await applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
+    const { version } = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
       publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.change_request_id }),
     )
     audit.recordDiff(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
@@ -126,18 +123,18 @@ export const overlayRoutes = [
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
     uses: ['reviews'],
-    params: ListKeyParams,
-    query: RevokeQuery,
+    params: registrySchemas.ListKeyParams,
+    query: registrySchemas.RevokeQuery,
     reply: [204, null],
     governed: { action: 'overlay', head: getOverlayHead },
     problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
   }).handle(async ({ tx, params, query, request, kernel }) => {
-    await lockActivations(tx, 'list', params.list_key)
-    const current = await findActivationInForce(tx, 'list', params.list_key, 'overlay')
+    await activationStore.lockActivations(tx, 'list', params.list_key)
+    const current = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'overlay')
     if (!current) return fail('not_found')
     if (current.version === null) return fail('transition_not_allowed', 'There is no overlay in force.')
-    await applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
-      insertActivation(tx, {
+    await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
+      activationStore.insertActivation(tx, {
         activation_id: uuidv7(),
         family: 'list',
         list_key: params.list_key,
@@ -161,7 +158,7 @@ export const overlayRoutes = [
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
     uses: ['caches', 'reviews'],
-    params: ListKeyParams,
+    params: registrySchemas.ListKeyParams,
     body: RebaseRequest,
     reply: [200, RebaseReply],
     governed: {
@@ -213,7 +210,7 @@ export const overlayRoutes = [
       return fail('transition_not_allowed', 'Nothing of the overlay would be left; delete it instead.')
     }
     const changes: OverlayEntry[] = (await applyChanges(kernel, tx, ground.base, kept)).map(({ change }) => change)
-    const made = await applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
+    const made = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
       publishOverlay(tx, params.list_key, changes, ground, {
         mode: version.base_version === null ? 'follow' : 'pinned',
         origin: 'rebase',

@@ -1,13 +1,15 @@
 /** Wire contract of overlays: a tenant's changes on a shared list. */
 import { Count, closed, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
-import { EntryValue, ListKey, Reason, ResolvedList, Sha256, VersionNumber } from '../schema.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
+
+import { ResolvedList } from '../schema.ts'
 
 const Operation = closed({
   key: text(500),
   op: oneOf(['put', 'merge', 'remove'], {
     description: 'put: the whole entry. merge: RFC 7396, null removes a member. remove: the entry is gone.',
   }),
-  value: Type.Optional(EntryValue),
+  value: Type.Optional(registrySchemas.EntryValue),
 })
 export const OverlayRequest = closed({
   entries: listOf(Operation, 10_000, { minItems: 1, description: 'The whole overlay; it replaces the one before.' }),
@@ -18,7 +20,7 @@ export const OverlayRequest = closed({
         'follow: lies over whatever base is in force. pinned: only over the base version it was written against.',
     }),
   ),
-  reason: Reason,
+  reason: registrySchemas.Reason,
 })
 
 const Conflict = closed(
@@ -28,9 +30,9 @@ const Conflict = closed(
       description: 'invalid: on the shared entry as it is now, the change gives an entry the type does not take.',
     }),
     detail: text(1000),
-    base: nullable(EntryValue),
-    ours: nullable(EntryValue),
-    theirs: nullable(EntryValue),
+    base: nullable(registrySchemas.EntryValue),
+    ours: nullable(registrySchemas.EntryValue),
+    theirs: nullable(registrySchemas.EntryValue),
   },
   {
     title: 'OverlayConflict',
@@ -40,22 +42,22 @@ const Conflict = closed(
 
 export const OverlayView = closed(
   {
-    list_key: ListKey,
+    list_key: registrySchemas.ListKey,
     overlay_policy: oneOf(['none', 'add_only', 'tighten_only', 'free']),
     base: nullable(ResolvedList),
     overlay: nullable(
       closed({
-        version: VersionNumber,
-        content_hash: Sha256,
-        base_version: nullable(VersionNumber),
+        version: registrySchemas.VersionNumber,
+        content_hash: registrySchemas.Sha256,
+        base_version: nullable(registrySchemas.VersionNumber),
         created_at: Timestamp(),
         created_by: text(200),
         entries: listOf(
           closed({
             key: text(500),
             op: oneOf(['put', 'merge', 'remove']),
-            value: nullable(EntryValue),
-            effective: nullable(EntryValue),
+            value: nullable(registrySchemas.EntryValue),
+            effective: nullable(registrySchemas.EntryValue),
           }),
           10_000,
         ),
@@ -77,13 +79,13 @@ export const RebaseRequest = closed({
     }),
   ),
   apply: Type.Optional(Type.Boolean({ default: false, description: 'false: only list what would be in conflict.' })),
-  reason: Type.Optional(Reason),
+  reason: Type.Optional(registrySchemas.Reason),
 })
 export const RebaseReply = closed(
   {
-    list_key: ListKey,
+    list_key: registrySchemas.ListKey,
     applied: Type.Boolean(),
-    version: nullable(VersionNumber),
+    version: nullable(registrySchemas.VersionNumber),
     clean: Count,
     dropped: listOf(text(500), 10_000, { description: 'Changes the shared list has caught up with.' }),
     conflicts: listOf(Conflict, 10_000),

@@ -6,22 +6,9 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import type { Actor } from '#kernel/route.ts'
+import { registrySchemas, resolver } from '#modules/definitions/index.ts'
 import { normaliseKey } from '#registry/types/text-rules.ts'
-import { ListKeyParams } from '../schema.ts'
-import { cachePointers, getCachedPointers } from './pointer-cache.ts'
-import { findReceipt, listPointers, type ReceiptRow } from './queries.ts'
-import { createReceipt } from './receipts.ts'
-import {
-  assertInForce,
-  type Clocks,
-  getCachedList,
-  isRecent,
-  isSingleStatementLookup,
-  lookUpEntries,
-  resolveVersions,
-  toResolvedListView,
-  type VersionPointer,
-} from './resolver.ts'
+
 import {
   LookupReply,
   LookupRequest,
@@ -35,7 +22,7 @@ import {
   ResolveRequest,
 } from './schema.ts'
 
-const toReceiptView = ({ manifest: _, ...receipt }: ReceiptRow) => receipt
+const toReceiptView = ({ manifest: _, ...receipt }: resolver.ReceiptRow) => receipt
 const toHashedEtag = (...parts: readonly unknown[]): Record<string, string> => ({
   etag: `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`,
 })
@@ -47,26 +34,28 @@ async function getPointer(
   kernel: Capabilities<'transactions' | 'caches'>,
   actor: Actor,
   list_key: string,
-  clocks: Clocks,
+  clocks: resolver.Clocks,
   write: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
-): Promise<VersionPointer> {
+): Promise<resolver.VersionPointer> {
   const scope = toTxScope(actor)
   const keys = [list_key]
   const is_now = clocks.valid_at === undefined && clocks.known_at === undefined
   const cachedResult = is_now
-    ? await kernel.transactions.one(scope, (tx) => getCachedPointers(kernel, tx, [{ family: 'list', key: list_key }]))
+    ? await kernel.transactions.one(scope, (tx) =>
+        resolver.getCachedPointers(kernel, tx, [{ family: 'list', key: list_key }]),
+      )
     : null
   const [pointer] =
     cachedResult ??
-    (isRecent(clocks.known_at)
-      ? await write((tx) => resolveVersions(tx, keys, clocks))
+    (resolver.isRecent(clocks.known_at)
+      ? await write((tx) => resolver.resolveVersions(tx, keys, clocks))
       : await kernel.transactions.one(scope, async (tx) => {
-          const rows = await listPointers(tx, keys, {
+          const rows = await resolver.listPointers(tx, keys, {
             valid_at: clocks.valid_at ?? null,
             known_at: clocks.known_at ?? null,
           })
-          if (is_now) cachePointers(kernel, tx, rows)
-          return assertInForce(rows, keys)
+          if (is_now) resolver.cachePointers(kernel, tx, rows)
+          return resolver.assertInForce(rows, keys)
         }))
   return pointer ?? fail('not_found')
 }
@@ -78,7 +67,7 @@ export const resolveRoutes = [
     roles: everyone,
     tx: 'self',
     uses: ['transactions', 'caches'],
-    params: ListKeyParams,
+    params: registrySchemas.ListKeyParams,
     query: ResolveQuery,
     reply: [200, ResolveReply],
     cacheable: true,
@@ -86,7 +75,7 @@ export const resolveRoutes = [
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ params, query, actor, kernel, write }) => {
     const found = await getPointer(kernel, actor, params.list_key, query, write)
-    return Object.assign(toResolvedListView(found), {
+    return Object.assign(resolver.toResolvedListView(found), {
       valid_at: query.valid_at ?? found.now,
       known_at: query.known_at ?? null,
     })
@@ -98,7 +87,7 @@ export const resolveRoutes = [
     roles: everyone,
     tx: 'self',
     uses: ['transactions', 'caches'],
-    params: ListKeyParams,
+    params: registrySchemas.ListKeyParams,
     query: ResolveEntryQuery,
     reply: [200, ResolvedEntry],
     cacheable: true,
@@ -107,14 +96,15 @@ export const resolveRoutes = [
   }).handle(async ({ params, query, actor, kernel, read, write }) => {
     const list = await getPointer(kernel, actor, params.list_key, query, write)
     // A version never changes, so what it says of a key needs no common snapshot with the pointer to it.
-    const known = getCachedList(kernel, actor.tenant_id, list)
+    const known = resolver.getCachedList(kernel, actor.tenant_id, list)
     const key = normaliseKey(query.key)
-    if (known) return { list: toResolvedListView(list), key: query.key, entry: known.entries.get(key)?.entry ?? null }
-    const ask = (tx: Tx) => lookUpEntries(kernel, tx, list, [key])
-    const entries = isSingleStatementLookup(list)
+    if (known)
+      return { list: resolver.toResolvedListView(list), key: query.key, entry: known.entries.get(key)?.entry ?? null }
+    const ask = (tx: Tx) => resolver.lookUpEntries(kernel, tx, list, [key])
+    const entries = resolver.isSingleStatementLookup(list)
       ? await kernel.transactions.one(toTxScope(actor), ask)
       : await read(ask)
-    return { list: toResolvedListView(list), key: query.key, entry: entries.get(key) ?? null }
+    return { list: resolver.toResolvedListView(list), key: query.key, entry: entries.get(key) ?? null }
   }),
 
   tenantRoute('POST /reference-data/resolve', {
@@ -127,9 +117,9 @@ export const resolveRoutes = [
     location: ({ receipt }) => `/reference-data/receipts/${receipt.receipt_id}`,
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ tx, body }) => {
-    const pointers = await resolveVersions(tx, body.list_keys, body)
-    const receipt = await createReceipt(tx, body.consumer ?? 'api', pointers, body)
-    return { receipt: toReceiptView(receipt), lists: pointers.map(toResolvedListView) }
+    const pointers = await resolver.resolveVersions(tx, body.list_keys, body)
+    const receipt = await resolver.createReceipt(tx, body.consumer ?? 'api', pointers, body)
+    return { receipt: toReceiptView(receipt), lists: pointers.map(resolver.toResolvedListView) }
   }),
 
   tenantRoute('GET /reference-data/receipts/:receipt_id', {
@@ -141,7 +131,7 @@ export const resolveRoutes = [
     reply: [200, ReceiptReply],
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params }) => {
-    const receipt = (await findReceipt(tx, params.receipt_id)) ?? fail('not_found')
+    const receipt = (await resolver.findReceipt(tx, params.receipt_id)) ?? fail('not_found')
     if (createHash('sha256').update(receipt.manifest).digest('hex') !== receipt.manifest_hash) fail('content_corrupt')
     const lists = JSON.parse(receipt.manifest) as Record<string, unknown>[]
     return {
@@ -162,18 +152,18 @@ export const resolveRoutes = [
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ tx, body, kernel }) => {
     const list_keys = [...new Set(body.lookups.map(({ list_key }) => list_key))]
-    const pointers = await resolveVersions(tx, list_keys, body)
+    const pointers = await resolver.resolveVersions(tx, list_keys, body)
     const byKey = new Map(pointers.map((pointer) => [pointer.list_key, pointer]))
     const results = []
     for (const { list_key, keys } of body.lookups) {
       const pointer = byKey.get(list_key) ?? fail('not_found')
-      const entries = await lookUpEntries(kernel, tx, pointer, [...new Set(keys.map(normaliseKey))])
+      const entries = await resolver.lookUpEntries(kernel, tx, pointer, [...new Set(keys.map(normaliseKey))])
       results.push({
-        list: toResolvedListView(pointer),
+        list: resolver.toResolvedListView(pointer),
         entries: keys.map((key) => ({ key, entry: entries.get(normaliseKey(key)) ?? null })),
       })
     }
-    const receipt = await createReceipt(tx, body.consumer ?? 'api', pointers, body)
+    const receipt = await resolver.createReceipt(tx, body.consumer ?? 'api', pointers, body)
     return { receipt: toReceiptView(receipt), results }
   }),
 ]

@@ -1,8 +1,10 @@
 /** Wire contract of the resolver: which version is in force, what it says of a key, and the receipt of having asked. */
 import { closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
-import { Clocks, EntryValue, ListKey, ResolvedList, resolvedLists, Sha256 } from '../schema.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
 
-export const ResolveQuery = closed(Clocks)
+import { ResolvedList, resolvedLists } from '../schema.ts'
+
+export const ResolveQuery = closed(registrySchemas.Clocks)
 export const ResolveReply = closed(
   {
     ...ResolvedList.properties,
@@ -12,17 +14,20 @@ export const ResolveReply = closed(
   { title: 'Resolution' },
 )
 
-export const ResolveEntryQuery = closed({ ...Clocks, key: text(500, { description: 'The business key.' }) })
+export const ResolveEntryQuery = closed({
+  ...registrySchemas.Clocks,
+  key: text(500, { description: 'The business key.' }),
+})
 export const ResolvedEntry = closed(
-  { list: ResolvedList, key: text(500), entry: nullable(EntryValue) },
+  { list: ResolvedList, key: text(500), entry: nullable(registrySchemas.EntryValue) },
   { title: 'ResolvedEntry' },
 )
 
 const consumer = Type.Optional(
   text(200, { description: 'What asks, for the record: a decision, a report.', default: 'api' }),
 )
-const keys = (max: number) => listOf(ListKey, max, { minItems: 1, uniqueItems: true })
-export const ResolveRequest = closed({ list_keys: keys(50), ...Clocks, consumer })
+const keys = (max: number) => listOf(registrySchemas.ListKey, max, { minItems: 1, uniqueItems: true })
+export const ResolveRequest = closed({ list_keys: keys(50), ...registrySchemas.Clocks, consumer })
 
 export const Receipt = closed(
   {
@@ -30,7 +35,7 @@ export const Receipt = closed(
     consumer: text(200),
     valid_at: Timestamp(),
     known_at: Timestamp(),
-    manifest_hash: Sha256,
+    manifest_hash: registrySchemas.Sha256,
     created_at: Timestamp(),
     created_by: text(200),
   },
@@ -43,14 +48,14 @@ export const ReceiptReply = closed(
     lists: listOf(
       closed({
         family: Type.Optional(oneOf(['matrix', 'rule'], { description: 'Of a definition; absent for a list.' })),
-        list_key: ListKey,
+        list_key: registrySchemas.ListKey,
         via: text(20),
         version: Type.Integer(),
-        content_hash: Sha256,
+        content_hash: registrySchemas.Sha256,
         type_key: text(100),
         type_version: Type.Integer(),
         overlay_version: nullable(Type.Integer()),
-        overlay_hash: nullable(Sha256),
+        overlay_hash: nullable(registrySchemas.Sha256),
         overlay_policy: Type.Optional(text(20, { description: 'What the list allowed the overlay to do.' })),
       }),
       1000,
@@ -61,10 +66,14 @@ export const ReceiptReply = closed(
 export const ReceiptParams = closed({ receipt_id: Id() })
 
 export const LookupRequest = closed({
-  lookups: listOf(closed({ list_key: ListKey, keys: listOf(text(500), 200, { minItems: 1, uniqueItems: true }) }), 20, {
-    minItems: 1,
-  }),
-  ...Clocks,
+  lookups: listOf(
+    closed({ list_key: registrySchemas.ListKey, keys: listOf(text(500), 200, { minItems: 1, uniqueItems: true }) }),
+    20,
+    {
+      minItems: 1,
+    },
+  ),
+  ...registrySchemas.Clocks,
   consumer,
 })
 export const LookupReply = closed(
@@ -73,7 +82,7 @@ export const LookupReply = closed(
     results: listOf(
       closed({
         list: ResolvedList,
-        entries: listOf(closed({ key: text(500), entry: nullable(EntryValue) }), 200),
+        entries: listOf(closed({ key: text(500), entry: nullable(registrySchemas.EntryValue) }), 200),
       }),
       20,
     ),

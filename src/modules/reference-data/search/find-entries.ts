@@ -3,11 +3,11 @@
  * only after its own words were compared, so that the index decides how long a search takes and never what it finds.
  */
 import type { Tx } from '#kernel/database/tx.ts'
+import { versionStore } from '#modules/definitions/index.ts'
 import { MIN_TREE_ENTRIES } from '#registry/content/stored-tree.ts'
 import { matchesWords } from '#registry/search/search-words.ts'
 import { collectPrefix, EntrySet } from '#registry/search/segment.ts'
-import { parseEntry } from '../versions/entries.ts'
-import { type EntryRow, listEntries, listEntriesByKey, type VersionRow } from '../versions/queries.ts'
+
 import { KEYS_PER_BLOCK } from './build-index.ts'
 import {
   findIndexedVersion,
@@ -24,7 +24,7 @@ const MAX_BLOCKS_PER_SEGMENT = 64
 const SCANNED_AT_ONCE = 1000
 
 export interface EntrySearch {
-  readonly version: VersionRow
+  readonly version: versionStore.VersionRow
   /** Folded. Without any nothing is found: a query of punctuation means no entry. */
   readonly words: readonly string[]
   readonly key_prefix: string
@@ -36,7 +36,10 @@ export interface EntrySearch {
 export type IndexState = 'ready' | 'building' | 'not_needed'
 
 /** The first `count` entries after `after` that hold all words, in key order; fewer only when there are no more. */
-export async function searchEntries(tx: Tx, search: EntrySearch): Promise<{ rows: EntryRow[]; index: IndexState }> {
+export async function searchEntries(
+  tx: Tx,
+  search: EntrySearch,
+): Promise<{ rows: versionStore.EntryRow[]; index: IndexState }> {
   const { version } = search
   if (search.words.length === 0) return { rows: [], index: 'not_needed' }
   if (version.entry_count < MIN_TREE_ENTRIES)
@@ -50,16 +53,16 @@ export async function searchEntries(tx: Tx, search: EntrySearch): Promise<{ rows
 const isPastPrefix = (key: string, { key_prefix }: EntrySearch): boolean =>
   key_prefix !== '' && !key.startsWith(key_prefix) && Buffer.compare(Buffer.from(key), Buffer.from(key_prefix)) > 0
 
-const isMatch = (row: EntryRow, { words, key_prefix }: EntrySearch): boolean =>
-  row.key.startsWith(key_prefix) && matchesWords(parseEntry(row), words)
+const isMatch = (row: versionStore.EntryRow, { words, key_prefix }: EntrySearch): boolean =>
+  row.key.startsWith(key_prefix) && matchesWords(versionStore.parseEntry(row), words)
 
-type ListAfter = (tx: Tx, search: EntrySearch, after: string, count: number) => Promise<EntryRow[]>
-const listAfter: ListAfter = (tx, { version }, after, count) => listEntries(tx, version, after, count)
+type ListAfter = (tx: Tx, search: EntrySearch, after: string, count: number) => Promise<versionStore.EntryRow[]>
+const listAfter: ListAfter = (tx, { version }, after, count) => versionStore.listEntries(tx, version, after, count)
 const listContaining: ListAfter = (tx, { version, words }, after, count) =>
   listEntriesWithText(tx, version, words, after, count)
 
-async function scanEntries(tx: Tx, search: EntrySearch, list: ListAfter): Promise<EntryRow[]> {
-  const found: EntryRow[] = []
+async function scanEntries(tx: Tx, search: EntrySearch, list: ListAfter): Promise<versionStore.EntryRow[]> {
+  const found: versionStore.EntryRow[] = []
   let after = search.after
   for (;;) {
     const rows = await list(tx, search, after, SCANNED_AT_ONCE)
@@ -89,17 +92,17 @@ function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> 
   return groups
 }
 
-async function searchIndex(tx: Tx, search: EntrySearch): Promise<EntryRow[]> {
+async function searchIndex(tx: Tx, search: EntrySearch): Promise<versionStore.EntryRow[]> {
   const segments = await listSegments(tx, search.version)
   const candidates = await collectCandidates(tx, search, segments)
   const streams: VersionSegments[] = [...groupBy(segments, ({ version }) => version).values()].map((of) => ({
     segments: of,
   }))
-  const found: EntryRow[] = []
+  const found: versionStore.EntryRow[] = []
   let after = search.after
   for (;;) {
     const { keys, is_end } = await findNextKeys(tx, search, streams, candidates, after)
-    const rows = keys.length === 0 ? [] : await listEntriesByKey(tx, search.version, keys)
+    const rows = keys.length === 0 ? [] : await versionStore.listEntriesByKey(tx, search.version, keys)
     rows.sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
     for (const row of rows) if (isMatch(row, search)) found.push(row)
     const last = keys.at(-1)

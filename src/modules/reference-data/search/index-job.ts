@@ -4,8 +4,8 @@ import { defineJob } from '#kernel/job/define-job.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
-import { VersionNumber } from '../schema.ts'
-import { findVersion, type VersionRow } from '../versions/queries.ts'
+import { registrySchemas, versionStore } from '#modules/definitions/index.ts'
+
 import { indexVersion, needsIndex } from './index-version.ts'
 
 const REPORT_EVERY_MS = 500
@@ -13,12 +13,12 @@ const REPORT_EVERY_MS = 500
 export const datasetIndexJob = defineJob({
   kind: 'dataset-index',
   summary: 'Indexes the entries of a new version for search and counts the fields it changed.',
-  payload: closed({ dataset_id: Id(), version: VersionNumber }),
+  payload: closed({ dataset_id: Id(), version: registrySchemas.VersionNumber }),
   // Each part is committed when it is built, and found again.
   resumes: 'restart',
   run: async ({ payload, tenant_id, read, write, step, signal }) => {
     const list = { tenant_id, dataset_id: payload.dataset_id }
-    const version = await read((tx) => findVersion(tx, list, payload.version))
+    const version = await read((tx) => versionStore.findVersion(tx, list, payload.version))
     if (!version) throw new Problem('not_found')
     let done = 0
     let reported_ms = 0
@@ -38,7 +38,7 @@ export const datasetIndexJob = defineJob({
 export async function enqueueIndex(
   kernel: Capabilities<'jobs'>,
   tx: Tx,
-  version: Pick<VersionRow, 'dataset_id' | 'version' | 'entry_count'>,
+  version: Pick<versionStore.VersionRow, 'dataset_id' | 'version' | 'entry_count'>,
   list_key: string,
 ): Promise<void> {
   if (!needsIndex(version)) return

@@ -1,7 +1,7 @@
 /** SQL of the search index of long lists, and of searching without it. */
 import type { Tx } from '#kernel/database/tx.ts'
+import type { versionStore } from '#modules/definitions/index.ts'
 import type { WordBlock } from '#registry/search/segment.ts'
-import type { EntryRow } from '../versions/queries.ts'
 
 interface DatasetId {
   readonly tenant_id: string
@@ -103,7 +103,7 @@ export const listEntriesWithText = (
   after: string,
   count: number,
 ) =>
-  tx.query<EntryRow>(
+  tx.query<versionStore.EntryRow>(
     `select key, op, hash, base_hash, data from app.dataset_entry
       where tenant_id = $1 and dataset_id = $2 and v_from <= $3 and v_to > $3 and key > $4
         and (select bool_and(strpos(lower(data), w) > 0) from unnest($5::text[]) as u (w))

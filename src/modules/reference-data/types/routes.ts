@@ -5,17 +5,10 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { closed, pageQuery } from '#kernel/schema.ts'
+import { typeStore } from '#modules/definitions/index.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import { prepareEntries } from '../imports/import-source.ts'
-import {
-  assertUsableType,
-  failUnusable,
-  findTypeBreaks,
-  hashTypeContent,
-  toTypeContent,
-  toTypeDefinition,
-} from './dataset-type.ts'
-import { findType, insertType, listTypes, listTypeVersions, lockType, type TypeRow } from './queries.ts'
+
 import {
   DatasetType,
   NewType,
@@ -27,14 +20,14 @@ import {
   ValidationRequest,
 } from './schema.ts'
 
-const toTypeView = (tx: { tenant_id: string }, { tenant_id, definition, ...type }: TypeRow) => ({
+const toTypeView = (tx: { tenant_id: string }, { tenant_id, definition, ...type }: typeStore.TypeRow) => ({
   ...type,
-  ...toTypeDefinition({ ...type, definition }),
+  ...typeStore.toTypeDefinition({ ...type, definition }),
   origin: tenant_id === tx.tenant_id ? ('own' as const) : ('shared' as const),
 })
 
 const getTypeHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-  const type = params['type_key'] === undefined ? undefined : await findType(tx, params['type_key'])
+  const type = params['type_key'] === undefined ? undefined : await typeStore.findType(tx, params['type_key'])
   return type ? String(type.type_version) : null
 }
 
@@ -50,7 +43,7 @@ export const typeRoutes = [
   }).handle(async (input) => {
     const { tx, query } = input
     const types = await paginate(input, 'listDatasetTypes', ['type_key', 'tenant_id'], (after, count) =>
-      listTypes(tx, query.origin ?? null, after, count),
+      typeStore.listTypes(tx, query.origin ?? null, after, count),
     )
     return { ...types, items: types.items.map((type) => toTypeView(tx, type)) }
   }),
@@ -68,23 +61,27 @@ export const typeRoutes = [
     links: { getDatasetType: { type_key: 'type_key' } },
     problems: ['duplicate', 'list_key_reserved', 'definition_invalid'],
     beforeTransaction: ({ body, kernel, actor, request }) =>
-      assertUsableType(kernel, { type_key: body.type_key, type_version: 1, ...toTypeContent(body) } as TypeDefinition, {
-        caller: actor.tenant_id,
-        signal: request.signal,
-      }),
+      typeStore.assertUsableType(
+        kernel,
+        { type_key: body.type_key, type_version: 1, ...typeStore.toTypeContent(body) } as TypeDefinition,
+        {
+          caller: actor.tenant_id,
+          signal: request.signal,
+        },
+      ),
   }).handle(async ({ tx, body, audit }) => {
-    await lockType(tx, body.type_key)
-    const existing = await findType(tx, body.type_key)
+    await typeStore.lockType(tx, body.type_key)
+    const existing = await typeStore.findType(tx, body.type_key)
     if (existing?.tenant_id === tx.tenant_id) fail('duplicate')
     if (existing)
       fail('list_key_reserved', `${body.type_key} is a shared type: use it as it is, or choose another key.`)
-    const definition = toTypeContent(body)
+    const definition = typeStore.toTypeContent(body)
     const type = assertFound(
-      await insertType(tx, {
+      await typeStore.insertType(tx, {
         type_key: body.type_key,
         type_version: 1,
         definition,
-        definition_hash: hashTypeContent(definition),
+        definition_hash: typeStore.hashTypeContent(definition),
         compatibility: 'backward',
       }),
     )
@@ -100,7 +97,7 @@ export const typeRoutes = [
     params: TypeParams,
     reply: [200, DatasetType],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => toTypeView(tx, assertFound(await findType(tx, params.type_key)))),
+  }).handle(async ({ tx, params }) => toTypeView(tx, assertFound(await typeStore.findType(tx, params.type_key)))),
 
   tenantRoute('GET /reference-data/types/:type_key/versions', {
     id: 'listDatasetTypeVersions',
@@ -114,12 +111,12 @@ export const typeRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params } = input
-    const { tenant_id } = assertFound(await findType(tx, params.type_key))
+    const { tenant_id } = assertFound(await typeStore.findType(tx, params.type_key))
     const types = await paginate(
       input,
       `listDatasetTypeVersions ${params.type_key}`,
       ['type_version'],
-      (after, count) => listTypeVersions(tx, tenant_id, params.type_key, after, count),
+      (after, count) => typeStore.listTypeVersions(tx, tenant_id, params.type_key, after, count),
     )
     return { ...types, items: types.items.map((type) => toTypeView(tx, type)) }
   }),
@@ -137,10 +134,12 @@ export const typeRoutes = [
     location: (type) => `/reference-data/types/${type.type_key}`,
     problems: ['not_found', 'type_incompatible', 'definition_invalid', 'transition_not_allowed'],
     beforeTransaction: async ({ params, body, kernel, actor, request }) => {
-      const next = { type_key: params.type_key, type_version: 1, ...toTypeContent(body) } as TypeDefinition
-      await assertUsableType(kernel, next, { caller: actor.tenant_id, signal: request.signal })
+      const next = { type_key: params.type_key, type_version: 1, ...typeStore.toTypeContent(body) } as TypeDefinition
+      await typeStore.assertUsableType(kernel, next, { caller: actor.tenant_id, signal: request.signal })
       const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-      const breaks = await findTypeBreaks(kernel, scope, params.type_key, next, request.signal).catch(failUnusable)
+      const breaks = await typeStore
+        .findTypeBreaks(kernel, scope, params.type_key, next, request.signal)
+        .catch(typeStore.failUnusable)
       const isKeyChange = breaks.some(({ what }) => what === 'key_changed')
       if (breaks.length > 0 && (isKeyChange || body.compatibility !== 'none')) {
         fail('type_incompatible', {
@@ -152,16 +151,16 @@ export const typeRoutes = [
       }
     },
   }).handle(async ({ tx, params, body, audit }) => {
-    await lockType(tx, params.type_key)
-    const current = assertFound(await findType(tx, params.type_key))
+    await typeStore.lockType(tx, params.type_key)
+    const current = assertFound(await typeStore.findType(tx, params.type_key))
     if (current.tenant_id !== tx.tenant_id) fail('transition_not_allowed', 'Shared types are changed by the operator.')
-    const definition = toTypeContent(body)
+    const definition = typeStore.toTypeContent(body)
     const type = assertFound(
-      await insertType(tx, {
+      await typeStore.insertType(tx, {
         type_key: params.type_key,
         type_version: current.type_version + 1,
         definition,
-        definition_hash: hashTypeContent(definition),
+        definition_hash: typeStore.hashTypeContent(definition),
         compatibility: body.compatibility ?? 'backward',
       }),
     )
@@ -185,11 +184,11 @@ export const typeRoutes = [
     problems: ['not_found', 'conflict', 'definition_invalid'],
   }).handle(async ({ params, body, read, kernel, actor, request }) => {
     const type = await read(async (tx) => {
-      const latest = assertFound(await findType(tx, params.type_key))
+      const latest = assertFound(await typeStore.findType(tx, params.type_key))
       const { type_version = latest.type_version } = body
       if (type_version === latest.type_version) return latest
       return assertReferenced(
-        await findType(tx, params.type_key, type_version),
+        await typeStore.findType(tx, params.type_key, type_version),
         `version ${type_version} of ${params.type_key}`,
       )
     })

@@ -12,21 +12,22 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
+
 import { TypeDefinitionSchema } from '#registry/types/type-definition.ts'
-import { EntryValue, ListKey, Origin, Sha256, VersionNumber } from '../schema.ts'
 
 const { type_key: _key, type_version: _version, ...content } = TypeDefinitionSchema.properties
 
 export const TypeParams = closed({ type_key: Slug() })
-export const TypeQuery = closed({ ...pageQuery, origin: Type.Optional(Origin) })
+export const TypeQuery = closed({ ...pageQuery, origin: Type.Optional(registrySchemas.Origin) })
 
 export const DatasetType = closed(
   {
     type_key: Slug(),
-    type_version: VersionNumber,
-    origin: Origin,
+    type_version: registrySchemas.VersionNumber,
+    origin: registrySchemas.Origin,
     ...content,
-    definition_hash: Sha256,
+    definition_hash: registrySchemas.Sha256,
     compatibility: oneOf(['backward', 'none']),
     created_at: Timestamp(),
     created_by: text(200),
@@ -52,16 +53,16 @@ export const NewTypeVersion = closed({
 })
 
 export const ValidationRequest = closed({
-  type_version: Type.Optional(VersionNumber),
-  data: listOf(EntryValue, 10_000, { description: 'Entries to try. Nothing is stored.' }),
+  type_version: Type.Optional(registrySchemas.VersionNumber),
+  data: listOf(registrySchemas.EntryValue, 10_000, { description: 'Entries to try. Nothing is stored.' }),
 })
 export const ValidationReport = closed(
   {
     type_key: Slug(),
-    type_version: VersionNumber,
+    type_version: registrySchemas.VersionNumber,
     valid: Type.Boolean(),
     entries: integer(0, 10_000),
-    content_hash: nullable(Sha256),
+    content_hash: nullable(registrySchemas.Sha256),
     faults_total: integer(0, Number.MAX_SAFE_INTEGER),
     faults: listOf(
       closed({ index: nullable(integer(0, 10_000)), code: text(100), pointer: Type.String(), message: text(2000) }),
@@ -73,8 +74,8 @@ export const ValidationReport = closed(
 )
 
 export const TypeBreakView = closed({
-  list_key: nullable(ListKey),
-  version: nullable(VersionNumber),
+  list_key: nullable(registrySchemas.ListKey),
+  version: nullable(registrySchemas.VersionNumber),
   pointer: Type.String(),
   what: text(100),
   detail: text(2000),

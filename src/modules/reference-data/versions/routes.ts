@@ -4,40 +4,25 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail, type ProblemError } from '#kernel/problem.ts'
 import { fileMediaTypes, streamReply } from '#kernel/route.ts'
+import {
+  activationStore,
+  datasetStore,
+  registrySchemas,
+  staging,
+  treeStore,
+  typeStore,
+  versionStore,
+} from '#modules/definitions/index.ts'
 import type { Entry, Reject } from '#registry/adapter.ts'
 import { parseQueryWords } from '#registry/search/search-words.ts'
 import { normaliseKey } from '#registry/types/text-rules.ts'
-import { assertNotInForce } from '../activations/activate.ts'
-import { listActivations } from '../activations/queries.ts'
-import { getOrigin } from '../datasets/origin.ts'
-import { findDataset, findDatasetForWrite } from '../datasets/queries.ts'
+
 import { exportVersion } from '../exports/read-lines.ts'
 import { prepareEntries, toStagedContent } from '../imports/import-source.ts'
-import { ListKeyParams, OriginQuery, VersionParams } from '../schema.ts'
+
 import { searchEntries } from '../search/find-entries.ts'
 import { enqueueIndex } from '../search/index-job.ts'
-import { createProver } from '../trees/stored-tree.ts'
-import { findType } from '../types/queries.ts'
-import { parseEntry } from './entries.ts'
-import {
-  assertHeadVersion,
-  assertIfMatchHead,
-  assertWritable,
-  getAuthor,
-  getVersion,
-  publishStaged,
-  readEntries,
-  stageEncodedRows,
-  toVersionView,
-} from './publish.ts'
-import {
-  findVersion,
-  listEntriesByKey,
-  listEntriesWithPrefix,
-  listVersions,
-  updateVersionState,
-  type VersionRow,
-} from './queries.ts'
+
 import {
   EntryPage,
   EntryQuery,
@@ -47,9 +32,7 @@ import {
   ProofView,
   Provenance,
   VersionPage,
-  VersionQuery,
   VersionStateChange,
-  VersionView,
   VersionWithData,
 } from './schema.ts'
 
@@ -69,17 +52,17 @@ export const versionRoutes = [
     roles: everyone,
     tx: 'read',
     uses: ['cursors'],
-    params: ListKeyParams,
-    query: VersionQuery,
+    params: registrySchemas.ListKeyParams,
+    query: registrySchemas.VersionQuery,
     reply: [200, VersionPage],
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, query } = input
-    const dataset = assertFound(await findDataset(tx, params.list_key, 'list', query.origin))
+    const dataset = assertFound(await datasetStore.findDataset(tx, params.list_key, 'list', query.origin))
     const versions = await paginate(input, `listDatasetVersions ${dataset.dataset_id}`, ['version'], (after, count) =>
-      listVersions(tx, dataset, query.state ?? null, after, count),
+      versionStore.listVersions(tx, dataset, query.state ?? null, after, count),
     )
-    return { ...versions, items: versions.items.map((version) => toVersionView(params.list_key, version)) }
+    return { ...versions, items: versions.items.map((version) => versionStore.toVersionView(params.list_key, version)) }
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/versions', {
@@ -91,9 +74,9 @@ export const versionRoutes = [
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
     uses: ['threads', 'jobs'],
-    params: ListKeyParams,
+    params: registrySchemas.ListKeyParams,
     body: NewVersionBody,
-    reply: [201, VersionView],
+    reply: [201, registrySchemas.VersionView],
     location: ({ list_key, list_origin, version }) =>
       `/reference-data/datasets/${list_key}/versions/${version}?origin=${list_origin}`,
     links: { getDatasetVersion: { list_key: 'list_key', version: 'version', origin: 'list_origin' } },
@@ -109,15 +92,15 @@ export const versionRoutes = [
     ],
   }).handle(async ({ params, body, read, settle, kernel, actor, request }) => {
     const { dataset, type } = await read(async (tx) => {
-      const row = assertFound(await findDatasetForWrite(tx, params.list_key))
-      assertWritable(row, tx)
-      return { dataset: row, type: assertFound(await findType(tx, row.type_key)) }
+      const row = assertFound(await datasetStore.findDatasetForWrite(tx, params.list_key))
+      versionStore.assertWritable(row, tx)
+      return { dataset: row, type: assertFound(await typeStore.findType(tx, row.type_key)) }
     })
     if (body.override_guards && !actor.roles.includes('compliance_officer')) {
       fail('role_required', { detail: 'Guards are overridden by a compliance officer.' })
     }
-    assertIfMatchHead(dataset, request.if_match)
-    assertHeadVersion(dataset, body.expected_head ?? null)
+    versionStore.assertIfMatchHead(dataset, request.if_match)
+    versionStore.assertHeadVersion(dataset, body.expected_head ?? null)
     const by = { tenant_id: actor.tenant_id, signal: request.signal }
     const prepared = await prepareEntries(kernel, type, body.data, by, Object.keys(dataset.guards.min_filled_bps ?? {}))
     if (prepared.rejects.length > 0) {
@@ -129,8 +112,8 @@ export const versionRoutes = [
       })
     }
     return settle(JSON.stringify([params, body]), async (tx) => {
-      await stageEncodedRows(tx, prepared.rows)
-      const version = await publishStaged(tx, {
+      await staging.stageEncodedRows(tx, prepared.rows)
+      const version = await versionStore.publishStaged(tx, {
         dataset,
         type,
         content: { ...toStagedContent(prepared.totals), ...(prepared.tree && { tree: prepared.tree }) },
@@ -142,8 +125,8 @@ export const versionRoutes = [
         guards: dataset.guards,
         override: body.override_guards ? { by: actor.principal, reason: body.override_guards.reason } : null,
       })
-      await enqueueIndex(kernel, tx, version as VersionRow, params.list_key)
-      return toVersionView(params.list_key, version as VersionRow)
+      await enqueueIndex(kernel, tx, version as versionStore.VersionRow, params.list_key)
+      return versionStore.toVersionView(params.list_key, version as versionStore.VersionRow)
     })
   }),
 
@@ -152,8 +135,8 @@ export const versionRoutes = [
     summary: 'Metadata and data of one version',
     roles: everyone,
     tx: 'read',
-    params: VersionParams,
-    query: OriginQuery,
+    params: registrySchemas.VersionParams,
+    query: registrySchemas.OriginQuery,
     reply: [200, VersionWithData],
     // All but the state is fixed for ever; two owners may have the same content.
     headers: ({ content_hash, state, list_origin }) => ({
@@ -161,15 +144,15 @@ export const versionRoutes = [
     }),
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, query }) => {
-    const { version } = await getVersion(tx, params, query.origin)
+    const { version } = await versionStore.getVersion(tx, params, query.origin)
     const whole = version.data_bytes <= WHOLE_BYTES
     const data: Entry[] = []
     if (whole) {
-      for await (const rows of readEntries((body) => body(tx), version)) {
-        for (const row of rows) data.push(parseEntry(row))
+      for await (const rows of versionStore.readEntries((body) => body(tx), version)) {
+        for (const row of rows) data.push(versionStore.parseEntry(row))
       }
     }
-    return { ...toVersionView(params.list_key, version), data: whole ? data : null }
+    return { ...versionStore.toVersionView(params.list_key, version), data: whole ? data : null }
   }),
 
   tenantRoute('PATCH /reference-data/datasets/:list_key/versions/:version', {
@@ -178,21 +161,21 @@ export const versionRoutes = [
     description: 'A version that is in force, or scheduled to be, is not withdrawn: 409 `version_in_force`.',
     roles: ['compliance_officer'],
     tx: 'write',
-    params: VersionParams,
+    params: registrySchemas.VersionParams,
     body: VersionStateChange,
-    reply: [200, VersionView],
+    reply: [200, registrySchemas.VersionView],
     problems: ['not_found', 'transition_not_allowed', 'version_in_force'],
   }).handle(async ({ tx, params, body, audit }) => {
-    const dataset = assertFound(await findDatasetForWrite(tx, params.list_key))
-    assertWritable(dataset, tx)
-    const version = assertFound(await findVersion(tx, dataset, params.version))
-    if (body.state === 'withdrawn') await assertNotInForce(tx, dataset, version.version)
+    const dataset = assertFound(await datasetStore.findDatasetForWrite(tx, params.list_key))
+    versionStore.assertWritable(dataset, tx)
+    const version = assertFound(await versionStore.findVersion(tx, dataset, params.version))
+    if (body.state === 'withdrawn') await activationStore.assertNotInForce(tx, dataset, version.version)
     if (version.state === body.state || version.state === 'withdrawn') {
       fail('transition_not_allowed', `The version is ${version.state}.`)
     }
-    const changed = assertFound(await updateVersionState(tx, dataset, version.version, body.state))
+    const changed = assertFound(await versionStore.updateVersionState(tx, dataset, version.version, body.state))
     audit.recordDiff({ state: version.state }, { state: body.state, reason: body.reason })
-    return toVersionView(params.list_key, changed)
+    return versionStore.toVersionView(params.list_key, changed)
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/entries', {
@@ -205,13 +188,13 @@ export const versionRoutes = [
     roles: everyone,
     tx: 'read',
     uses: ['cursors'],
-    params: VersionParams,
+    params: registrySchemas.VersionParams,
     query: EntryQuery,
     reply: [200, EntryPage],
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, query } = input
-    const { version } = await getVersion(tx, params, query.origin)
+    const { version } = await versionStore.getVersion(tx, params, query.origin)
     const bound = {
       tenant_id: tx.tenant_id,
       route: 'listDatasetEntries',
@@ -224,12 +207,16 @@ export const versionRoutes = [
     const count = limit + 1
     const { rows, index } =
       query.q === undefined
-        ? { rows: await listEntriesWithPrefix(tx, version, key_prefix, after, count), index: null }
+        ? { rows: await versionStore.listEntriesWithPrefix(tx, version, key_prefix, after, count), index: null }
         : await searchEntries(tx, { version, words: parseQueryWords(query.q), key_prefix, after: after ?? '', count })
     const items = rows.slice(0, limit)
     const last = rows.length > limit ? items.at(-1) : undefined
     return {
-      items: items.map((row) => ({ key: row.key, hash: row.hash.toString('hex'), entry: parseEntry(row) })),
+      items: items.map((row) => ({
+        key: row.key,
+        hash: row.hash.toString('hex'),
+        entry: versionStore.parseEntry(row),
+      })),
       next_cursor: last ? input.kernel.cursors.encode({ ...bound, position: [last.key] }) : null,
       index,
     }
@@ -240,24 +227,24 @@ export const versionRoutes = [
     summary: 'Where a version came from: source, adapter, hashes, importer, approvals',
     roles: everyone,
     tx: 'read',
-    params: VersionParams,
-    query: OriginQuery,
+    params: registrySchemas.VersionParams,
+    query: registrySchemas.OriginQuery,
     reply: [200, Provenance],
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) => {
-    const { dataset, version } = await getVersion(tx, params, query.origin)
+    const { dataset, version } = await versionStore.getVersion(tx, params, query.origin)
     const of = { tenant_id: dataset.tenant_id, family: 'list' as const, list_key: params.list_key }
-    const activations = (await listActivations(tx, of, null, 1000)).filter(
+    const activations = (await activationStore.listActivations(tx, of, null, 1000)).filter(
       (one) => one.version === version.version && one.dataset_id === version.dataset_id,
     )
     const { origin, created_at, content_hash, provenance } = version
     return {
       list_key: params.list_key,
-      list_origin: getOrigin(version.tenant_id),
+      list_origin: datasetStore.getOrigin(version.tenant_id),
       version: version.version,
       origin,
       created_at,
-      created_by: getAuthor(version),
+      created_by: versionStore.getAuthor(version),
       content_hash,
       provenance,
       activations: activations.slice(0, 100).map(({ activation_id, effective_from, actor, reason, cr_id }) => ({
@@ -278,13 +265,13 @@ export const versionRoutes = [
       'stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.',
     roles: everyone,
     tx: 'self',
-    params: VersionParams,
+    params: registrySchemas.VersionParams,
     query: ExportQuery,
     reply: [200, streamReply(Object.values(fileMediaTypes), 'The entries in key order, in the format asked for.')],
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
-    const { version } = await read((tx) => getVersion(tx, params, query.origin))
-    const type = await read((tx) => findType(tx, version.type_key, version.type_version))
+    const { version } = await read((tx) => versionStore.getVersion(tx, params, query.origin))
+    const type = await read((tx) => typeStore.findType(tx, version.type_key, version.type_version))
     const { format = 'json', formula_guard = true } = query
     const file_name = `${params.list_key}-${version.version}.${format}`
     const media_type = fileMediaTypes[format]
@@ -302,23 +289,23 @@ export const versionRoutes = [
       'hashed, with test vectors and an example in Python.',
     roles: everyone,
     tx: 'self',
-    params: VersionParams,
+    params: registrySchemas.VersionParams,
     query: ProofQuery,
     reply: [200, ProofView],
     limit: 'heavy',
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
-    const { version } = await read((tx) => getVersion(tx, params, query.origin))
+    const { version } = await read((tx) => versionStore.getVersion(tx, params, query.origin))
     const key = normaliseKey(query.key)
-    const proof = await createProver(read, version)(key)
-    const [row] = await read((tx) => listEntriesByKey(tx, version, [key]))
+    const proof = await treeStore.createProver(read, version)(key)
+    const [row] = await read((tx) => versionStore.listEntriesByKey(tx, version, [key]))
     return {
       list_key: params.list_key,
       version: version.version,
-      origin: getOrigin(version.tenant_id),
+      origin: datasetStore.getOrigin(version.tenant_id),
       key,
       present: proof.entry_hash !== null,
-      entry: row ? parseEntry(row) : null,
+      entry: row ? versionStore.parseEntry(row) : null,
       proof: { ...proof, bucket: proof.bucket.map((pair) => [...pair]), siblings: [...proof.siblings] },
     }
   }),

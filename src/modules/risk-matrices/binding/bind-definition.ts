@@ -22,24 +22,12 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import {
-  buildManifest,
-  type Clocks,
-  type ContentPointer,
-  findTypeVersion,
-  type ListPointer,
-  loadList,
-  lookUpHashedEntries,
-  type Manifest,
-  type PinnedVersion,
-  resolvePins,
-  resolveWithLists,
-  type VersionPointer,
-} from '#modules/reference-data/index.ts'
+import { resolver, typeStore } from '#modules/definitions/index.ts'
+
 import { findDeclaredTypeFault } from './declared-types.ts'
 
 /** A compiled definition, by the hash of its content, and the versions of the lists it reads. */
-export interface Bindable<P extends ContentPointer = ContentPointer> {
+export interface Bindable<P extends resolver.ContentPointer = resolver.ContentPointer> {
   /** Content and engine: what is found of the definition may be remembered by it, within a tenant. */
   readonly identity: string
   readonly compiled: CompiledDefinition
@@ -49,13 +37,13 @@ export interface Bindable<P extends ContentPointer = ContentPointer> {
 }
 
 /** The definition knows the instant at which all of it was in force, where there was one; its lists are the same at others. */
-export interface Resolution<P extends ContentPointer = VersionPointer>
-  extends Bindable<P extends VersionPointer ? ListPointer : ContentPointer> {
+export interface Resolution<P extends resolver.ContentPointer = resolver.VersionPointer>
+  extends Bindable<P extends resolver.VersionPointer ? resolver.ListPointer : resolver.ContentPointer> {
   readonly engine: number
   readonly definition: P
 }
 
-export interface ResolutionQuery extends Clocks {
+export interface ResolutionQuery extends resolver.Clocks {
   readonly family: DefinitionFamily
   readonly key: string
   /** This transaction changes what is in force, and may be undone: nothing it sees is remembered for others. */
@@ -105,7 +93,13 @@ export async function findResolution(
   const guess = `${tx.tenant_id}:${family}:${key}`
   let asked = guesses.get(guess) ?? []
   for (let round = 0; round < MAX_ATTEMPTS; round++) {
-    const { definition, lists } = await resolveWithLists(unsettled ? null : kernel, tx, { family, key }, asked, clocks)
+    const { definition, lists } = await resolver.resolveWithLists(
+      unsettled ? null : kernel,
+      tx,
+      { family, key },
+      asked,
+      clocks,
+    )
     const { compiled, identity } = await getCompiled(kernel, tx, definition, engine)
     const { list_keys } = compiled
     // Also in a transaction that may be undone: a guess that is wrong costs one more question.
@@ -145,10 +139,10 @@ export async function getResolution(
 export async function restoreResolution(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  manifest: readonly PinnedVersion[],
+  manifest: readonly resolver.PinnedVersion[],
   engine = CURRENT_ENGINE,
-): Promise<Resolution<ContentPointer>> {
-  const pointers = await resolvePins(tx, manifest)
+): Promise<Resolution<resolver.ContentPointer>> {
+  const pointers = await resolver.resolvePins(tx, manifest)
   const definition = pointers.find(({ family }) => family !== 'list') ?? fail('content_corrupt')
   const { compiled, identity } = await getCompiled(kernel, tx, definition, engine)
   const lists = pointers
@@ -158,22 +152,25 @@ export async function restoreResolution(
 }
 
 /** What was written for a map of lists, with the definition it was written for. */
-const manifests = new WeakMap<object, { readonly definition: ContentPointer; readonly manifest: Manifest }>()
+const manifests = new WeakMap<
+  object,
+  { readonly definition: resolver.ContentPointer; readonly manifest: resolver.Manifest }
+>()
 
 /** What a receipt of this resolution says: the definition, with its family, and every list. */
-export function getResolutionManifest({ definition, lists }: Resolution<ContentPointer>): Manifest {
+export function getResolutionManifest({ definition, lists }: Resolution<resolver.ContentPointer>): resolver.Manifest {
   const known = manifests.get(lists)
   if (known && isSameVersion(known.definition, definition)) return known.manifest
-  const manifest = buildManifest([definition, ...lists.values()])
+  const manifest = resolver.buildManifest([definition, ...lists.values()])
   manifests.set(lists, { definition, manifest })
   return manifest
 }
 
-export const getResolutionPins = (resolution: Resolution<ContentPointer>): readonly PinnedVersion[] =>
+export const getResolutionPins = (resolution: Resolution<resolver.ContentPointer>): readonly resolver.PinnedVersion[] =>
   getResolutionManifest(resolution).pins
 
 /** A version never changes: by which way one came to it is all that could differ. */
-const isSameVersion = (a: ContentPointer, b: ContentPointer): boolean =>
+const isSameVersion = (a: resolver.ContentPointer, b: resolver.ContentPointer): boolean =>
   a.via === b.via &&
   a.version === b.version &&
   a.content_hash === b.content_hash &&
@@ -181,7 +178,7 @@ const isSameVersion = (a: ContentPointer, b: ContentPointer): boolean =>
   a.dataset_tenant_id === b.dataset_tenant_id
 
 /** The definition and its lists, as a receipt takes them. */
-export const toPointers = ({ definition, lists }: Resolution): VersionPointer[] => [
+export const toPointers = ({ definition, lists }: Resolution): resolver.VersionPointer[] => [
   definition,
   ...[...lists.values()].map((list) => ({ ...list, now: definition.now })),
 ]
@@ -203,7 +200,7 @@ export async function decideWith(
   const fetched = new Map(lists)
   for (const { list_key } of large) {
     const keys = needs.get(list_key)
-    const pointer = of.lists.get(list_key) as ContentPointer
+    const pointer = of.lists.get(list_key) as resolver.ContentPointer
     if (keys === 'all') return { ok: false, findings: [toTooLargeFinding(list_key)] }
     const list = await bindLargeList(kernel, tx, of, pointer, keys ?? [])
     fetched.set(list_key, of.over?.(list) ?? list)
@@ -250,7 +247,7 @@ export function getBindingKey({ identity, lists }: Bindable, tenant_id: string):
   return text
 }
 
-const toContentKey = (list: ContentPointer): string =>
+const toContentKey = (list: resolver.ContentPointer): string =>
   [
     list.list_key,
     list.dataset_id,
@@ -266,9 +263,9 @@ async function bindList(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   of: Bindable,
-  pointer: ContentPointer,
+  pointer: resolver.ContentPointer,
 ): Promise<BoundList> {
-  const whole = await loadList(kernel, tx, pointer)
+  const whole = await resolver.loadList(kernel, tx, pointer)
   if (!whole) return bindLargeList(kernel, tx, of, pointer, [])
   const entries = withKeys(whole.entries)
   return { ...toListFacts(pointer), get: (key) => entries.get(key), all: [...entries.values()] }
@@ -282,17 +279,17 @@ async function bindLargeList(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   { compiled }: Bindable,
-  pointer: ContentPointer,
+  pointer: resolver.ContentPointer,
   keys: readonly string[],
 ): Promise<BoundList> {
   const named = compiled.references.flatMap(({ list_key, key }) =>
     list_key === pointer.list_key && key !== null ? [key] : [],
   )
-  const entries = withKeys(await lookUpHashedEntries(kernel, tx, pointer, [...new Set([...named, ...keys])]))
+  const entries = withKeys(await resolver.lookUpHashedEntries(kernel, tx, pointer, [...new Set([...named, ...keys])]))
   return { ...toListFacts(pointer), get: (key) => entries.get(key), all: null }
 }
 
-const toListFacts = ({ list_key, version, content_hash, overlay_hash }: ContentPointer) => ({
+const toListFacts = ({ list_key, version, content_hash, overlay_hash }: resolver.ContentPointer) => ({
   list_key,
   version,
   content_hash,
@@ -303,14 +300,14 @@ const toListFacts = ({ list_key, version, content_hash, overlay_hash }: ContentP
 export async function findDeclaredTypeFaults(
   tx: Tx,
   { references }: CompiledDefinition,
-  lists: ReadonlyMap<string, ContentPointer>,
+  lists: ReadonlyMap<string, resolver.ContentPointer>,
 ): Promise<Finding[]> {
   const compared = references.filter(({ compares }) => compares)
   const schemas = new Map<string, unknown>()
   for (const list_key of new Set(compared.map((reference) => reference.list_key))) {
     const pointer = lists.get(list_key)
     if (!pointer) continue
-    const type = await findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version)
+    const type = await typeStore.findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version)
     schemas.set(list_key, type?.definition.schema)
   }
   return compared.flatMap((reference) => findDeclaredTypeFault(reference, schemas.get(reference.list_key)) ?? [])
@@ -320,7 +317,7 @@ export async function findDeclaredTypeFaults(
 export async function getCompiled(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  pointer: ContentPointer,
+  pointer: resolver.ContentPointer,
   engine: number,
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
   const cache = kernel.caches.get(compiledDefinitions)
@@ -343,9 +340,9 @@ export function toIdentity({ family, ...text }: Definition, engine: number): str
 export async function loadDefinition(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  pointer: ContentPointer,
+  pointer: resolver.ContentPointer,
 ): Promise<Definition> {
-  const content = (await loadList(kernel, tx, pointer)) ?? fail('content_corrupt')
+  const content = (await resolver.loadList(kernel, tx, pointer)) ?? fail('content_corrupt')
   return fromPartEntries(
     pointer.family as DefinitionFamily,
     [...content.entries.values()].map(({ entry }) => entry),

@@ -1,7 +1,8 @@
 /** SQL of golden cases: what a definition must answer, whatever version of it. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
-import type { DatasetId } from '../definitions/queries.ts'
+import type { documentStore } from '#modules/definitions/index.ts'
+
 import type { GoldenCase } from './golden-case.ts'
 
 export interface CaseRow extends GoldenCase {
@@ -12,14 +13,14 @@ export interface CaseRow extends GoldenCase {
 }
 const columns = 'case_id, name, inputs, expected, note, created_at, created_by'
 
-export const listCases = (tx: Tx, of: DatasetId, after: PagePosition, count: number) =>
+export const listCases = (tx: Tx, of: documentStore.DatasetId, after: PagePosition, count: number) =>
   tx.query<CaseRow>(
     `select ${columns} from app.definition_case where tenant_id = $1 and dataset_id = $2
         and ($3::uuid is null or case_id > $3) order by case_id limit $4`,
     [of.tenant_id, of.dataset_id, after?.[0] ?? null, count],
   )
 
-export const countCases = async (tx: Tx, of: DatasetId): Promise<number> =>
+export const countCases = async (tx: Tx, of: documentStore.DatasetId): Promise<number> =>
   (
     await tx.find<{ n: number }>(
       'select count(*)::bigint as n from app.definition_case where tenant_id = $1 and dataset_id = $2',
@@ -27,7 +28,11 @@ export const countCases = async (tx: Tx, of: DatasetId): Promise<number> =>
     )
   )?.n ?? 0
 
-export const insertCase = (tx: Tx, { dataset_id }: DatasetId, made: Omit<CaseRow, 'created_at' | 'created_by'>) =>
+export const insertCase = (
+  tx: Tx,
+  { dataset_id }: documentStore.DatasetId,
+  made: Omit<CaseRow, 'created_at' | 'created_by'>,
+) =>
   tx.find<CaseRow>(
     `insert into app.definition_case (tenant_id, dataset_id, case_id, name, inputs, expected, note, created_by)
      values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8) returning ${columns}`,
@@ -43,7 +48,7 @@ export const insertCase = (tx: Tx, { dataset_id }: DatasetId, made: Omit<CaseRow
     ],
   )
 
-export const removeCase = (tx: Tx, { dataset_id }: DatasetId, case_id: string) =>
+export const removeCase = (tx: Tx, { dataset_id }: documentStore.DatasetId, case_id: string) =>
   tx.find<CaseRow>(
     `delete from app.definition_case where tenant_id = $1 and dataset_id = $2 and case_id = $3 returning ${columns}`,
     [tx.tenant_id, dataset_id, case_id],

@@ -7,31 +7,24 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import type { Route } from '#kernel/route.ts'
 import { closed, pageQuery } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
-import { collectActions, type DecisionPart, filterActions, filterExplanation } from '../audience/action-filter.ts'
-import { getActionFilter } from '../audience/audience-list.ts'
+import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
+
+import { collectActions, type DecisionPart, filterActions, filterExplanation } from '../action-filter.ts'
+import { getActionFilter } from '../audience-list.ts'
 import { decideWith } from '../binding/bind-definition.ts'
-import {
-  getDefinition,
-  getDefinitionKey,
-  getListVersions,
-  getVersionOrDraft,
-  lockOwnDefinition,
-  validateDefinition,
-} from '../definitions/definition.ts'
-import { checkDefinition, hasErrors, runCases, toListVersions } from '../proofs.ts'
+import type { DecisionKind } from '../decision-kind.ts'
+import { checkDefinition, hasErrors, runCases } from '../proofs.ts'
 import {
   CaseBody,
   CasePage,
   CaseView,
-  type DefinitionKind,
-  type DefinitionSchemas,
   Simulation,
   SimulationRequest,
   TestReport,
   TestRequest,
   ValidationResult,
 } from '../schema.ts'
+import { validateDefinition } from '../validation.ts'
 import { type GoldenCase, MAX_CASES } from './golden-case.ts'
 import { countCases, insertCase, listCases, removeCase } from './queries.ts'
 
@@ -62,13 +55,14 @@ async function redactDecisions<T extends DecisionView>(
   }))
 }
 
-export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
-  const { family, segment, param, noun, word } = kind
+export function createCaseRoutes(kind: DecisionKind): Route[] {
+  const { family, segment, param, word, operations } = kind
+  const s = documentStore.createDefinitionSchemas(kind)
   const at = `/${segment}/:${param}` as const
 
   return [
     tenantRoute(`POST ${at}/versions/:version/validate`, {
-      id: `validate${noun}Version`,
+      id: operations.validateVersion,
       summary: 'Check a version or the draft: references, bands, completeness over all inputs, golden cases',
       description: 'Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.',
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
@@ -81,13 +75,13 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       limit: 'heavy',
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const written = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
-      const { examined, findings } = await validateDefinition(kernel, tx, written)
-      return { valid: !hasErrors(findings), findings: findings as never, lists: getListVersions(examined) }
+      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const { findings, lists } = await validateDefinition(kernel, tx, written)
+      return { valid: !hasErrors(findings), findings: findings as never, lists }
     }),
 
     tenantRoute(`POST ${at}/versions/:version/simulate`, {
-      id: `simulate${noun}Version`,
+      id: operations.simulateVersion,
       summary: `Decide one given subject with a version or the draft of the ${word}`,
       description: 'Answers outcome, explanation and the list versions used. Stores nothing.',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
@@ -101,15 +95,15 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { text } = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
       const examined = await checkDefinition(tx, family, text, { valid_at: body.valid_at })
-      const lists = toListVersions(examined.lists)
+      const lists = documentStore.toListVersions(examined.lists)
       if (!examined.of) return { ...toDecisionView({ ok: false, findings: examined.findings }), lists }
       return { ...toDecisionView(await decideWith(kernel, tx, examined.of, body.inputs)), lists }
     }),
 
     tenantRoute(`POST ${at}/versions/:version/test`, {
-      id: `test${noun}Version`,
+      id: operations.testVersion,
       summary: 'Run the golden cases, or cases sent along, on a version or the draft, with a trace of each',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
@@ -122,7 +116,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { dataset, text } = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const { dataset, text } = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
       const examined = await checkDefinition(tx, family, text)
       const cases: readonly GoldenCase[] =
         body.cases?.map(({ name, inputs, expected = {} }, index) => ({
@@ -141,29 +135,34 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
           ...toDecisionView(decision),
         })),
         findings: examined.findings as never,
-        lists: toListVersions(examined.lists),
+        lists: documentStore.toListVersions(examined.lists),
       }
     }),
 
     tenantRoute(`GET ${at}/test-cases`, {
-      id: `list${noun}Cases`,
+      id: operations.listCases,
       summary: 'Golden cases: what every version must answer before it is published or put in force',
       roles: everyone,
       tx: 'read',
       uses: ['cursors'],
       params: s.KeyParams,
-      query: closed({ ...pageQuery, origin: registrySchemas.OfOrigin }),
+      query: closed({ ...pageQuery, origin: registrySchemas.OptionalOrigin }),
       reply: [200, CasePage],
       problems: ['not_found'],
     }).handle(async (input) => {
-      const dataset = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params), input.query.origin)
-      return paginate(input, `list${noun}Cases ${dataset.dataset_id}`, ['case_id'], (after, count) =>
+      const dataset = await documentStore.getDefinition(
+        input.tx,
+        family,
+        documentStore.getDefinitionKey(kind, input.params),
+        input.query.origin,
+      )
+      return paginate(input, `${operations.listCases} ${dataset.dataset_id}`, ['case_id'], (after, count) =>
         listCases(input.tx, dataset, after, count),
       ) as never
     }),
 
     tenantRoute(`POST ${at}/test-cases`, {
-      id: `create${noun}Case`,
+      id: operations.createCase,
       summary: 'Add a golden case',
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
@@ -172,7 +171,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       reply: [201, CaseView],
       problems: ['not_found', 'duplicate', 'conflict', 'transition_not_allowed'],
     }).handle(async ({ tx, params, body, audit }) => {
-      const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
+      const dataset = await documentStore.lockOwnDefinition(tx, family, documentStore.getDefinitionKey(kind, params))
       if ((await countCases(tx, dataset)) >= MAX_CASES) fail('conflict', `A ${word} has at most ${MAX_CASES} cases.`)
       const made = assertFound(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
       audit.recordHashes(null, made)
@@ -180,7 +179,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
     }),
 
     tenantRoute(`DELETE ${at}/test-cases/:case_id`, {
-      id: `delete${noun}Case`,
+      id: operations.deleteCase,
       summary: 'Remove a golden case',
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
@@ -190,7 +189,7 @@ export function createCaseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       problems: ['not_found', 'transition_not_allowed'],
     }).handle(async ({ tx, params, audit }) => {
       const { case_id } = params as unknown as { case_id: string }
-      const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
+      const dataset = await documentStore.lockOwnDefinition(tx, family, documentStore.getDefinitionKey(kind, params))
       const gone = assertFound(await removeCase(tx, dataset, case_id))
       audit.recordHashes(gone, {})
       return gone as never

@@ -1,8 +1,8 @@
 /** Counts what a rule decided in a period and what people have made of its hits, by version and altogether. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Static } from '#kernel/schema.ts'
-import { findDataset, type Origin } from '#modules/reference-data/index.ts'
-import { getDefinition } from '#modules/risk-matrices/index.ts'
+import { datasetStore, documentStore } from '#modules/definitions/index.ts'
+
 import { computeFigures, type PerformanceCounts } from './figures.ts'
 import { type CountRow, countBatches, countDecisions, countOutcomes, findPeriod } from './queries.ts'
 import { MAX_BATCHES, MAX_DECISIONS, type PerformanceQuery, type PerformanceView } from './schema.ts'
@@ -20,8 +20,9 @@ export async function getPerformance(
   key: string,
   { days = DEFAULT_DAYS, ...asked }: Static<typeof PerformanceQuery>,
 ): Promise<Static<typeof PerformanceView>> {
-  const { list_key: rule_key } = await getDefinition(tx, 'rule', key)
-  const idOf = async (origin: Origin) => (await findDataset(tx, key, 'rule', origin))?.dataset_id ?? null
+  const { list_key: rule_key } = await documentStore.getDefinition(tx, 'rule', key)
+  const idOf = async (origin: datasetStore.Origin) =>
+    (await datasetStore.findDataset(tx, key, 'rule', origin))?.dataset_id ?? null
   const owners = { own: await idOf('own'), shared: await idOf('shared') }
   const period = await findPeriod(tx, days)
   const window = { rule_key, ...owners, from_at: period.from_at, most: MAX_DECISIONS, most_batches: MAX_BATCHES }

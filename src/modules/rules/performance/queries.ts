@@ -1,6 +1,6 @@
 /** SQL of how a rule performs: what it decided in a period, alone and in batches, and what people have made of its hits. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Origin } from '#modules/reference-data/index.ts'
+import type { datasetStore } from '#modules/definitions/index.ts'
 
 /** Which decisions are looked at, and how many at most. */
 export interface PerformanceWindow {
@@ -34,7 +34,7 @@ export const findPeriod = async (tx: Tx, days: number) =>
 
 export interface CountRow {
   readonly version: number
-  readonly origin: Origin
+  readonly origin: datasetStore.Origin
   readonly decisions: number
   readonly hits: number
 }
@@ -71,7 +71,7 @@ export const countBatches = (tx: Tx, window: PerformanceWindow) =>
 export interface OutcomeRow {
   /** Null: of all versions together. */
   readonly version: number | null
-  readonly origin: Origin | null
+  readonly origin: datasetStore.Origin | null
   /** Put in place by a person; null: nobody has judged. */
   readonly band: string | null
   readonly subjects: number

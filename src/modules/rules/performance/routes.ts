@@ -1,9 +1,8 @@
 /** How a rule performs, below its own path. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Route } from '#kernel/route.ts'
-import { createDefinitionSchemas, getDefinitionKey } from '#modules/risk-matrices/index.ts'
-import { ruleKind } from '../schema.ts'
+import { documentStore } from '#modules/definitions/index.ts'
+import { ruleKind } from '../rule-kind.ts'
 import { getPerformance } from './performance.ts'
 import { PerformanceQuery, PerformanceView } from './schema.ts'
 
@@ -16,10 +15,10 @@ export const performanceRoutes: readonly Route[] = [
       'the rating of its subject; what is not known is null, with the reason.',
     roles: ['policy_editor', 'compliance_officer', 'auditor'],
     tx: 'read',
-    params: createDefinitionSchemas(ruleKind).KeyParams,
+    params: documentStore.createDefinitionSchemas(ruleKind).KeyParams,
     query: PerformanceQuery,
     reply: [200, PerformanceView],
     limit: 'heavy',
     problems: ['not_found'],
-  }).handle(({ tx, params, query }) => getPerformance(tx, getDefinitionKey(ruleKind, params), query)),
+  }).handle(({ tx, params, query }) => getPerformance(tx, documentStore.getDefinitionKey(ruleKind, params), query)),
 ]

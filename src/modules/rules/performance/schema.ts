@@ -1,6 +1,6 @@
 /** Wire contract of how a rule performs. A figure that cannot be known is null and says why; it is never given as zero. */
 import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
-import { registrySchemas } from '#modules/reference-data/index.ts'
+import { registrySchemas } from '#modules/definitions/index.ts'
 
 /** So many single decisions, hits and batches are looked at, the latest first. */
 export const MAX_DECISIONS = 100_000

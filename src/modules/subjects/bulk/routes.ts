@@ -1,5 +1,4 @@
 /** Bulk import of subjects from a file: start it, read its progress, list rejected rows. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'

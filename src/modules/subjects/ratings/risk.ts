@@ -3,12 +3,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import {
-  findPointersInForce,
-  findUnknownReasonCodes,
-  lookUpEntries,
-  REASON_CODE_LIST,
-} from '#modules/reference-data/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
+import { findUnknownReasonCodes, REASON_CODE_LIST } from '#modules/reference-data/index.ts'
 import { lockSubject } from '../records/queries.ts'
 import { assertActive } from '../records/upsert-subjects.ts'
 import { findSubjectRisk, insertOverride, listRatingsById, type RatingRow } from './queries.ts'
@@ -69,8 +65,8 @@ async function assertKnownBand(
   subject_id: string,
   band: string,
 ): Promise<void> {
-  const bands = (await findPointersInForce(tx, [BAND_LIST], {})).get(BAND_LIST)
-  if (!bands || (await lookUpEntries(kernel, tx, bands, [band])).has(band)) return
+  const bands = (await resolver.findPointersInForce(tx, [BAND_LIST], {})).get(BAND_LIST)
+  if (!bands || (await resolver.lookUpEntries(kernel, tx, bands, [band])).has(band)) return
   if ((await findSubjectRisk(tx, subject_id))?.rated_band === band) return
   fail('conflict', {
     detail: `There is no band ${band}. The list ${BAND_LIST} says which there are.`,

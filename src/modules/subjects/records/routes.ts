@@ -1,5 +1,4 @@
 /** Subject records: search, create, change, offboard, and read earlier versions. */
-
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'

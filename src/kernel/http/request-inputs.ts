@@ -1,0 +1,54 @@
+/** Reads and validates the parts of a request that its route declares. */
+import type { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import { fail, type ProblemError } from '../problem.ts'
+import { decodeQuery, parseQueryString } from '../query-string.ts'
+import type { RequestMetadata, Route } from '../route.ts'
+import { toJsonPointer } from '../strict-json.ts'
+import type { RequestInputs } from './dispatch.ts'
+import type { RequestContext } from './request-context.ts'
+import { failValidation, findSchemaErrors, findUnstorableText } from './validation.ts'
+
+export const parseEtags = (header: string): readonly string[] | '*' =>
+  header.trim() === '*' ? '*' : header.split(',').map((part) => part.trim())
+
+const NO_BODY = 'must be left out: this operation takes no body, not even an empty object'
+
+/** What cannot be read (400) comes before what can be read and is not valid (422), wherever in the request it stands. */
+export function readInputs(
+  route: Route,
+  request: FastifyRequest,
+  { abortNode: abort, client }: RequestContext,
+): RequestInputs {
+  const { url, body } = request
+  const raw = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
+  const query = route.query ? decodeQuery(route.query as never, raw) : undefined
+  const [unknown] = route.query || raw === '' ? [] : parseQueryString(raw).keys()
+  if (route.body && body === undefined) fail('malformed_request', 'A JSON body is required.')
+  const faults: ProblemError[] = []
+  if (route.params) faults.push(...findSchemaErrors('path', route.params, request.params))
+  if (route.query) faults.push(...findSchemaErrors('query', route.query, query))
+  if (unknown !== undefined) {
+    faults.push({ in: 'query', pointer: toJsonPointer([unknown]), detail: 'is not a known parameter here' })
+  }
+  if (route.body) faults.push(...findSchemaErrors('body', route.body, body))
+  else if (body !== undefined && !route.bytes) {
+    faults.push({ in: 'body', pointer: '#', detail: NO_BODY })
+  }
+  if (faults.length > 0) failValidation(faults)
+  const unstorable = route.body ? findUnstorableText(route.body, body) : []
+  if (unstorable.length > 0) fail('content_unstorable', { errors: unstorable })
+  const ifMatch = request.headers['if-match']
+  const facts: RequestMetadata = {
+    id: request.id,
+    get signal() {
+      return abort.value.signal
+    },
+    if_match: ifMatch === undefined ? undefined : parseEtags(ifMatch),
+    address: client,
+    stream: route.bytes ? (body as Readable | undefined) : undefined,
+  }
+  // A plain object: the router's own has a prototype, and a fingerprint is taken of plain values only.
+  const params = { ...(request.params as Record<string, string>) }
+  return { params, query, body: route.bytes ? undefined : body, request: facts }
+}

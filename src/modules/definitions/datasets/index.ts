@@ -1,0 +1,18 @@
+/** The master record of a definition: its key, owner, settings and newest version. */
+export { changesGovernedSettings, getOrigin, type Origin, toViewEtag } from './origin.ts'
+export {
+  type DatasetFamily,
+  type DatasetRow,
+  type DatasetViewRow,
+  findDataset,
+  findDatasetForWrite,
+  findDatasetView,
+  findOverlay,
+  findSharedDataset,
+  insertDataset,
+  listDatasets,
+  listDependents,
+  lockDataset,
+  type OverlayPolicy,
+  updateDataset,
+} from './queries.ts'

@@ -1,0 +1,221 @@
+/** Putting a version of a definition in force, later or at once, taking it back, and the timeline of it all. */
+
+import { everyone } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { ChangeRequestView, submitChangeRequest } from '#kernel/request/approval.ts'
+import type { Route } from '#kernel/route.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import {
+  activateVersion,
+  cancelActivation,
+  findBreakGlassReason,
+  findRollbackApprovalRule,
+  pinVersion,
+  rollBack,
+  unpinVersion,
+} from '../activations/activate.ts'
+import { type ActivationRow, findActivationInForce, listActivations } from '../activations/queries.ts'
+import { buildTimeline } from '../activations/timeline.ts'
+import { getOrigin } from '../datasets/origin.ts'
+import { findDatasetForWrite } from '../datasets/queries.ts'
+import * as registrySchemas from '../schemas.ts'
+import { findVersion } from '../versions/queries.ts'
+import { getDefinition } from './document.ts'
+import { type DefinitionKind, getDefinitionKey } from './kind.ts'
+import type { DefinitionSchemas } from './schema.ts'
+
+export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+  const { family, segment, param, word, operations } = kind
+  const at = `/${segment}/:${param}` as const
+  const toActivationView = ({ dataset_tenant_id: owner, dataset_id: _d, list_key, ...activation }: ActivationRow) =>
+    ({ [param]: list_key, ...activation, origin: owner === null ? null : getOrigin(owner) }) as never
+
+  /** A proposal is bound to what was in force when it was made. */
+  const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
+    (await findActivationInForce(tx, family, params[param] as string, 'base'))?.activation_id ?? 'none'
+
+  return [
+    tenantRoute(`GET ${at}/activations`, {
+      id: operations.listActivations,
+      summary: 'Timeline: which version was in force between which instants',
+      roles: everyone,
+      tx: 'read',
+      uses: ['cursors'],
+      params: s.KeyParams,
+      query: registrySchemas.TimelineQuery,
+      reply: [200, s.Timeline],
+      problems: ['not_found'],
+    }).handle(async (input) => {
+      const { tx, params, query } = input
+      const { list_key } = await getDefinition(tx, family, getDefinitionKey(kind, params))
+      const of = { tenant_id: query.scope === 'shared' ? SYSTEM_TENANT : tx.tenant_id, family, list_key }
+      const { items, next_cursor } = await paginate(
+        input,
+        `${operations.listActivations} ${list_key}`,
+        ['seq'],
+        (after, count) => listActivations(tx, of, after, count),
+      )
+      const all = query.cursor === undefined ? await listActivations(tx, of, null, 1000) : []
+      return { items: items.map(toActivationView), in_force: buildTimeline(all), next_cursor }
+    }),
+
+    tenantRoute(`POST ${at}/activations`, {
+      id: operations.activateVersion,
+      summary: 'Put a version in force, now or from an instant on, once it is proved against the lists of then',
+      roles: ['compliance_officer'],
+      tx: 'write',
+      uses: ['reviews'],
+      params: s.KeyParams,
+      body: registrySchemas.ActivationRequest,
+      reply: [201, s.Activation],
+      governed: { action: 'activation', head },
+      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}/activations`,
+      problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, audit, request, kernel }) => {
+      const list_key = getDefinitionKey(kind, params)
+      const before = await findActivationInForce(tx, family, list_key, 'base')
+      const made = await activateVersion(
+        tx,
+        { list_key, ...body, cr_id: request.change_request_id },
+        'activate',
+        family,
+        kernel,
+      )
+      audit.recordDiff(
+        { version: before?.version ?? null },
+        { version: made.version, effective_from: made.effective_from, reason: made.reason },
+      )
+      return toActivationView(made)
+    }),
+
+    tenantRoute(`POST ${at}/versions/:version/submit`, {
+      id: operations.submitVersion,
+      summary: 'Ask for a version to be put in force; creates a change request',
+      submits: operations.activateVersion,
+      roles: ['policy_editor'],
+      tx: 'write',
+      uses: ['routes', 'executeOperation'],
+      params: s.VersionParams,
+      body: registrySchemas.SubmissionRequest,
+      reply: [201, ChangeRequestView],
+      proposes: 'activation',
+      location: ({ cr_id }) => `/change-requests/${cr_id}`,
+      links: { getChangeRequest: { cr_id: 'cr_id' } },
+      problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
+      const { version } = params as unknown as { version: string }
+      if (version === 'draft') fail('transition_not_allowed', 'Publish the draft first.')
+      const dataset = assertFound(await findDatasetForWrite(tx, getDefinitionKey(kind, params), family))
+      const published = assertFound(await findVersion(tx, dataset, version))
+      const operation = assertFound(kernel.routes.find(({ id }) => id === operations.activateVersion))
+      const order = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }
+      return submitChangeRequest(tx, operation, order, () =>
+        kernel.executeOperation(operation.id, { tx, actor, request, audit, ...order }),
+      )
+    }),
+
+    tenantRoute(`POST ${at}/rollback`, {
+      id: operations.rollBack,
+      summary: `Put an earlier version of the ${word} in force again, in one call, with a reason`,
+      description:
+        'Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. ' +
+        'The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at ' +
+        'once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody ' +
+        'else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels ' +
+        'scheduled activations needs the approval of an `activation`.',
+      roles: ['compliance_officer'],
+      tx: 'write',
+      uses: ['reviews'],
+      params: s.KeyParams,
+      body: registrySchemas.RollbackRequest,
+      reply: [201, s.Rollback],
+      governed: {
+        action: 'rollback',
+        head,
+        breakGlass: findBreakGlassReason,
+        findDefaultRule: (tx, { params, body }) =>
+          findRollbackApprovalRule(tx, family, getDefinitionKey(kind, params), body),
+      },
+      problems: [
+        'not_found',
+        'conflict',
+        'nothing_in_force',
+        'gates_closed',
+        'transition_not_allowed',
+        'version_never_in_force',
+        'content_corrupt',
+      ],
+    }).handle(async ({ tx, params, body, audit, request, kernel }) => {
+      const list_key = getDefinitionKey(kind, params)
+      const before = await findActivationInForce(tx, family, list_key, 'base')
+      const order = { list_key, ...body, cr_id: request.change_request_id }
+      const { activation, revoked } = await rollBack(tx, order, family, kernel)
+      audit.recordDiff(
+        { version: before?.version ?? null },
+        {
+          version: activation.version,
+          reason: body.reason,
+          ...(body.break_glass && { break_glass: body.break_glass.reason }),
+        },
+      )
+      return { activation: toActivationView(activation), revoked: revoked.map(toActivationView) }
+    }),
+
+    tenantRoute(`POST ${at}/pin`, {
+      id: operations.pin,
+      summary: `Keep this tenant on one version of a shared ${word}`,
+      roles: ['compliance_officer'],
+      tx: 'write',
+      uses: ['reviews'],
+      params: s.KeyParams,
+      body: registrySchemas.PinRequest,
+      reply: [201, s.Activation],
+      governed: { action: 'activation', head },
+      problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, audit, request, kernel }) => {
+      const order = { list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
+      const made = await pinVersion(tx, order, kernel, family)
+      audit.recordDiff(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
+      return toActivationView(made)
+    }),
+
+    tenantRoute(`POST ${at}/unpin`, {
+      id: operations.unpin,
+      summary: `Follow the shared ${word} again`,
+      roles: ['compliance_officer'],
+      tx: 'write',
+      uses: ['reviews'],
+      params: s.KeyParams,
+      body: registrySchemas.ReasonBody,
+      reply: [201, s.Activation],
+      governed: { action: 'activation', head },
+      problems: ['not_found', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, request, kernel }) =>
+      toActivationView(
+        await unpinVersion(tx, getDefinitionKey(kind, params), body.reason, request.change_request_id, kernel, family),
+      ),
+    ),
+
+    tenantRoute(`DELETE ${at}/activations/:activation_id`, {
+      id: operations.deleteActivation,
+      summary: 'Cancel a scheduled activation that has not happened yet',
+      roles: ['compliance_officer'],
+      tx: 'write',
+      uses: ['reviews'],
+      params: s.ActivationParams,
+      query: registrySchemas.RevokeQuery,
+      reply: [200, s.Activation],
+      governed: { action: 'activation', head },
+      problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+    }).handle(async ({ tx, params, query, audit, kernel }) => {
+      const { activation_id } = params as unknown as { activation_id: string }
+      const order = { list_key: getDefinitionKey(kind, params), activation_id, ...query }
+      const { activation, revoked } = await cancelActivation(tx, order, family, kernel)
+      audit.recordDiff({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
+      return toActivationView(revoked)
+    }),
+  ]
+}

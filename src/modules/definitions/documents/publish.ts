@@ -1,0 +1,76 @@
+/** Publishing a draft: validated first, then stored like any version, one entry for each part of the document. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import type { StagedRow } from '#registry/import/copy-rows.ts'
+import { compileType } from '#registry/types/compile-type.ts'
+import type { DatasetRow } from '../datasets/queries.ts'
+import { MAX_CACHED_LIST_BYTES } from '../resolve/resolver.ts'
+import { stageRows } from '../staging/stage-rows.ts'
+import { toTypeDefinition } from '../types/dataset-type.ts'
+import { findSharedType } from '../types/queries.ts'
+import { publishStaged } from '../versions/publish.ts'
+import type { VersionRow } from '../versions/queries.ts'
+import type { DefinitionKind, DocumentEntry, Finding } from './kind.ts'
+import { type DraftRow, insertReferences } from './queries.ts'
+
+/** What keeps a definition from being published, with every finding; a proof that cannot be made is no proof. */
+export function assertNoErrors(findings: readonly Finding[]): void {
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return
+  const unproved = errors.every(({ code }) => code === 'not_analysable')
+  fail(unproved ? 'not_analysable' : 'definition_invalid', {
+    detail: `${errors.length} fault${errors.length === 1 ? '' : 's'}: ${errors[0]?.message}`.slice(0, 1000),
+    errors: errors.slice(0, 50).map(({ pointer, message, code }) => ({
+      in: 'body' as const,
+      pointer: `#${pointer}`,
+      detail: message.slice(0, 500),
+      keyword: code,
+    })),
+    members: { findings: findings.slice(0, 200) },
+  })
+}
+
+export interface PublishOptions {
+  readonly label?: string | null
+  readonly note?: string | null
+}
+
+/** Validated in the transaction that publishes it: against the locked draft and the lists in force in there. */
+export async function publishDraft(
+  kernel: Capabilities<'caches' | 'threads'>,
+  tx: Tx,
+  kind: DefinitionKind,
+  { dataset, draft, label, note }: PublishOptions & { readonly dataset: DatasetRow; readonly draft: DraftRow },
+): Promise<VersionRow> {
+  const text = draft.definition
+  const { findings, list_keys, proof } = await kind.validate(kernel, tx, { dataset, text })
+  assertNoErrors(findings)
+  const version = await publishEntries(tx, dataset, kind.toEntries(text), {
+    origin: 'inline',
+    provenance: { proof: { ...proof, warnings: findings.slice(0, 50) } },
+    label: label ?? null,
+    note: note ?? null,
+  })
+  await insertReferences(tx, dataset, version.version, list_keys)
+  return version
+}
+
+async function publishEntries(
+  tx: Tx,
+  dataset: DatasetRow,
+  entries: readonly DocumentEntry[],
+  metadata: Pick<VersionRow, 'origin' | 'provenance' | 'label' | 'note'>,
+): Promise<VersionRow> {
+  const type = (await findSharedType(tx, dataset.type_key)) ?? fail('internal')
+  const compiled = compileType(toTypeDefinition(type))
+  const rows = entries.map((entry, index): StagedRow => {
+    const prepared = compiled.prepare(entry)
+    if ('key' in prepared) return { ...prepared, row: index + 1 }
+    return fail('definition_invalid', `${prepared[0]?.pointer}: ${prepared[0]?.message}`)
+  })
+  const content = await stageRows(tx, rows)
+  if (content.data_bytes > MAX_CACHED_LIST_BYTES) fail('definition_invalid', 'The definition is larger than 1 MiB.')
+  const version = await publishStaged(tx, { dataset, type, content, guards: null, ...metadata })
+  return version === 'unchanged' ? fail('internal') : version
+}

@@ -1,0 +1,143 @@
+/** A kind of definition that the product does not know gets drafts, versions, activation, rollback and two clocks from here. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { modules } from '#app/modules.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
+import { matrixKind } from '#modules/risk-matrices/index.ts'
+import { ruleKind } from '#modules/rules/index.ts'
+import { installNoticeKind, noticeKind, notices } from '#test/support/notice-kind.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { datasetStore, documentStore, resolver } from './index.ts'
+
+let w: TestApp
+let tenant_id: string
+let token: string
+let owner: pg.Client
+beforeAll(async () => {
+  w = await startTestApp({ modules: [...modules, notices] })
+  owner = new pg.Client(w.clone.postgres)
+  await owner.connect()
+  await installNoticeKind(w, (sql) => owner.query(sql))
+  tenant_id = await w.tenant()
+  token = await w.token()
+})
+afterAll(async () => {
+  await owner.end()
+  await w.close()
+})
+const call = (at: string, body?: unknown) => w.call(at, { token, ...(body !== undefined && { body }) })
+
+const paragraph = (name: string, text: string) => ({ name, text })
+const opening = paragraph('opening', 'Dear customer,')
+const closing = paragraph('closing', 'Yours, the bank')
+
+async function publishNotice(notice_key: string, paragraphs: readonly object[]): Promise<number> {
+  const draft = await call(`POST /notices/${notice_key}/versions`, { definition: { paragraphs } })
+  expect(draft.status).toBe(201)
+  const published = await call(`POST /notices/${notice_key}/versions/draft/publish`, {})
+  expect(published.status).toBe(201)
+  return published.json.version
+}
+
+const createNotice = (notice_key: string, paragraphs: readonly object[]) =>
+  call('POST /notices', { notice_key, title: 'Account closed', definition: { paragraphs } })
+
+test('the families of all kinds are rows', async () => {
+  const { rows } = await owner.query('select family from app.definition_family')
+  const families = rows.map(({ family }) => family)
+  expect(families).toEqual(expect.arrayContaining(['list', matrixKind.family, ruleKind.family, noticeKind.family]))
+})
+
+test('a definition of a family without a row is refused by the database', async () => {
+  const insert = w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+    datasetStore.insertDataset(tx, {
+      dataset_id: uuidv7(),
+      family: 'unknown',
+      list_key: 'unknown',
+      role: 'base',
+      type_tenant_id: SYSTEM_TENANT,
+      type_key: noticeKind.type_key,
+      title: 'Unknown',
+    }),
+  )
+  await expect(insert).rejects.toMatchObject({ constraint: 'dataset_family_fkey' })
+})
+
+test('a draft is validated by its kind, published, compared and put in force', async () => {
+  const created = await createNotice('account-closed', [])
+  expect([created.status, created.json.subject_types]).toEqual([201, undefined])
+  const refused = await call('POST /notices/account-closed/versions/draft/publish', {})
+  expect([refused.status, refused.json.code, refused.json.errors[0].pointer]).toEqual([
+    409,
+    'definition_invalid',
+    '#/paragraphs',
+  ])
+  await call('DELETE /notices/account-closed/versions/draft')
+  expect(await publishNotice('account-closed', [opening])).toBe(1)
+  expect(await publishNotice('account-closed', [opening, closing])).toBe(2)
+
+  const { json: difference } = await call('GET /notices/account-closed/diff?from=1&to=2')
+  expect(difference.items).toEqual([expect.objectContaining({ op: 'added', key: 'closing' })])
+  const { json: second } = await call('GET /notices/account-closed/versions/2')
+  expect(second).toMatchObject({
+    definition: { paragraphs: [opening, closing] },
+    reading: [opening.text, closing.text],
+    proof: { paragraphs: 2 },
+  })
+
+  const activated = await call('POST /notices/account-closed/activations', { version: 2, reason: 'first' })
+  expect([activated.status, activated.json.version]).toEqual([201, 2])
+  const { json: view } = await call('GET /notices/account-closed')
+  expect(view.active).toMatchObject({ version: 2, via: 'tenant-own' })
+})
+
+test('it is rolled back, and resolved on both clocks', async () => {
+  await createNotice('fees', [opening])
+  await call('DELETE /notices/fees/versions/draft')
+  await publishNotice('fees', [opening])
+  await publishNotice('fees', [closing])
+  await call('POST /notices/fees/activations', { version: 1, reason: 'first' })
+  const between = new Date().toISOString()
+  await call('POST /notices/fees/activations', { version: 2, reason: 'second' })
+  const rolledBack = await call('POST /notices/fees/rollback', { reason: 'wrong text' })
+  expect([rolledBack.status, rolledBack.json.activation.version]).toEqual([201, 1])
+  const never = await call('POST /notices/fees/rollback', { to_version: 3, reason: 'wrong text' })
+  expect(never.status).toBe(409)
+
+  const resolve = (clocks: resolver.Clocks) =>
+    w.kernel.transactions.read(
+      { tenant_id, actor: 'operator:test' },
+      async (tx) => (await resolver.findPointersInForce(tx, ['fees'], clocks, 'notice')).get('fees')?.version,
+    )
+  expect(await resolve({})).toBe(1)
+  expect(await resolve({ valid_at: between })).toBe(1)
+  const { json: asOf } = await call(`GET /audit/as-of?at=${new Date().toISOString()}&family=notice`)
+  expect(asOf.items.map(({ key }: { key: string }) => key)).toEqual(expect.arrayContaining(['account-closed', 'fees']))
+})
+
+test('lists that it reads are kept with the version, and one that is not in force is refused', async () => {
+  const missing = { ...opening, list_key: 'no-such-list' }
+  await createNotice('lists', [missing])
+  const refused = await call('POST /notices/lists/versions/draft/publish', {})
+  expect([refused.status, refused.json.errors[0].keyword]).toEqual([409, 'list_not_in_force'])
+  await call('DELETE /notices/lists/versions/draft')
+  await publishNotice('lists', [{ ...opening, list_key: 'jurisdiction-risk' }])
+  const { json } = await call('GET /notices/lists/dependencies')
+  expect(json.items).toEqual([
+    expect.objectContaining({
+      list_key: 'jurisdiction-risk',
+      read_at: [expect.objectContaining({ pointer: '/paragraphs/0/list_key' })],
+    }),
+  ])
+  const readers = await w.kernel.transactions.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+    documentStore.listReferencingDefinitions(tx, 'jurisdiction-risk'),
+  )
+  expect(readers).toContainEqual({ family: 'notice', key: 'lists' })
+})
+
+test("another tenant's definition is not found", async () => {
+  await createNotice('private', [opening])
+  const foreign = await w.token({ tenant_id: await w.makeTenant() })
+  const seen = await w.call('GET /notices/private', { token: foreign })
+  expect(seen.status).toBe(404)
+})

@@ -1,0 +1,83 @@
+/** Wire shapes that all kinds of versioned definitions share. */
+import { Count, closed, integer, oneOf, reasonText, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
+
+export const ListKey = Slug({ description: 'Name of the list.', examples: ['jurisdiction-risk'] })
+export const ListKeyParams = closed({ list_key: ListKey })
+
+/** Always a number in answers; a request may name a version by its label as well. */
+export const VersionNumber = integer(1, Number.MAX_SAFE_INTEGER)
+const versionName = {
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+  maxLength: 100,
+  description: 'A version number, or a label.',
+  examples: ['1'],
+}
+export const VersionParams = closed({ list_key: ListKey, version: Type.String(versionName) })
+/** In a query, where a client may well have a number at hand; it arrives as text in either case. */
+export const VersionName = Type.Unsafe<string>({
+  type: ['string', 'integer'],
+  ...versionName,
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+})
+
+export const Label = Type.String({
+  pattern: '^(?=.*[^0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+  maxLength: 100,
+  description: 'A name for the version; it has a non-digit, so that it is never mistaken for a number.',
+  examples: ['2026-q1'],
+})
+
+export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, maxLength: 64 })
+export const Origin = oneOf(['own', 'shared'], {
+  description: 'own: of this tenant. shared: published by the operator.',
+})
+export const OptionalOrigin = Type.Optional(
+  oneOf(['own', 'shared'], {
+    description:
+      'Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the ' +
+      'shared one.',
+  }),
+)
+export const OriginQuery = closed({ origin: OptionalOrigin })
+export const Reason = reasonText(2000, { description: 'Why; kept with the record.' })
+
+/** One entry of a list, as its type describes it. */
+export const EntryValue = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  description: 'Described by the type.',
+})
+
+/** JSON text may not hold U+0000 anywhere, since it cannot be stored. */
+export const AnyJson = (description: string) => Type.Unsafe<unknown>({ description })
+
+export const Difference = closed(
+  {
+    added: Count,
+    removed: Count,
+    changed: Count,
+    restated: Type.Optional(
+      integer(0, Number.MAX_SAFE_INTEGER, {
+        description: 'The same entries, stored in the canonical form of a newer version of the type.',
+      }),
+    ),
+  },
+  { title: 'DifferenceCounts', description: 'Against the version before it.' },
+)
+
+export const Gate = closed(
+  {
+    gate: oneOf(['guard', 'overlay-conflict', 'stale-base', 'frozen', 'referenced-by', 'proof', 'impact']),
+    detail: text(1000),
+    overridable: Type.Boolean({ description: 'Whether an override with a reason is taken.' }),
+    facts: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  },
+  { title: 'Gate' },
+)
+
+export const Clocks = {
+  valid_at: Type.Optional(
+    Timestamp({ description: 'Which version governs an event at this instant; now when absent.' }),
+  ),
+  known_at: Type.Optional(Timestamp({ description: 'As it was known at this instant; as known now when absent.' })),
+}

@@ -1,0 +1,21 @@
+/** Types that entries are validated against. */
+export {
+  assertUsableType,
+  failUnusable,
+  findTypeBreaks,
+  getBaseType,
+  hashTypeContent,
+  toTypeContent,
+  toTypeDefinition,
+  typeThread,
+} from './dataset-type.ts'
+export {
+  findSharedType,
+  findType,
+  findTypeVersion,
+  insertType,
+  listTypes,
+  listTypeVersions,
+  lockType,
+  type TypeRow,
+} from './queries.ts'

@@ -1,0 +1,33 @@
+/** Everything there is to say of a matrix or rule: structure, lists, completeness, golden cases and reason codes. */
+import { CURRENT_ENGINE } from '#decision/engines.ts'
+import type { DefinitionFamily, Finding } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { type datasetStore, documentStore } from '#modules/definitions/index.ts'
+import { MAX_CASES } from './cases/golden-case.ts'
+import { listCases } from './cases/queries.ts'
+import { checkDefinition, collectFindings } from './proofs.ts'
+import { findReasonCodeWarnings } from './reason-code-warnings.ts'
+
+export interface DecisionValidation extends documentStore.Validation {
+  readonly findings: readonly Finding[]
+  readonly lists: ReturnType<typeof documentStore.toListVersions>
+}
+
+export async function validateDefinition(
+  kernel: Capabilities<'caches' | 'threads'>,
+  tx: Tx,
+  { dataset, text }: { readonly dataset: datasetStore.DatasetRow; readonly text: documentStore.DefinitionText },
+): Promise<DecisionValidation> {
+  const checked = await checkDefinition(tx, dataset.family as DefinitionFamily, text)
+  const cases = await listCases(tx, dataset, null, MAX_CASES)
+  const found = await collectFindings(kernel, tx, checked, cases)
+  const warnings = checked.of ? await findReasonCodeWarnings(kernel, tx, text) : []
+  const lists = checked.of ? documentStore.toListVersions(checked.of.lists) : []
+  return {
+    findings: [...found, ...warnings],
+    lists,
+    list_keys: checked.of?.compiled.list_keys ?? [],
+    proof: { engine: CURRENT_ENGINE, lists, golden_cases: cases.length },
+  }
+}

@@ -1,0 +1,44 @@
+/** The subjects of commits after a fixed one: an imperative of at most 72 characters, without denied words. */
+import { execFileSync } from 'node:child_process'
+import { projectRoot } from './database.ts'
+import { findDenied } from './find-denied.ts'
+
+/** Commits after this one are checked. */
+const FIRST_COMMIT = 'a077602ff4b7bb88e3c28ad5b0a48bfd54708dfd'
+const MAX_SUBJECT_LENGTH = 72
+
+export type History =
+  | { readonly subjects: readonly string[] }
+  /** The first commit is not known here: the history is shallow, or there is none. */
+  | { readonly unchecked: number }
+
+export function readHistory(cwd: string = projectRoot, first = FIRST_COMMIT): History {
+  const git = (...args: string[]): string[] | null => {
+    try {
+      const output = execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      return output.split('\n').filter((line) => line !== '')
+    } catch {
+      return null
+    }
+  }
+  const subjects = git('log', '--no-merges', '--format=%s', `${first}..HEAD`)
+  if (subjects) return { subjects }
+  return { unchecked: Number(git('rev-list', '--count', 'HEAD')?.[0] ?? 0) }
+}
+
+/** Imperatives that end like another form of a verb. */
+const imperatives = /^(embed|exceed|feed|need|proceed|seed|shed|speed|bring|ping|string)$/
+const otherForms =
+  /(ed|ing)$|^(adds|allows|changes|checks|fixes|gives|keeps|lets|makes|moves|reads|removes|says|shows|uses|writes)$/
+
+/** What is wrong with a subject; empty when nothing is. */
+export function checkSubject(subject: string): string[] {
+  const faults = findDenied({ kind: 'document', text: subject }).map((word) => `uses "${word}"`)
+  if (subject.length > MAX_SUBJECT_LENGTH) faults.push(`has more than ${MAX_SUBJECT_LENGTH} characters`)
+  const [verb = ''] = subject
+    .replace(/^[\w./-]+: /, '')
+    .toLowerCase()
+    .split(/\W/)
+  if (otherForms.test(verb) && !imperatives.test(verb)) faults.push(`begins with "${verb}", which is no imperative`)
+  return faults
+}
