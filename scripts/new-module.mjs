@@ -34,6 +34,14 @@ function rename(text, names) {
   return [withArticle, ...pairs].reduce((renamed, [from, to]) => renamed.replaceAll(from, to), text)
 }
 
+/** The types of a table's columns stand below each other; a new name has another width. */
+function alignColumns(sql) {
+  const column = /^ {2}(?!constraint)(\w+) +(\w.*)$/
+  const lines = sql.split('\n')
+  const width = Math.max(...lines.map((line) => column.exec(line)?.[1].length ?? 0))
+  return lines.map((line) => line.replace(column, (_, name, rest) => `  ${name.padEnd(width)} ${rest}`)).join('\n')
+}
+
 function checkNames(root, { plural, singular }) {
   for (const name of [plural, singular]) {
     if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) throw new Error(`"${name}" is not kebab-case, such as case-notes`)
@@ -77,7 +85,8 @@ export function createModule({ root = projectRoot, plural, singular = toSingular
   fs.mkdirSync(path.join(root, folder), { recursive: true })
   const written = fs.readdirSync(templateFolder).map((file) => {
     const target = file === 'migration.sql' ? getMigrationFile(root, plural) : `${folder}/${file}`
-    fs.writeFileSync(path.join(root, target), rename(fs.readFileSync(path.join(templateFolder, file), 'utf8'), names))
+    const text = rename(fs.readFileSync(path.join(templateFolder, file), 'utf8'), names)
+    fs.writeFileSync(path.join(root, target), file.endsWith('.sql') ? alignColumns(text) : text)
     return target
   })
   registerModule(root, plural)

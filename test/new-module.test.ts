@@ -47,6 +47,8 @@ describe('what is written', () => {
     const [last, previous] = readMigrations(path.join(root, 'db/migrations')).toReversed()
     expect(last?.name).toBe('create_escrow_entries')
     expect(Number(last?.version)).toBe(Number(previous?.version) + 1)
+    const types = [...(last?.sql ?? '').matchAll(/^ {2}(?!constraint)\w+ +(?=\w)/gm)].map(([before]) => before.length)
+    expect(new Set(types).size, 'columns are aligned').toBe(1)
   })
 
   test('is registered as the last module', () => {

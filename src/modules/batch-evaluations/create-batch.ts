@@ -104,7 +104,7 @@ export async function createBatch(
   const batch_id = uuidv7()
   const clocks = { valid_at: request.valid_at }
   const receipt = await resolver.createReceipt(tx, `batch ${batch_id}`, binding.toPointers(resolution), clocks)
-  const job = await enqueue(kernel, tx, batch_id, source.total, how)
+  const job = await enqueueBatchJob(kernel, tx, { batch_id, total: source.total }, how)
   await insertBatch(tx, {
     ...source,
     batch_id,
@@ -123,11 +123,10 @@ export async function createBatch(
   return { batch_id, job }
 }
 
-const enqueue = (
+const enqueueBatchJob = (
   kernel: Capabilities<'jobs'>,
   tx: Tx,
-  batch_id: string,
-  total: number | null,
+  { batch_id, total }: Pick<BatchRow, 'batch_id' | 'total'>,
   how: Pick<EnqueueRequest, 'unlimited'> = {},
 ): Promise<JobRow> =>
   kernel.jobs.enqueue(tx, {
@@ -149,8 +148,8 @@ export async function resumeBatch(kernel: Capabilities<'jobs'>, tx: Tx, batch_id
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'failed' && batch.state !== 'cancelled')
     fail('transition_not_allowed', `The batch is ${batch.state}; only one that failed or was cancelled is resumed.`)
-  const job = await enqueue(kernel, tx, batch_id, batch.total)
-  await updateBatchJob(tx, batch_id, job.job_id, batch.stage, batch.after_seq)
+  const job = await enqueueBatchJob(kernel, tx, batch)
+  await updateBatchJob(tx, batch_id, { ...batch, job_id: job.job_id })
   return job
 }
 
@@ -159,8 +158,8 @@ export async function retryFailed(kernel: Capabilities<'jobs'>, tx: Tx, batch_id
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'succeeded')
     fail('transition_not_allowed', `The batch is ${batch.state}; let it come to its end.`)
-  const job = await enqueue(kernel, tx, batch_id, batch.failed)
-  await updateBatchJob(tx, batch_id, job.job_id, 'again', 0)
+  const job = await enqueueBatchJob(kernel, tx, { batch_id, total: batch.failed })
+  await updateBatchJob(tx, batch_id, { job_id: job.job_id, stage: 'again', after_seq: 0 })
   return job
 }
 

@@ -63,7 +63,11 @@ export const listBatches = (tx: Tx, after: PagePosition, count: number) =>
   )
 
 /** Hands the batch to another job, which resumes it or retries the failed items. */
-export const updateBatchJob = (tx: Tx, batch_id: string, job_id: string, stage: BatchRow['stage'], after_seq: number) =>
+export const updateBatchJob = (
+  tx: Tx,
+  batch_id: string,
+  { job_id, stage, after_seq }: Pick<BatchRow, 'job_id' | 'stage' | 'after_seq'>,
+) =>
   tx.run(
     `update app.batch_evaluation set job_id = $3, stage = $4, after_seq = $5, finished_at = null
       where tenant_id = $1 and batch_id = $2`,
@@ -189,8 +193,13 @@ export interface ItemFilter {
 /**
  * In order. Contains only the conditions that are set; values from a fixed set are literals, so that partial indexes match.
  */
-export const listItems = (tx: Tx, batch_id: string, filter: ItemFilter, after_seq: number, count: number) => {
-  const values: unknown[] = [tx.tenant_id, batch_id, after_seq, count]
+export const listItems = (
+  tx: Tx,
+  batch_id: string,
+  filter: ItemFilter,
+  page: { readonly after_seq: number; readonly count: number },
+) => {
+  const values: unknown[] = [tx.tenant_id, batch_id, page.after_seq, page.count]
   const where = ['tenant_id = $1', 'batch_id = $2', 'seq > $3']
   if (filter.state !== undefined) where.push(`state = '${filter.state}'`)
   if (filter.change !== undefined) where.push(`change = '${filter.change}'`)

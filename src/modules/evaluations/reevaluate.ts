@@ -67,7 +67,10 @@ async function decideToday(kernel: Capabilities<'caches'>, tx: Tx, { row, conten
     changedVersions,
     attribution:
       changedVersions.length > 0
-        ? await buildAttribution(kernel, tx, changedVersions.map(getName), [former, current], content.inputs)
+        ? await buildAttribution(kernel, tx, [former, current], {
+            names: changedVersions.map(getName),
+            inputs: content.inputs,
+          })
         : null,
     caller: tx.tenant_id,
   }
@@ -94,9 +97,8 @@ function toVersionSwitch(
 async function buildAttribution(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  names: readonly string[],
   [former, current]: readonly [ResolutionPair, ResolutionPair],
-  inputs: Inputs,
+  { names, inputs }: { readonly names: readonly string[]; readonly inputs: Inputs },
 ): Promise<AttributionRequest> {
   const all = [...new Set([former.pinned, former.today, current.pinned, current.today])]
   const asked = all.map(({ compiled }) => ({ compiled, needs: compiled.needs(inputs) }))

@@ -65,7 +65,7 @@ async function recompute(
     const resolution = await binding.restoreResolution(kernel, tx, manifest, content.engine)
     const decision = await binding.decideWith(kernel, tx, resolution, content.inputs)
     if (!decision.ok) return decision
-    return buildDocument(resolution, content.inputs, content.valid_at, decision, getSalt(content))
+    return buildDocument(resolution, content, decision, getSalt(content))
   } catch (error) {
     if (isCorrupt(error)) return 'corrupt'
     throw error

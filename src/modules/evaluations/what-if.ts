@@ -56,7 +56,7 @@ async function decideWhatIf(
     after,
     explanation: decision.ok ? decision.explanation : null,
     changes: listFieldChanges(before, after.outcome ?? {}),
-    search_request: supposed.search ? await buildSearch(kernel, tx, resolution, inputs, supposed.band) : null,
+    search_request: supposed.search ? await buildSearch(kernel, tx, resolution, { inputs, band: supposed.band }) : null,
   }
 }
 
@@ -65,8 +65,7 @@ async function buildSearch(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   resolution: binding.Resolution<resolver.ContentPointer>,
-  inputs: Inputs,
-  band: string | undefined,
+  { inputs, band }: { readonly inputs: Inputs; readonly band: string | undefined },
 ): Promise<SearchArguments | null> {
   const { bound, lists } = await binding.bindDefinition(kernel, tx, resolution)
   if (binding.isFindings(bound)) return null

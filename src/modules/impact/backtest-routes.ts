@@ -46,7 +46,7 @@ function createBacktestRoutes(kind: documentStore.DefinitionKind, ids: Operation
       const written = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
       const candidate = await createDefinitionCandidate(tx, written)
       const path = (run_id: string) => `/${segment}/${written.dataset.list_key}/backtests/${run_id}`
-      return (await startRun(kernel, tx, candidate, body, { path })).job
+      return (await startRun(kernel, tx, candidate, { ...body, path })).job
     }),
 
     tenantRoute(`GET ${at}/backtests`, {

@@ -17,6 +17,8 @@ export const IMPACT_RUN = 'impact-run'
 const MAX_SEED = 2_147_483_648
 
 interface RunOptions {
+  readonly path: (run_id: string) => string
+  readonly cr_id?: string
   readonly max_subjects?: number
   readonly seed?: number
 }
@@ -29,28 +31,28 @@ export async function startRun(
   kernel: Capabilities<'caches' | 'jobs'>,
   tx: Tx,
   candidate: Candidate,
-  { max_subjects = MAX_SUBJECTS, seed = randomInt(MAX_SEED) }: RunOptions,
-  where: { readonly path: (run_id: string) => string; readonly cr_id?: string },
+  { path, cr_id, max_subjects = MAX_SUBJECTS, seed = randomInt(MAX_SEED) }: RunOptions,
 ): Promise<{ run_id: string; job: JobRow }> {
   const now = await findNow(tx)
   const clocks = { valid_at: now, known_at: now }
-  const ground = await collectBaseline(kernel, tx, candidate, clocks)
+  const baseline = await collectBaseline(kernel, tx, candidate, clocks)
   const [run_id, job_id] = [uuidv7(), uuidv7()]
-  const receipt = ground.length > 0 ? await resolver.createReceipt(tx, `impact run ${run_id}`, ground, clocks) : null
+  const receipt =
+    baseline.length > 0 ? await resolver.createReceipt(tx, `impact run ${run_id}`, baseline, clocks) : null
   const job = await kernel.jobs.enqueue(tx, {
     job_id,
     kind: IMPACT_RUN,
     payload: { run_id },
-    resource: `/api${where.path(run_id)}`,
+    resource: `/api${path(run_id)}`,
     unit: 'subjects',
   })
   await insertRun(tx, {
     run_id,
     job_id,
     candidate,
-    cr_id: where.cr_id ?? null,
+    cr_id: cr_id ?? null,
     receipt_id: receipt?.receipt_id ?? null,
-    manifest_hash: hashPins(resolver.toPins(ground)),
+    manifest_hash: hashPins(resolver.toPins(baseline)),
     until_at: now,
     max_subjects,
     seed,

@@ -143,8 +143,7 @@ export function addOutcome(
   tally: ImpactTally,
   { family, key }: PastDecision,
   outcome: string,
-  before: Decision,
-  after: Decision,
+  { before, after }: { readonly before: Decision; readonly after: Decision },
 ): void {
   if (family !== 'matrix') return
   const names = { key, outcome, before: toSide(before).result, after: toSide(after).result }

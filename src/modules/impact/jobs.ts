@@ -59,7 +59,7 @@ export const createImpactRunJob = (portion: number) =>
       let reached = context.checkpoint ?? (await drawSample(context, run, window))
       while (!reached.complete) {
         signal.throwIfAborted()
-        reached = await measurePortion(context, run, window, comparisons, reached, portion)
+        reached = await measurePortion(context, { run, window, comparisons, portion }, reached)
       }
       await finish(async (tx) => {
         const result = toReport(run, comparisons, reached)
@@ -94,28 +94,27 @@ async function drawSample({ step }: Context, run: RunWithResult, window: Decisio
   return begun
 }
 
+interface Measurement {
+  readonly run: RunWithResult
+  readonly window: DecisionWindow
+  readonly comparisons: readonly Comparison[]
+  readonly portion: number
+}
+
 async function measurePortion(
   { step, kernel, tenant_id }: Context,
-  run: RunWithResult,
-  window: DecisionWindow,
-  comparisons: readonly Comparison[],
+  { run, window, comparisons, portion }: Measurement,
   reached: Checkpoint,
-  portion: number,
 ): Promise<Checkpoint> {
   let checkpoint = reached
   const isIntact = createRecordCheck(kernel, tenant_id)
   await step(async (tx) => {
-    const rows = await listPastDecisions(
-      tx,
-      window,
-      { seed: run.seed, threshold: reached.threshold },
-      reached.after,
-      portion,
-    )
+    const sample = { seed: run.seed, threshold: reached.threshold }
+    const rows = await listPastDecisions(tx, window, sample, { after: reached.after, count: portion })
     const tally = structuredClone(reached.tally)
     const subjects = new Set(rows.map(({ subject_id }) => subject_id))
     const decided = new Set(rows.flatMap(({ past_key, subject_id }) => (past_key === null ? [] : [subject_id])))
-    for (const row of rows) await measureDecision(kernel, tx, comparisons, row, tally, isIntact)
+    for (const row of rows) await measureDecision(kernel, tx, row, { comparisons, tally, isIntact })
     const done = reached.done + decided.size
     const after = rows.at(-1)?.subject_id ?? reached.after
     checkpoint = { ...reached, after, done, tally, complete: subjects.size < portion }
@@ -124,13 +123,17 @@ async function measurePortion(
   return checkpoint
 }
 
+interface TallyContext {
+  readonly comparisons: readonly Comparison[]
+  readonly tally: ImpactTally
+  readonly isIntact: ReturnType<typeof createRecordCheck>
+}
+
 async function measureDecision(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  comparisons: readonly Comparison[],
   row: PastDecisionRow,
-  tally: ImpactTally,
-  isIntact: ReturnType<typeof createRecordCheck>,
+  { comparisons, tally, isIntact }: TallyContext,
 ): Promise<void> {
   const comparison = comparisons.find(({ family, key }) => family === row.past_family && key === row.past_key)
   if (!comparison) return
@@ -146,7 +149,7 @@ async function measureDecision(
   const today = await decideOrRefuse(kernel, tx, before, inputs(before))
   const then = await decideOrRefuse(kernel, tx, after, inputs(after))
   addDecision(tally, past, today, then)
-  if (row.known_band !== null) addOutcome(tally, past, row.known_band, today, then)
+  if (row.known_band !== null) addOutcome(tally, past, row.known_band, { before: today, after: then })
 }
 
 /** Skips decisions whose MAC is not valid. */

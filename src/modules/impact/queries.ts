@@ -205,8 +205,7 @@ export const listPastDecisions = async (
   tx: Tx,
   window: DecisionWindow,
   { seed, threshold }: SampleFilter,
-  after: string | null,
-  count: number,
+  { after, count }: { readonly after: string | null; readonly count: number },
 ): Promise<PastDecisionRow[]> => {
   const rows = await tx.query<Record<string, unknown>>(
     `with s as materialized (

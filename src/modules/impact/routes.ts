@@ -39,7 +39,7 @@ export const impactRoutes: readonly Route[] = [
   }).handle(async ({ tx, params, query, body, kernel }) => {
     const { dataset, version } = await versionStore.getVersion(tx, params, query.origin)
     const candidate = await createListCandidate(tx, dataset, version)
-    return (await startRun(kernel, tx, candidate, body, { path: getRunPath })).job
+    return (await startRun(kernel, tx, candidate, { ...body, path: getRunPath })).job
   }),
 
   tenantRoute('GET /reference-data/impact-runs', {
@@ -98,7 +98,11 @@ export const impactRoutes: readonly Route[] = [
     const request = assertFound(await lockChangeRequest(tx, params.cr_id))
     if (request.state !== 'open') fail('transition_not_allowed', `The change request is ${request.state}.`)
     const candidate = await createRequestCandidate(kernel, tx, request, { actor, request: facts })
-    const { run_id, job } = await startRun(kernel, tx, candidate, body, { path: getRunPath, cr_id: request.cr_id })
+    const { run_id, job } = await startRun(kernel, tx, candidate, {
+      ...body,
+      path: getRunPath,
+      cr_id: request.cr_id,
+    })
     await updateRequestImpact(tx, request.cr_id, run_id)
     return job
   }),

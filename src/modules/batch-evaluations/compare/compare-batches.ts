@@ -14,7 +14,7 @@ import { binding } from '#modules/risk-matrices/index.ts'
 import { isEqualJson } from '#registry/content/json-patch.ts'
 import { loadPlan } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
-import { listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'
+import { type BatchPair, listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'
 
 type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
@@ -113,16 +113,14 @@ export async function listDifferentPairs(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   sides: Sides,
-  ids: readonly [batch_id: string, other_batch_id: string],
-  after: string | null,
-  count: number,
+  page: { readonly ids: BatchPair; readonly after: string | null; readonly count: number },
 ) {
   const changedVersions = findChangedVersions(sides).map((each) => ({
     name: `${each.family} ${each.key}`,
     versions: switchVersion(sides, each),
   }))
   const pairs: (Omit<Pair, 'before' | 'after'> & { before: object; after: object; because: string[] })[] = []
-  for (const { before, after: then, ...pair } of await listPairs(tx, ...ids, after, count)) {
+  for (const { before, after: then, ...pair } of await listPairs(tx, page.ids, page.after, page.count)) {
     const explainsDifference = async (versions: PinnedResolution, inputs: Inputs) => {
       const decision = await binding.decideWith(kernel, tx, versions, inputs)
       return hasOutcome(decision, then)

@@ -43,8 +43,10 @@ export interface Pair {
 const half = (name: string) =>
   `jsonb_build_object('state', ${name}.state, 'band', ${name}.band, 'score_bps', ${name}.score_bps, 'hit', ${name}.hit, 'inputs', ${name}.inputs)`
 
+export type BatchPair = readonly [batch_id: string, other_batch_id: string]
+
 /** Matched items whose outcomes differ. */
-export const listPairs = (tx: Tx, batch_id: string, other_batch_id: string, after: string | null, count: number) =>
+export const listPairs = (tx: Tx, [batch_id, other_batch_id]: BatchPair, after: string | null, count: number) =>
   tx.query<Pair>(
     `${sides} select a.key, b.subject_id, b.external_id, a.seq, b.seq as other_seq, ${half('a')} as before, ${half('b')} as after
        from a join b on a.key = b.key where ${differs} and ($4::text is null or a.key > $4) order by a.key limit $5`,

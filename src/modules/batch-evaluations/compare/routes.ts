@@ -30,14 +30,11 @@ export const compareRoutes = [
     const sides = await loadSides(kernel, tx, batch_id, other_batch_id)
     const route = `diffBatchEvaluations ${batch_id} ${other_batch_id}`
     const { items, next_cursor } = await paginate(input, route, ['key'], (after, count) =>
-      listDifferentPairs(
-        kernel,
-        tx,
-        sides,
-        [batch_id, other_batch_id],
-        (after?.[0] as string | undefined) ?? null,
+      listDifferentPairs(kernel, tx, sides, {
+        ids: [batch_id, other_batch_id],
+        after: (after?.[0] as string | undefined) ?? null,
         count,
-      ),
+      }),
     )
     return {
       batch_id,

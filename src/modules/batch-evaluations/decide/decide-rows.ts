@@ -37,19 +37,24 @@ export async function decideRows(
   const { definition } = plan.resolution.compiled
   const rank = definition.family === 'matrix' ? rankBands(definition, lists) : new Map<string, number>()
   const items: ItemRow[] = []
-  const turn = createEventLoopYield()
+  const yieldToEventLoop = createEventLoopYield()
   for (const each of asked) {
-    items.push(decideRow(plan, bound, fetched, rank, each))
-    await turn()
+    items.push(decideRow(plan, { bound, fetched, rank }, each))
+    await yieldToEventLoop()
   }
   return items
 }
 
+interface BoundPlan {
+  readonly bound: BoundDefinition
+  /** Entries of large lists, where there are any. */
+  readonly fetched: BoundLists | undefined
+  readonly rank: ReadonlyMap<string, number>
+}
+
 function decideRow(
   { resolution, asked_at }: BatchPlan,
-  bound: BoundDefinition,
-  fetched: BoundLists | undefined,
-  rank: ReadonlyMap<string, number>,
+  { bound, fetched, rank }: BoundPlan,
   asked: PreparedItem,
 ): ItemRow {
   const { inputs, row } = asked
@@ -57,7 +62,7 @@ function decideRow(
   const decision = bound.decide(inputs, fetched)
   if (!decision.ok) return toFailedItem(asked, toItemFindings(decision.findings))
   const document_salt = createSalt()
-  const { document_hash } = buildDocument(resolution, inputs, asked_at, decision, document_salt)
+  const { document_hash } = buildDocument(resolution, { inputs, valid_at: asked_at }, decision, document_salt)
   return toDoneItem(asked, decision, { document_hash, document_salt }, rank)
 }
 
@@ -84,7 +89,7 @@ async function loadDecisionData(
     return { row, subject, inputs, previous_band }
   })
   const { bound, lists } = await getBoundDefinition(kernel, tx, resolution)
-  return { bound, lists, asked, fetched: await fetchLargeLists(kernel, tx, resolution, lists, asked) }
+  return { bound, lists, asked, fetched: await fetchLargeLists(kernel, tx, resolution, { lists, asked }) }
 }
 
 /** Subjects by item number. An unknown external id is no fault: the item is decided on its inputs alone. */
@@ -122,8 +127,7 @@ async function fetchLargeLists(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   { compiled, lists: pointers }: binding.Resolution<resolver.ContentPointer>,
-  lists: BoundLists,
-  asked: readonly PreparedItem[],
+  { lists, asked }: { readonly lists: BoundLists; readonly asked: readonly PreparedItem[] },
 ): Promise<BoundLists | undefined> {
   const large = [...lists.values()].filter(({ all }) => all === null)
   if (large.length === 0) return undefined

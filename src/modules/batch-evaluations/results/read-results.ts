@@ -23,7 +23,7 @@ export async function explainItem(kernel: Capabilities<'caches'>, tx: Tx, batch_
   const { resolution, asked_at } = await loadPlan(kernel, tx, batch)
   const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return fail('content_corrupt')
-  const made = buildDocument(resolution, inputs, asked_at, decision, document_salt)
+  const made = buildDocument(resolution, { inputs, valid_at: asked_at }, decision, document_salt)
   if (made.document_hash !== document_hash || !matchesOutcome(item, made.content.outcome))
     return fail('content_corrupt')
   return { batch_id, seq, document_hash, outcome: toOutcomeView(decision.outcome), explanation: decision.explanation }
@@ -47,7 +47,7 @@ export function exportItems(
   const texts = async function* () {
     let after_seq = 0
     for (;;) {
-      const items = await read((tx) => listItems(tx, batch_id, {}, after_seq, PAGE_ITEMS))
+      const items = await read((tx) => listItems(tx, batch_id, {}, { after_seq, count: PAGE_ITEMS }))
       if (items.length > 0) yield items.map((item) => JSON.stringify(toItemView(item))).join('\n')
       if (items.length < PAGE_ITEMS) return
       after_seq = (items.at(-1) as ItemRow).seq

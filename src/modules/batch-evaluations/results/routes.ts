@@ -35,7 +35,7 @@ export const resultRoutes = [
     assertFound(await findBatch(tx, params.batch_id))
     const { limit: _limit, cursor: _cursor, ...filter } = input.query
     const items = await paginate(input, `listBatchItems ${params.batch_id}`, ['seq'], (after, count) =>
-      listItems(tx, params.batch_id, filter, Number(after?.[0] ?? 0), count),
+      listItems(tx, params.batch_id, filter, { after_seq: Number(after?.[0] ?? 0), count }),
     )
     return { ...items, items: items.items.map(toItemView) }
   }),

@@ -80,7 +80,7 @@ export function toRows(read: Read, from: number, options: FileOptions, declared:
   const types = new Map(declared.map((input) => [input.name, input.type]))
   return records.map(({ at, rejects, entry }, n) => {
     const seq = from + n + 1
-    return rejects ? toUnreadableRow(seq, at, rejects) : toRow(seq, at, entry as Entry, options, types)
+    return rejects ? toUnreadableRow(seq, at, rejects) : toRow({ seq, at }, entry as Entry, options, types)
   })
 }
 
@@ -101,8 +101,7 @@ const toUnreadableRow = (seq: number, { line }: SourceLocation, rejects: readonl
 type Types = ReadonlyMap<string, Input['type']>
 
 function toRow(
-  seq: number,
-  at: SourceLocation,
+  { seq, at }: { readonly seq: number; readonly at: SourceLocation },
   entry: Entry,
   { format, mapping }: FileOptions,
   types: Types,

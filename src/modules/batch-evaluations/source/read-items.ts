@@ -39,13 +39,13 @@ export function createEventLoopYield(): () => Promise<void> {
 
 /** Throws `source_invalid` when the file is broken or empty. */
 async function* readFileBatches(source: Source, options: FileOptions): AsyncGenerator<Batch, void, undefined> {
-  const turn = createEventLoopYield()
+  const yieldToEventLoop = createEventLoopYield()
   let isEmpty = true
   try {
     for await (const read of adapters[options.format].read(source, buildAdapterOptions(options))) {
       isEmpty &&= countRecords(read) === 0
       yield read
-      await turn()
+      await yieldToEventLoop()
     }
   } catch (error) {
     if (!(error instanceof SourceFault)) throw error

@@ -50,7 +50,8 @@ export async function decide(
   const inputs = mergeInputs(declared, subject?.attributes ?? {}, request.inputs ?? {})
   const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return failRefused(decision)
-  return { resolution, ...buildDocument(resolution, inputs, request.valid_at ?? null, decision, createSalt()) }
+  const facts = { inputs, valid_at: request.valid_at ?? null }
+  return { resolution, ...buildDocument(resolution, facts, decision, createSalt()) }
 }
 
 function getRequestedDefinition({ matrix_key, rule_key }: DecisionRequest): { family: DefinitionFamily; key: string } {
@@ -72,8 +73,7 @@ function failRefused({ findings }: RefusedDecision): never {
 /** Deterministic: the same resolution, inputs, decision and salt give the same bytes. */
 export function buildDocument(
   { definition, lists, engine }: binding.Resolution<resolver.ContentPointer>,
-  inputs: Inputs,
-  valid_at: string | null,
+  { inputs, valid_at }: { readonly inputs: Inputs; readonly valid_at: string | null },
   { outcome, explanation, used }: SuccessfulDecision,
   salt: string | null,
 ): DecisionDocument {

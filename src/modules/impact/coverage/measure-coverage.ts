@@ -25,8 +25,7 @@ export async function measureCoverage(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DecisionKind,
-  params: object,
-  options: CoverageOptions,
+  { params, options }: { readonly params: object; readonly options: CoverageOptions },
 ) {
   const { family } = kind
   const key = documentStore.getDefinitionKey(kind, params)

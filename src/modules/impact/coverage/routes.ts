@@ -22,7 +22,9 @@ function createCoverageRoute(kind: DecisionKind, id: string): Route {
     reply: [200, CoverageView],
     limit: 'heavy',
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
-  }).handle(async ({ tx, params, query, kernel }) => measureCoverage(kernel, tx, kind, params as object, query))
+  }).handle(async ({ tx, params, query, kernel }) =>
+    measureCoverage(kernel, tx, kind, { params: params as object, options: query }),
+  )
 }
 
 export const matrixCoverageRoute = createCoverageRoute(matrixKind, 'getRiskMatrixCoverage')

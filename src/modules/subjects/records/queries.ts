@@ -62,7 +62,14 @@ const END = '\u{10ffff}'
  * Contains only the conditions that are set, so that every combination gets its own plan. The plan does not depend on
  * statistics, which are wrong for new or skewed tables: pages follow an index, or the hits of the longest word.
  */
-function selectMatching(tx: Tx, filter: SubjectFilter, after: string | null, way: '<' | '>', count: number) {
+interface SubjectPage {
+  readonly after: string | null
+  /** `<` reads newest first, `>` oldest first. */
+  readonly way: '<' | '>'
+  readonly count: number
+}
+
+function selectMatching(tx: Tx, filter: SubjectFilter, { after, way, count }: SubjectPage) {
   const values: unknown[] = [tx.tenant_id]
   const bind = (value: unknown): string => `$${values.push(value)}`
   // Repeated for every joined table: PostgreSQL derives only equalities.
@@ -105,11 +112,8 @@ function selectMatching(tx: Tx, filter: SubjectFilter, after: string | null, way
   return { found, values, direction }
 }
 
-function searchSubjects(
-  tx: Tx,
-  ...asked: [filter: SubjectFilter, after: string | null, way: '<' | '>', count: number]
-) {
-  const { found, values, direction } = selectMatching(tx, ...asked)
+function searchSubjects(tx: Tx, filter: SubjectFilter, page: SubjectPage) {
+  const { found, values, direction } = selectMatching(tx, filter, page)
   return tx.query<RatedSubjectRow>(
     `select p.*, (select case when k.override_until > now() then k.override_band else k.rated_band end
         from app.subject_risk k where k.tenant_id = $1 and k.subject_id = p.subject_id) as band
@@ -120,13 +124,13 @@ function searchSubjects(
 
 /** Counts up to `most`. */
 export async function countSubjects(tx: Tx, filter: SubjectFilter, most: number): Promise<number> {
-  const { found, values } = selectMatching(tx, filter, null, '>', most)
+  const { found, values } = selectMatching(tx, filter, { after: null, way: '>', count: most })
   return (await tx.find<{ n: number }>(`select count(*) as n from ${found} p`, values))?.n ?? 0
 }
 
 /** Newest first. */
 export const listSubjects = (tx: Tx, filter: SubjectFilter, after: PagePosition, count: number) =>
-  searchSubjects(tx, filter, (after?.[0] as string | undefined) ?? null, '<', count)
+  searchSubjects(tx, filter, { after: (after?.[0] as string | undefined) ?? null, way: '<', count })
 
 /** Subjects by either id, in no order; one that is named by both ids is returned twice. */
 export const listSubjectsByIds = (
@@ -143,7 +147,7 @@ export const listSubjectsByIds = (
 
 /** Oldest first, for reading all subjects: continue after the last `subject_id`. */
 export const listSubjectsAfter = (tx: Tx, filter: SubjectFilter, after: string | null, count: number) =>
-  searchSubjects(tx, filter, after, '>', count)
+  searchSubjects(tx, filter, { after, way: '>', count })
 
 export type NewSubject = SubjectContent & { readonly subject_id: string }
 
@@ -222,8 +226,7 @@ const states = `(
 /** Newest first. */
 export const listSubjectVersions = (
   tx: Tx,
-  subject_id: string,
-  at: string | null,
+  { subject_id, at }: { readonly subject_id: string; readonly at: string | null },
   after: PagePosition,
   count: number,
 ) =>

@@ -141,7 +141,7 @@ export const recordRoutes = [
     const { tx, params, query } = input
     assertFound(await findSubject(tx, params.subject_id))
     return paginate(input, `listSubjectVersions ${params.subject_id}`, ['revision'], (after, count) =>
-      listSubjectVersions(tx, params.subject_id, query.at ?? null, after, count),
+      listSubjectVersions(tx, { subject_id: params.subject_id, at: query.at ?? null }, after, count),
     )
   }),
 
