@@ -11,7 +11,7 @@ export interface paths {
         };
         /**
          * Liveness: the process is up
-         * @description Touches nothing outside the process.
+         * @description Checks only the process itself.
          */
         get: operations["getHealth"];
         put?: never;
@@ -30,7 +30,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Readiness: database, schema, walls, seed, tool protocol
+         * Readiness: database, schema, tenant isolation, seed, tool protocol
          * @description Answers 503 with the same body while a check fails or the process is shutting down.
          */
         get: operations["getReadiness"];
@@ -141,7 +141,7 @@ export interface paths {
         put?: never;
         /**
          * Store bytes for a later import, batch, plugin or document
-         * @description Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads live 24 hours, used ones 30 days.
+         * @description Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads are kept for 24 hours, used ones for 30 days.
          *
          *     Roles: analyst, policy_editor, service, tenant_admin, compliance_officer.
          *
@@ -369,7 +369,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a user
-         * @description Without roles it never waits; nor while the tenant is being set up and has nobody else who could approve. Where it waits for approval, it will have the id of the change request.
+         * @description Needs no approval without roles, nor while the tenant is being set up and nobody else could approve. Where it waits for approval, it will have the id of the change request.
          *
          *     Roles: tenant_admin.
          *
@@ -449,7 +449,7 @@ export interface paths {
         put?: never;
         /**
          * Restore access
-         * @description Gives back the roles the person had: without any, and for somebody who has access, it never waits.
+         * @description Restores the former roles. Needs no approval for a person without roles, or who still has access.
          *
          *     Roles: tenant_admin.
          *
@@ -678,7 +678,7 @@ export interface paths {
         get: operations["getApprovalPolicy"];
         /**
          * Change the approval policy
-         * @description Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is somebody else who could approve. A new or changed rule that nobody could meet is refused with 409 `approvers_missing`: the author of a change never approves it, nor does an API key, so there must be as many other active people with the role.
+         * @description Needs approval itself: as `approval-policy` where the policy names it, otherwise by its strictest rule, as soon as there is somebody else who could approve. A new or changed rule that nobody could meet is refused with 409 `approvers_missing`: the author of a change never approves it, nor does an API key, so there must be as many other active people with the role.
          *
          *     Roles: tenant_admin, compliance_officer.
          *
@@ -736,8 +736,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try to cross into another tenant and return the proof
-         * @description Reads, changes, removes and plants rows of a canary tenant in every table, each attempt in a savepoint that is undone, and reports what the database did.
+         * Test tenant isolation and return the evidence
+         * @description Tries to read, change, remove and insert rows of a canary tenant in every table, each in a savepoint that is rolled back, and reports what the database did.
          *
          *     Roles: tenant_admin, auditor.
          *
@@ -780,7 +780,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What awaits a decision by me
+         * Change requests that the caller can approve
          * @description Roles: policy_editor, compliance_officer, tenant_admin.
          */
         get: operations["listChangeRequestInbox"];
@@ -827,7 +827,7 @@ export interface paths {
         put?: never;
         /**
          * Approve; with the last approval the stored request is executed
-         * @description Never by the author, by who asked for the key that is the author, or by an API key. When what would be changed has moved since the proposal, nothing is executed and the answer is 409 `approval_void`. When the author was deactivated, revoked or lost the role, it is 409 `author_not_permitted`. Where the policy requires it, an impact run that still holds must be attached; otherwise 409 `gates_closed` names the gate `impact`.
+         * @description Not possible for the author, for the person who requested the key that is the author, or with an API key. When the object has changed since the proposal, nothing is executed and the answer is 409 `approval_void`. When the author was deactivated, revoked or lost the role, it is 409 `author_not_permitted`. Where the policy requires it, an impact run that still holds must be attached; otherwise 409 `gates_closed` names the gate `impact`.
          *
          *     Roles: compliance_officer, tenant_admin.
          *
@@ -876,7 +876,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The author takes it back
+         * Withdraw a change request as its author
          * @description Roles: policy_editor, compliance_officer, tenant_admin, analyst, service.
          *
          *     Send `Idempotency-Key` to make retries safe.
@@ -960,8 +960,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm having seen an emergency change; it leaves every inbox
-         * @description By a person with the role that could have approved the change, never by who made it.
+         * Acknowledge an emergency change; removes it from every inbox
+         * @description Only a person with the role that could have approved the change, other than the one who made it.
          *
          *     Roles: compliance_officer, tenant_admin.
          *
@@ -1027,7 +1027,7 @@ export interface paths {
         };
         /**
          * Progress of one job as server-sent events
-         * @description Each event carries the job. Closes at the terminal state or after seven to eight seconds; connect again to go on.
+         * @description Each event carries the job. Closes at the terminal state or after seven to eight seconds; reconnect to continue.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
@@ -1051,7 +1051,7 @@ export interface paths {
         put?: never;
         /**
          * Ask a job to stop
-         * @description A queued job is cancelled at once; a running one stops at its next step. Repeating it changes nothing.
+         * @description A queued job is cancelled immediately; a running one stops at its next step. Repeating it changes nothing.
          *
          *     Roles: analyst, policy_editor, compliance_officer, tenant_admin, service.
          *
@@ -1137,7 +1137,7 @@ export interface paths {
         };
         /**
          * What was in force at an instant, as known then: lists, matrices, rules, and who approved
-         * @description Two clocks: `at` is the instant asked about, `known_at` when it is asked from. `known_now` shows where a later statement about that instant changes the answer.
+         * @description Two clocks: `at` is the requested instant, `known_at` the time of knowledge. `known_now` shows where a later statement about that instant changes the answer.
          *
          *     Roles: compliance_officer, auditor.
          */
@@ -1181,7 +1181,7 @@ export interface paths {
         put?: never;
         /**
          * Export a range of the record with its proofs
-         * @description NDJSON that `npx probity verify audit FILE` verifies offline with nothing but the public key.
+         * @description NDJSON that `npx probity verify audit FILE` verifies offline with the public key only.
          *
          *     Roles: compliance_officer, auditor.
          *
@@ -1268,8 +1268,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * When the record was verified and what came of it, newest first
-         * @description Every tenant is verified once a day without being asked; those runs stand here too.
+         * Verifications of the record with their results, newest first
+         * @description Includes the automatic verification of every tenant once a day.
          *
          *     Roles: compliance_officer, auditor.
          */
@@ -1414,7 +1414,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What of this tenant consults or stands on the list
+         * What of this tenant depends on the list
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["listDependents"];
@@ -1488,7 +1488,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Page through or search the entries of a version
+         * List or search the entries of a version
          * @description A search finds the entries that hold every word of `q`, or a word beginning with it, in any order; case, accents and punctuation do not matter. Long lists are searched through an index that is built after publication; while `index` is `building` every entry is looked at, which takes longer, and accents do matter.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
@@ -1531,7 +1531,7 @@ export interface paths {
         };
         /**
          * Export one version as JSON, NDJSON, CSV or XLSX
-         * @description Tables have a column for each member of the type, those of the key first. What has no column, is null or a blank text stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.
+         * @description Tables have a column for each member of the type, those of the key first. Members without a column, nulls and blank texts are in the column `_other` as JSON, so that without the formula guard an import gives the same content hash.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
@@ -1675,7 +1675,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass executes it immediately where the policy requires approval: it is for people, not for API keys, and is in the inbox of everybody else who could have approved it until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -1936,8 +1936,8 @@ export interface paths {
         get: operations["listImports"];
         put?: never;
         /**
-         * Import an upload through an adapter into a new version; activates nothing
-         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`. With `delta` the file holds changes to the newest version only; the result is a whole version, under the same guards.
+         * Import an upload with an adapter as a new version; does not activate it
+         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that matches no row is reported in `warnings`. A source that lacks a file of its set, or the publisher’s end mark, fails unless an option of the adapter declares it absent. `files` lists the files with their encodings. The guards of the list also count values that entries lose; a breach leaves the import `blocked`. With `delta` the file holds changes to the newest version only; the result is a complete version, with the same guards.
          *
          *     Roles: policy_editor, service, compliance_officer.
          *
@@ -2000,8 +2000,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All rejected rows that were kept, in one file
-         * @description At most the first 1,000,000; the exact totals stand in the import. Not while it runs: the list still grows.
+         * All stored rejected rows in one file
+         * @description At most the first 1,000,000; the import has the exact totals. Not available while the import runs.
          *
          *     Roles: policy_editor, compliance_officer, auditor.
          */
@@ -2066,7 +2066,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the list in force says of one key; keeps no receipt
+         * The entry of one key in the list in force; stores no receipt
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          *
          *     Carries a strong ETag; `If-None-Match` gives 304.
@@ -2090,7 +2090,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resolve many lists at once, never a torn set, and keep the receipt
+         * Resolve many lists consistently, and store the receipt
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          *
          *     Send `Idempotency-Key` to make retries safe.
@@ -2132,7 +2132,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look values up in the lists in force, and keep the receipt
+         * Look up values in the lists in force, and store the receipt
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          *
          *     Send `Idempotency-Key` to make retries safe.
@@ -2152,7 +2152,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This tenant’s overlay on a shared list, what it makes of each entry, and its conflicts
+         * This tenant’s overlay of a shared list, with the resulting entries and conflicts
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["getOverlay"];
@@ -2186,7 +2186,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Bring the overlay up to the shared version in force; conflicts are listed with base, ours and theirs
+         * Rebase the overlay on the shared version in force; conflicts are listed with base, ours and theirs
          * @description Roles: policy_editor, compliance_officer.
          *
          *     Governed as `overlay`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
@@ -2378,7 +2378,7 @@ export interface paths {
         get: operations["listSubjects"];
         put?: never;
         /**
-         * Make a subject, or change the one that has this external id
+         * Create a subject, or change the one with this external id
          * @description Members that are absent stay as they are when the subject exists. Two requests at once for one external id give one subject. `attributes` are replaced as a whole.
          *
          *     Roles: analyst, service.
@@ -2400,7 +2400,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The record of a subject as it stands
+         * The current record of a subject
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
          *
          *     Carries a strong ETag; `If-None-Match` gives 304.
@@ -2412,7 +2412,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the record of a subject; the state before is kept
+         * Change the record of a subject; earlier states are kept
          * @description `attributes` are replaced as a whole. A change that changes nothing makes no new revision.
          *
          *     Roles: analyst, service.
@@ -2432,7 +2432,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the relationship; the record then stays as it was
+         * End the relationship; the record is then read-only
          * @description Repeating it changes nothing.
          *
          *     Roles: analyst, compliance_officer.
@@ -2456,7 +2456,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every state of the record with who and when, or the one that stood at an instant
+         * All versions of the record with author and time, or the version at an instant
          * @description Roles: analyst, compliance_officer, auditor.
          */
         get: operations["listSubjectVersions"];
@@ -2498,7 +2498,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make and change many subjects from an uploaded CSV or NDJSON file
+         * Create and change many subjects from an uploaded CSV or NDJSON file
          * @description Each row is taken as POST /subjects takes its body; in CSV the columns `attributes.x` are the attributes, as text unless a mapping says otherwise. A file that cannot be read to its end changes nothing. A row that is not valid, or uses an external id again, is rejected, and the others are taken.
          *
          *     Roles: analyst, service.
@@ -2522,7 +2522,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far a file of subjects was taken in, with exact counts
+         * Progress of a bulk upload of subjects, with exact counts
          * @description Roles: analyst, compliance_officer, auditor, service.
          */
         get: operations["getSubjectBulk"];
@@ -2542,7 +2542,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Rows that were rejected, each with its place and the reason
+         * Rejected rows with location and reason
          * @description Roles: analyst, compliance_officer, auditor, service.
          */
         get: operations["listSubjectBulkRejects"];
@@ -2606,8 +2606,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put a rating of your own in place of what the matrix says, until a date
-         * @description It takes the place of an earlier override.
+         * Override the rating of the matrix until a date
+         * @description Replaces an earlier override.
          *
          *     Roles: analyst, compliance_officer.
          *
@@ -2775,7 +2775,7 @@ export interface paths {
          */
         get: operations["getRiskMatrixVersion"];
         /**
-         * Edit the draft; whatever is wrong with it is answered and kept from being published
+         * Edit the draft; faults are returned and prevent publication
          * @description Roles: policy_editor.
          *
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
@@ -2783,7 +2783,7 @@ export interface paths {
         put: operations["updateRiskMatrixDraft"];
         post?: never;
         /**
-         * Throw the draft away
+         * Delete the draft
          * @description Roles: policy_editor.
          */
         delete: operations["deleteRiskMatrixDraft"];
@@ -2802,8 +2802,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Prove the draft complete and make it a version; puts nothing in force
-         * @description References, bands, completeness over all inputs and golden cases are checked against the lists in force; the version keeps what it was proved against.
+         * Prove the draft complete and publish it as a version; does not put it in force
+         * @description References, bands, completeness over all inputs and golden cases are checked against the lists in force; the version stores the list versions of its proof.
          *
          *     Roles: policy_editor.
          *
@@ -2847,7 +2847,7 @@ export interface paths {
         put?: never;
         /**
          * Check a version or the draft: references, bands, completeness over all inputs, golden cases
-         * @description Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.
+         * @description Each fault has its place and, if possible, example inputs. Stores nothing.
          *
          *     Roles: policy_editor, compliance_officer, auditor.
          *
@@ -2894,7 +2894,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run the golden cases, or cases sent along, on a version or the draft, with a trace of each
+         * Run the golden cases, or those of the request, on a version or the draft, with a trace of each
          * @description Roles: policy_editor, analyst, compliance_officer, auditor.
          *
          *     Send `Idempotency-Key` to make retries safe.
@@ -2914,7 +2914,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Golden cases: what every version must answer before it is published or put in force
+         * Golden cases: results that every version must give before it is published or put in force
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["listRiskMatrixCases"];
@@ -2968,7 +2968,7 @@ export interface paths {
         get: operations["listRiskMatrixActivations"];
         put?: never;
         /**
-         * Put a version in force, now or from an instant on, once it is proved against the lists of then
+         * Put a version in force, now or from an instant on, when it is proved complete for the lists in force then
          * @description Roles: compliance_officer.
          *
          *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
@@ -3015,7 +3015,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version of the matrix in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass executes it immediately where the policy requires approval: it is for people, not for API keys, and is in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -3150,8 +3150,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take over decisions from DMN or GoRules as drafts of new rules
-         * @description Decision tables that mean exactly the same here become rules with a draft each. Of a GoRules graph so do expressions that compare fields with literals and choose between literals, and switches; each rule says which others give its inputs, and behind which branch it stands. Everything else is named node by node, with its place and the reason. Nothing is taken over approximately: a number with more digits than an input reads is refused when it is decided on, and the findings say how many it reads. Nothing is published.
+         * Import decisions from DMN or GoRules as drafts of new rules
+         * @description Decision tables with an exact equivalent become rules with a draft each. So do expressions of a GoRules graph that compare fields with literals and choose between literals, and switches; each rule says which others give its inputs, and the branch it depends on. Everything else is reported node by node, with its place and the reason. Nothing is imported approximately: a number with more digits than an input reads is refused when it is decided on, and the findings say how many it reads. Nothing is published.
          *
          *     Roles: policy_editor.
          *
@@ -3311,7 +3311,7 @@ export interface paths {
          */
         get: operations["getRuleVersion"];
         /**
-         * Edit the draft; whatever is wrong with it is answered and kept from being published
+         * Edit the draft; faults are returned and prevent publication
          * @description Roles: policy_editor.
          *
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
@@ -3319,7 +3319,7 @@ export interface paths {
         put: operations["updateRuleDraft"];
         post?: never;
         /**
-         * Throw the draft away
+         * Delete the draft
          * @description Roles: policy_editor.
          */
         delete: operations["deleteRuleDraft"];
@@ -3338,8 +3338,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Prove the draft complete and make it a version; puts nothing in force
-         * @description References, bands, completeness over all inputs and golden cases are checked against the lists in force; the version keeps what it was proved against.
+         * Prove the draft complete and publish it as a version; does not put it in force
+         * @description References, bands, completeness over all inputs and golden cases are checked against the lists in force; the version stores the list versions of its proof.
          *
          *     Roles: policy_editor.
          *
@@ -3383,7 +3383,7 @@ export interface paths {
         put?: never;
         /**
          * Check a version or the draft: references, bands, completeness over all inputs, golden cases
-         * @description Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.
+         * @description Each fault has its place and, if possible, example inputs. Stores nothing.
          *
          *     Roles: policy_editor, compliance_officer, auditor.
          *
@@ -3430,7 +3430,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run the golden cases, or cases sent along, on a version or the draft, with a trace of each
+         * Run the golden cases, or those of the request, on a version or the draft, with a trace of each
          * @description Roles: policy_editor, analyst, compliance_officer, auditor.
          *
          *     Send `Idempotency-Key` to make retries safe.
@@ -3450,7 +3450,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Golden cases: what every version must answer before it is published or put in force
+         * Golden cases: results that every version must give before it is published or put in force
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["listRuleCases"];
@@ -3504,7 +3504,7 @@ export interface paths {
         get: operations["listRuleActivations"];
         put?: never;
         /**
-         * Put a version in force, now or from an instant on, once it is proved against the lists of then
+         * Put a version in force, now or from an instant on, when it is proved complete for the lists in force then
          * @description Roles: compliance_officer.
          *
          *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
@@ -3551,7 +3551,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version of the rule in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass executes it immediately where the policy requires approval: it is for people, not for API keys, and is in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -3716,7 +3716,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Outcome of one decision, with the versions it was made on
+         * Outcome of one decision with the versions it used
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
          */
         get: operations["getEvaluation"];
@@ -3778,7 +3778,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Decide again on exactly what was pinned: identical, or the differences
+         * Replay the decision with its pinned versions: identical, or the differences
          * @description Recomputes the decision document from the receipt and compares it byte by byte. A record, receipt or list that was altered is named: the answer is a verdict, not an error.
          *
          *     Roles: compliance_officer, auditor.
@@ -3802,7 +3802,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Decide again with what is in force today, and say which version made which difference
+         * Decide again with the versions in force today, with the effect of each changed version
          * @description Roles: analyst, compliance_officer.
          *
          *     Send `Idempotency-Key` to make retries safe.
@@ -3867,7 +3867,7 @@ export interface paths {
         };
         /**
          * Signed record of the decision that verifies offline
-         * @description Verify it with: npx probity verify certificate FILE. Asked for again, it is the same.
+         * @description Verify it with: npx probity verify certificate FILE. Repeated requests return the same certificate.
          *
          *     Roles: compliance_officer, auditor.
          */
@@ -3888,7 +3888,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Everything the decision rests on, in one archive for an examiner
+         * All evidence of the decision in one archive for an examiner
          * @description Document, explanation, receipt, definition, the entries that were read with their proofs, approvals, certificate and audit events, with a manifest; it says itself how each part is verified offline.
          *
          *     Roles: compliance_officer, auditor.
@@ -3912,7 +3912,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put a rating of your own in place of the outcome, with a reason and an end
+         * Override the rating with a reason and an expiry
          * @description The decision itself stays as it is: what changes is the rating of its subject, until the override ends.
          *
          *     Roles: analyst, compliance_officer.
@@ -3942,7 +3942,7 @@ export interface paths {
         get: operations["listBatchSchedules"];
         put?: never;
         /**
-         * Decide about all subjects that fit a filter, again and again
+         * Evaluate all subjects that match a filter on a schedule
          * @description Each due time orders one batch on the versions in force then. Times that nobody could serve are made up for once. A run is skipped, and says why, while the batch before it has not ended or nothing is in force.
          *
          *     Roles: policy_editor, compliance_officer.
@@ -3985,7 +3985,7 @@ export interface paths {
         head?: never;
         /**
          * Change or pause a schedule
-         * @description Its next run is the first due time ahead; what was due while it was paused is not caught up.
+         * @description Its next run is the next due time; runs that were due while it was paused are not made up for.
          *
          *     Roles: policy_editor, compliance_officer.
          *
@@ -4006,7 +4006,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start its batch now, beside its times
+         * Start its batch now, in addition to its schedule
          * @description Roles: analyst, compliance_officer.
          *
          *     Starts long work: poll the job named by Location until its state is terminal.
@@ -4028,7 +4028,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of each due time: the batch it started, or why it was skipped
+         * Result of each due time: the batch it started, or why it was skipped
          * @description Roles: analyst, policy_editor, compliance_officer, auditor.
          */
         get: operations["listBatchScheduleRuns"];
@@ -4050,7 +4050,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * How many items, how long, and what the first of them would meet; nothing is stored
+         * Estimate of items and duration, with results of the first items; nothing is stored
          * @description Roles: analyst, policy_editor, compliance_officer.
          *
          *     Send `Idempotency-Key` to make retries safe.
@@ -4076,7 +4076,7 @@ export interface paths {
         get: operations["listBatchEvaluations"];
         put?: never;
         /**
-         * Decide about an upload, a list or all subjects that fit a filter, on one receipt
+         * Evaluate an upload, a list or all subjects that match a filter, on one receipt
          * @description The versions in force now are pinned at once, and everything is decided on them. Each item is decided and stored, and its subject rated, or it fails by itself with its faults located; a file that cannot be read to its end decides nothing.
          *
          *     Roles: analyst, compliance_officer, service.
@@ -4144,7 +4144,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go on after a stop or an outage, on the same receipt
+         * Resume after a stop or an outage, on the same receipt
          * @description Roles: analyst, compliance_officer.
          *
          *     Starts long work: poll the job named by Location until its state is terminal.
@@ -4168,7 +4168,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try the failed items again, on the same receipt, with what is known of their subjects now
+         * Retry the failed items on the same receipt, with the current records of their subjects
          * @description Roles: analyst, compliance_officer.
          *
          *     Starts long work: poll the job named by Location until its state is terminal.
@@ -4190,7 +4190,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of each item, filterable by band, state and change of rating
+         * Result of each item, filterable by band, state and change of rating
          * @description Roles: analyst, compliance_officer, auditor, service.
          */
         get: operations["listBatchItems"];
@@ -4211,7 +4211,7 @@ export interface paths {
         };
         /**
          * Why one item was decided as it was
-         * @description Decided once more on the versions the batch pinned, and given only when it is the very same decision, byte for byte.
+         * @description Decided again with the versions the batch pinned, and returned only when the decision is identical byte by byte.
          *
          *     Roles: analyst, compliance_officer, auditor, service.
          */
@@ -4296,7 +4296,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Blast radius: try a version on past decisions before it is put in force
+         * Measure the impact of a version on past decisions before it is put in force
          * @description The latest decision about each active subject of the last 400 days is made again, once with what is in force and once with this version in its place, so that only its effect is measured. Nothing is changed, and no subject is rated.
          *
          *     Roles: policy_editor, compliance_officer.
@@ -4368,8 +4368,8 @@ export interface paths {
         get: operations["getChangeRequestImpact"];
         put?: never;
         /**
-         * Measure what a waiting change would have done to past decisions, or measure it anew
-         * @description The change is carried out, looked at and undone, so what is measured is what approving would put in force. The run is attached to the change request, in the place of an earlier one.
+         * Measure the impact of a pending change on past decisions, or measure it again
+         * @description The change is tried in a transaction that is rolled back, so that the measured versions are those approving would put in force. The run is attached to the change request and replaces an earlier one.
          *
          *     Roles: policy_editor, compliance_officer.
          *
@@ -4458,8 +4458,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Parts that past decisions never used, and inputs that fell to their default
-         * @description Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.
+         * Parts that past decisions never used, and inputs that used their default
+         * @description Covers single decisions of one version, not those of batches, which store no explanations.
          *
          *     Roles: policy_editor, compliance_officer, auditor.
          */
@@ -4546,8 +4546,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Parts that past decisions never used, and inputs that fell to their default
-         * @description Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.
+         * Parts that past decisions never used, and inputs that used their default
+         * @description Covers single decisions of one version, not those of batches, which store no explanations.
          *
          *     Roles: policy_editor, compliance_officer, auditor.
          */
@@ -4620,7 +4620,7 @@ export interface components {
             created_by: string;
             /**
              * Format: date-time
-             * @description Unused uploads are removed then; use moves it.
+             * @description When the upload is removed; later when it is used.
              */
             expires_at: string;
             /** Format: date-time */
@@ -4747,7 +4747,7 @@ export interface components {
             away_from: string | null;
             /** Format: date-time */
             away_until: string | null;
-            /** @description Roles on this person that defeat the separation of duties. */
+            /** @description Roles of this person that conflict with the segregation of duties. */
             conflicts: string[];
             /** Format: date-time */
             last_seen_at: string | null;
@@ -4756,7 +4756,7 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** ChangeRequest */
@@ -4802,7 +4802,7 @@ export interface components {
             decided_at: string | null;
             decided_by: string | null;
             decision_note: string | null;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** RoleCatalogue */
@@ -4841,7 +4841,7 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             revoked_at: string | null;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** ApiKeyWithSecret */
@@ -4884,7 +4884,7 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** ApprovalPolicy */
@@ -4892,7 +4892,7 @@ export interface components {
             rules: {
                 /** @description A governed action; GET lists those that exist. */
                 action: string;
-                /** @description How many people besides the author; 0 asks for nobody. */
+                /** @description Number of approvers besides the author; 0 for none. */
                 approvers: number;
                 /**
                  * @description The role an approver must hold: one that may approve.
@@ -4910,7 +4910,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             updated_by: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** RetentionPolicy */
@@ -4921,7 +4921,7 @@ export interface components {
                  * @example jobs
                  */
                 record_class: string;
-                /** @description null: kept for ever. */
+                /** @description null: kept without limit. */
                 keep_days: number | null;
                 /** @description Why so long: the rule or the decision behind it. */
                 basis: string;
@@ -4929,7 +4929,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             updated_by: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** IsolationProof */
@@ -4980,7 +4980,7 @@ export interface components {
         BreakGlassReview: {
             /** Format: uuid */
             review_id: string;
-            /** @description The governed action whose approval was passed over. */
+            /** @description The governed action whose approval was skipped. */
             action: string;
             /** @description operationId of what was done. */
             operation: string;
@@ -5039,7 +5039,7 @@ export interface components {
             started_at: string | null;
             /** Format: date-time */
             finished_at: string | null;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /**
@@ -5061,7 +5061,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description proposed: nothing was changed yet, the change request `cr_id` waits for approval. executed: the change request was approved, and the change made. done: made at once.
+             * @description proposed: nothing was changed yet, the change request `cr_id` waits for approval. executed: the change request was approved, and the change made. done: made without approval.
              * @enum {string}
              */
             outcome: "done" | "proposed" | "executed";
@@ -5080,7 +5080,7 @@ export interface components {
         };
         /**
          * AsOfItem
-         * @description `known_now` is null where nothing was said afterwards that changes the answer.
+         * @description `known_now` is null when no later statement changes the answer.
          */
         AsOfItem: {
             /** @enum {string} */
@@ -5100,7 +5100,7 @@ export interface components {
                 effective_from: string;
                 /** Format: date-time */
                 recorded_at: string;
-                /** @description It took effect before it was said. */
+                /** @description It took effect before it was recorded. */
                 retroactive: boolean;
                 reason: string;
                 /** @description Who put it in force: the last approver where four eyes were needed. */
@@ -5125,7 +5125,7 @@ export interface components {
                     effective_from: string;
                     /** Format: date-time */
                     recorded_at: string;
-                    /** @description It took effect before it was said. */
+                    /** @description It took effect before it was recorded. */
                     retroactive: boolean;
                     reason: string;
                     /** @description Who put it in force: the last approver where four eyes were needed. */
@@ -5140,7 +5140,7 @@ export interface components {
                     }[];
                 };
             } | null;
-            /** @description What is now held to have been in force at that instant. */
+            /** @description What was in force at that instant as known now. */
             known_now: {
                 version: number | null;
                 overlay_version: number | null;
@@ -5152,7 +5152,7 @@ export interface components {
             at: string;
             /** Format: date-time */
             known_at: string;
-            /** @description false: so recent that what is being committed may still belong to it. */
+            /** @description false: so recent that a transaction in progress may still change the answer. */
             settled: boolean;
             /** @description The last event in the chain that was recorded by `known_at`. */
             record: {
@@ -5258,38 +5258,38 @@ export interface components {
         };
         /**
          * Guards
-         * @description What a new version must keep to; a breach can be overridden with a reason.
+         * @description Limits for a new version; a breach can be overridden with a reason.
          */
         Guards: {
-            /** @description At least so many entries; 1 unless said otherwise. */
+            /** @description Minimum number of entries; default 1. */
             min_entries?: number;
             max_entries?: number;
             /** @description Basis points: 1000 is ten per cent. */
             max_removed_bps?: number;
-            /** @description So many may always go, whatever share of the list they are. */
+            /** @description This many may always be removed, whatever their share of the list. */
             max_removed_entries?: number;
             /** @description Basis points: 1000 is ten per cent. */
             max_changed_bps?: number;
-            /** @description By JSON pointer: in how large a share of the entries the member must be filled. */
+            /** @description By JSON pointer: the share of entries that must have the member. */
             min_filled_bps?: {
                 [key: string]: number;
             };
             /** @description For each member that holds several values (aliases, addresses …): the largest share of its values that entries which stay may lose, in basis points; 1000 unless said otherwise. Values every entry must have are not counted. */
             max_members_lost_bps?: number;
-            /** @description So many values may always go; 10 unless said otherwise. */
+            /** @description This many values may always be lost; default 10. */
             max_members_lost?: number;
             /** @description For each such member: the largest share of the entries with values that may lose all of them, in basis points; 1000 unless said otherwise. */
             max_emptied_bps?: number;
-            /** @description So many entries may always lose all; 10 unless said otherwise. */
+            /** @description This many entries may always lose all values; default 10. */
             max_emptied_entries?: number;
-            /** @description So many rows of other files may belong to no entry of the list; 0 unless said otherwise. */
+            /** @description Maximum number of rows of other files that belong to no entry; default 0. */
             max_orphan_rows?: number;
         };
         /** VersionSummary */
         VersionSummary: {
             version: number;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -5354,7 +5354,7 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** Dependents */
@@ -5392,7 +5392,7 @@ export interface components {
             list_origin: "own" | "shared";
             version: number;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -5411,7 +5411,7 @@ export interface components {
              */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
-            /** @description Where the import held changes only: the version they were applied to. */
+            /** @description For a delta import: the version the changes were applied to. */
             delta_base_version: number | null;
             note: string | null;
             /** Format: date-time */
@@ -5432,7 +5432,7 @@ export interface components {
             list_origin: "own" | "shared";
             version: number;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -5451,7 +5451,7 @@ export interface components {
              */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
-            /** @description Where the import held changes only: the version they were applied to. */
+            /** @description For a delta import: the version the changes were applied to. */
             delta_base_version: number | null;
             note: string | null;
             /** Format: date-time */
@@ -5640,7 +5640,7 @@ export interface components {
             expires_at: string | null;
             /** Format: date-time */
             recorded_at: string;
-            /** @description It takes effect before it was said. */
+            /** @description It takes effect before it was recorded. */
             retroactive: boolean;
             reason: string;
             actor: string;
@@ -5656,7 +5656,7 @@ export interface components {
         /** Timeline */
         Timeline: {
             items: components["schemas"]["Activation"][];
-            /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
+            /** @description Which version is in force between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
                 /**
@@ -5683,7 +5683,7 @@ export interface components {
             revoked: components["schemas"]["Activation"][];
             /**
              * Format: uuid
-             * @description With break_glass, where an approval was passed over: the review that waits for somebody else.
+             * @description With break_glass, when an approval was skipped: the review that another person must acknowledge.
              */
             review_id?: string;
         };
@@ -5821,7 +5821,7 @@ export interface components {
             };
             count?: number;
             /**
-             * @description The source looks incomplete: a guard closes unless it is overridden.
+             * @description The source looks incomplete: the import is blocked unless this is overridden.
              * @constant
              */
             closes_guard?: true;
@@ -5831,14 +5831,14 @@ export interface components {
             /** @description Its name in the archive; null for a source that is one file. */
             file: string | null;
             /**
-             * @description unread: not part of what the adapter reads. absent: said to be absent by an option.
+             * @description unread: not part of what the adapter reads. absent: declared absent by an option.
              * @enum {string}
              */
             state: "read" | "unread" | "absent";
             /** @enum {string} */
             encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-5" | "iso-8859-7" | "iso-8859-9" | "koi8-r" | "macintosh";
             /**
-             * @description What said so: content means that it was detected.
+             * @description How it was determined: content means that it was detected.
              * @enum {string}
              */
             encoding_from?: "byte-order-mark" | "declaration" | "option" | "content";
@@ -5849,11 +5849,11 @@ export interface components {
             added: number;
             changed: number;
             removed: number;
-            /** @description Rows that say what the base says already. */
+            /** @description Rows that are equal to the base. */
             unchanged_rows: number;
-            /** @description Removals of keys that the base does not have; any of them closes a guard. */
+            /** @description Removals of keys that the base does not have; any of them is a breach of the guards. */
             unmatched_removals: number;
-            /** @description Null where the file was not read whole. */
+            /** @description Null when the file was not read completely. */
             untouched: number | null;
         };
         /** Preview */
@@ -5880,7 +5880,7 @@ export interface components {
                 count: number;
             }[];
             warnings: components["schemas"]["ImportWarning"][];
-            /** @description The files the source consists of, and those it should have had. */
+            /** @description The files of the source, including missing ones. */
             files: components["schemas"]["SourceFile"][];
             truncated: {
                 /** @enum {string} */
@@ -5894,14 +5894,14 @@ export interface components {
         DeltaOrder: {
             base_version: number;
             removed: {
-                /** @description Rows that remove: only their key counts, and the rest of them need not fit the type. */
+                /** @description Rows that remove an entry: only their key is used, and other members need not be valid. */
                 marker: {
                     /**
-                     * @description The member of a row that says so. One that the type does not declare is taken out of the entry before it is validated.
+                     * @description The member of a row that marks a removal. A marker that the type does not declare is removed from the entry before validation.
                      * @example /action
                      */
                     pointer: string;
-                    /** @description Values that mean: removed. */
+                    /** @description Values that mark a removal. */
                     values: string[];
                 } | null;
                 /** @description Business keys, as entries of the list show them; composed (NFC), trimmed and without invisible characters, as those are. */
@@ -5914,9 +5914,9 @@ export interface components {
             added: number;
             changed: number;
             removed: number;
-            /** @description Rows that say what the base says already. */
+            /** @description Rows that are equal to the base. */
             unchanged_rows: number;
-            /** @description Removals of keys that the base does not have; any of them closes a guard. */
+            /** @description Removals of keys that the base does not have; any of them is a breach of the guards. */
             unmatched_removals: number;
             /** @description Entries of the base that stay as they are. */
             untouched: number;
@@ -5926,7 +5926,7 @@ export interface components {
             /** @enum {string} */
             gate: "guard" | "overlay-conflict" | "stale-base" | "frozen" | "referenced-by" | "proof" | "impact";
             detail: string;
-            /** @description Whether an override with a reason is taken. */
+            /** @description Whether an override with a reason is possible. */
             overridable: boolean;
             facts: Record<string, never>;
         };
@@ -5954,7 +5954,7 @@ export interface components {
                 drop: string[];
                 hash: string[];
                 /**
-                 * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                 * @description A name for the version; it has a non-digit, to distinguish it from a number.
                  * @example 2026-q1
                  */
                 label: string | null;
@@ -5974,7 +5974,7 @@ export interface components {
                 size_bytes: number;
                 /** @description Null where members were dropped or hashed: they could be guessed from it. */
                 sha256: string | null;
-                /** @description In its place: the same for the same file, and of no use to anybody without the key. */
+                /** @description A keyed hash instead: equal for equal files, and useless without the key. */
                 fingerprint?: string;
             };
             progress: {
@@ -5997,7 +5997,7 @@ export interface components {
             }[];
             gates: components["schemas"]["Gate"][];
             warnings: components["schemas"]["ImportWarning"][];
-            /** @description The files the source consists of, and those it should have had. */
+            /** @description The files of the source, including missing ones. */
             files: components["schemas"]["SourceFile"][];
             version: number | null;
             problem: {
@@ -6028,7 +6028,7 @@ export interface components {
                 message: string;
             }[];
             total: number;
-            /** @description Fewer rows are kept than were rejected. */
+            /** @description Fewer rows are stored than were rejected. */
             truncated: boolean;
             next_cursor: string | null;
         };
@@ -6053,7 +6053,7 @@ export interface components {
             shadows_shared: boolean;
             version: number;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -6105,7 +6105,7 @@ export interface components {
             shadows_shared: boolean;
             version: number;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -6204,12 +6204,12 @@ export interface components {
         };
         /**
          * OverlayConflict
-         * @description base: what it was written against, ours: what we made of it, theirs: the shared entry now.
+         * @description base: the entry it was written against, ours: with our change, theirs: the shared entry now.
          */
         OverlayConflict: {
             key: string;
             /**
-             * @description invalid: on the shared entry as it is now, the change gives an entry the type does not take.
+             * @description invalid: applied to the current shared entry, the change gives an entry that is not valid for the type.
              * @enum {string}
              */
             kind: "changed-under-patch" | "removed" | "redundant" | "policy-violating" | "invalid";
@@ -6260,7 +6260,7 @@ export interface components {
             applied: boolean;
             version: number | null;
             clean: number;
-            /** @description Changes the shared list has caught up with. */
+            /** @description Changes that the shared list now contains. */
             dropped: string[];
             conflicts: components["schemas"]["OverlayConflict"][];
         };
@@ -6293,7 +6293,7 @@ export interface components {
                     version: number;
                     content_hash: string;
                     overlay_version: number | null;
-                    /** @description In the file: where an overlay lies over the version, what the tenant sees. */
+                    /** @description In the file: with an overlay, the entries the tenant sees. */
                     entry_count: number;
                     file: string;
                     sha256: string;
@@ -6343,7 +6343,7 @@ export interface components {
             /** Format: date-time */
             offboarded_at: string | null;
             offboard_reason: string | null;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
             /** Format: date-time */
             created_at: string;
@@ -6372,7 +6372,7 @@ export interface components {
             /** Format: date-time */
             offboarded_at: string | null;
             offboard_reason: string | null;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
             /** Format: date-time */
             created_at: string;
@@ -6380,7 +6380,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             updated_by: string;
-            /** @description false: a subject with this external id was there already. */
+            /** @description false: a subject with this external id already existed. */
             created: boolean;
         };
         /** Subject */
@@ -6401,7 +6401,7 @@ export interface components {
             /** Format: date-time */
             offboarded_at: string | null;
             offboard_reason: string | null;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
             /** Format: date-time */
             created_at: string;
@@ -6412,7 +6412,7 @@ export interface components {
         };
         /** SubjectVersion */
         SubjectVersion: {
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
             /** @enum {string} */
             subject_type: "person" | "company" | "other";
@@ -6432,7 +6432,7 @@ export interface components {
             recorded_from: string;
             /**
              * Format: date-time
-             * @description null: the record as it stands.
+             * @description null: the current record.
              */
             recorded_until: string | null;
             changed_by: string;
@@ -6445,7 +6445,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             actor: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number | null;
             /** @description Members of the record that changed. */
             members: string[];
@@ -6475,7 +6475,7 @@ export interface components {
                 total: number | null;
                 unit: string | null;
             };
-            /** @description Exact, and always complete: what was made, changed, left and rejected adds up to the rows. A row may have several faults. */
+            /** @description Exact: created, changed, unchanged and rejected add up to the rows. A row may have several faults. */
             counts: {
                 rows: number;
                 created: number;
@@ -6511,7 +6511,7 @@ export interface components {
             }[];
             /** @description All of them. */
             faults: number;
-            /** @description Fewer are kept than there were. */
+            /** @description Fewer are stored than were rejected. */
             truncated: boolean;
             next_cursor: string | null;
         };
@@ -6523,7 +6523,7 @@ export interface components {
             subject_id: string;
             /** @enum {string} */
             cause: "evaluation" | "batch" | "override" | "override-ended";
-            /** @description null: an override ended and nothing had been rated. */
+            /** @description null: an override ended and there was no rating. */
             band: string | null;
             score_bps: number | null;
             matrix_key: string | null;
@@ -6546,7 +6546,7 @@ export interface components {
             reason_code: string | null;
             /**
              * Format: date-time
-             * @description When an override ends by itself.
+             * @description When an override expires.
              */
             expires_at: string | null;
         };
@@ -6578,7 +6578,7 @@ export interface components {
             origin: "own" | "shared";
             title: string;
             description: string | null;
-            /** @description Who answers for it. */
+            /** @description Who is responsible for it. */
             owner: string | null;
             review_every_days: number | null;
             stale_after_days: number | null;
@@ -6610,7 +6610,7 @@ export interface components {
             versions: components["schemas"]["VersionSummary"][];
             versions_total: number;
             draft: {
-                /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+                /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
                 revision: number;
                 based_on: number | null;
                 /** Format: date-time */
@@ -6629,7 +6629,7 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** Finding */
@@ -6657,7 +6657,7 @@ export interface components {
             origin: "own" | "shared";
             title: string;
             description: string | null;
-            /** @description Who answers for it. */
+            /** @description Who is responsible for it. */
             owner: string | null;
             review_every_days: number | null;
             stale_after_days: number | null;
@@ -6689,7 +6689,7 @@ export interface components {
             versions: components["schemas"]["VersionSummary"][];
             versions_total: number;
             draft: {
-                /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+                /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
                 revision: number;
                 based_on: number | null;
                 /** Format: date-time */
@@ -6708,9 +6708,9 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
-            /** @description What no longer holds of the version in force, now that its lists are as they are. */
+            /** @description Findings about the version in force with the current lists. */
             attention: components["schemas"]["Finding"][];
         };
         /** ListVersion */
@@ -6753,7 +6753,7 @@ export interface components {
             matrix_origin: "own" | "shared";
             version: number;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -6789,7 +6789,7 @@ export interface components {
             state: "draft" | "published" | "deprecated" | "withdrawn";
             version: number | null;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -6798,13 +6798,13 @@ export interface components {
             based_on: number | null;
             /** @description The matrix as it is written. */
             definition: Record<string, never>;
-            /** @description What it says, in plain words. */
+            /** @description The definition in plain words. */
             reading: string[];
             /** @description What it was proved against when it was published. */
             proof: Record<string, never> | null;
             /** @description Of a draft. */
             findings: components["schemas"]["Finding"][] | null;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
             /** Format: date-time */
             created_at: string;
@@ -6871,20 +6871,20 @@ export interface components {
         DefinitionVerdict: {
             /** @description No finding is an error: it could be published. */
             valid: boolean;
-            /** @description Everything to be said of the definition. */
+            /** @description All findings about the definition. */
             findings: components["schemas"]["Finding"][];
-            /** @description What it was proved against. */
+            /** @description The lists it was proved with. */
             lists: components["schemas"]["ListVersion"][];
         };
         /** Simulation */
         Simulation: {
-            /** @description False: something is missing or wrong, and findings say what. */
+            /** @description False: the findings say what is missing or wrong. */
             decided: boolean;
             /** @description Band, score and reason codes, or hit and outputs. */
             outcome: Record<string, never> | null;
             /** @description Each factor, trigger and row that had a part in it, with reasons. */
             explanation: Record<string, never> | null;
-            /** @description Everything to be said of the definition. */
+            /** @description All findings about the definition. */
             findings: components["schemas"]["Finding"][];
             lists: components["schemas"]["ListVersion"][];
         };
@@ -6896,16 +6896,16 @@ export interface components {
                 name: string;
                 passed: boolean;
                 differences: string[];
-                /** @description False: something is missing or wrong, and findings say what. */
+                /** @description False: the findings say what is missing or wrong. */
                 decided: boolean;
                 /** @description Band, score and reason codes, or hit and outputs. */
                 outcome: Record<string, never> | null;
                 /** @description Each factor, trigger and row that had a part in it, with reasons. */
                 explanation: Record<string, never> | null;
-                /** @description Everything to be said of the definition. */
+                /** @description All findings about the definition. */
                 findings: components["schemas"]["Finding"][];
             }[];
-            /** @description Everything to be said of the definition. */
+            /** @description All findings about the definition. */
             findings: components["schemas"]["Finding"][];
             lists: components["schemas"]["ListVersion"][];
         };
@@ -6916,7 +6916,7 @@ export interface components {
             name: string;
             /** @description By the names the definition declares. */
             inputs: Record<string, never>;
-            /** @description What the decision must be; what is not named may be anything. */
+            /** @description The required result; members that are not named are not compared. */
             expected: {
                 band?: string;
                 score_bps?: number;
@@ -6951,7 +6951,7 @@ export interface components {
             expires_at: string | null;
             /** Format: date-time */
             recorded_at: string;
-            /** @description It takes effect before it was said. */
+            /** @description It takes effect before it was recorded. */
             retroactive: boolean;
             reason: string;
             actor: string;
@@ -6967,7 +6967,7 @@ export interface components {
         /** RiskMatrixTimeline */
         RiskMatrixTimeline: {
             items: components["schemas"]["RiskMatrixActivation"][];
-            /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
+            /** @description Which version is in force between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
                 /**
@@ -6993,7 +6993,7 @@ export interface components {
             revoked: components["schemas"]["RiskMatrixActivation"][];
             /**
              * Format: uuid
-             * @description With break_glass, where an approval was passed over: the review that waits for somebody else.
+             * @description With break_glass, when an approval was skipped: the review that another person must acknowledge.
              */
             review_id?: string;
         };
@@ -7010,12 +7010,12 @@ export interface components {
                 hit_policy: string;
                 meaning: string;
             }[];
-            /** @description What sentences may name in braces, beside the names of inputs. */
+            /** @description Placeholders of sentences, besides the names of inputs. */
             words: {
                 word: string;
                 meaning: string;
             }[];
-            /** @description Lists that a test may ask, by key; the first two hundred. */
+            /** @description Lists that a test may read, by key; the first two hundred. */
             lists: {
                 list_key: string;
                 title: string;
@@ -7041,18 +7041,18 @@ export interface components {
         };
         /** RuleImport */
         RuleImport: {
-            /** @description Rules that were made, each with a draft; nothing is published or put in force. */
+            /** @description Created rules, each with a draft; nothing is published or put in force. */
             items: {
                 rule_key: string;
                 /** @description As the file calls it. */
                 name: string;
-                /** @description Where in the file it stands. */
+                /** @description Its place in the file. */
                 place: string;
-                /** @description Inputs that other nodes of the file give: decide on those first and hand their outputs on. */
+                /** @description Inputs that other nodes of the file provide: evaluate those first and pass their outputs on. */
                 reads: {
                     /** @description Of this rule. */
                     input: string;
-                    /** @description The rule that gives it; null where that node was left out. */
+                    /** @description The rule that provides it; null when that node was left out. */
                     rule_key: string | null;
                     /** @description As the file calls it. */
                     node: string;
@@ -7061,7 +7061,7 @@ export interface components {
                 }[];
                 /** @description Branches of a switch: the rule applies only where the output has one of these values. */
                 only_if: {
-                    /** @description The rule that gives it; null where that node was left out. */
+                    /** @description The rule that provides it; null when that node was left out. */
                     rule_key: string | null;
                     /** @description As the file calls it. */
                     node: string;
@@ -7069,7 +7069,7 @@ export interface components {
                     output: string;
                     value: string;
                 }[];
-                /** @description Everything to be said of the definition. */
+                /** @description All findings about the definition. */
                 findings: components["schemas"]["Finding"][];
             }[];
             /** @description What of the file was left out, and why; the pointer is the place in the file. */
@@ -7096,7 +7096,7 @@ export interface components {
             origin: "own" | "shared";
             title: string;
             description: string | null;
-            /** @description Who answers for it. */
+            /** @description Who is responsible for it. */
             owner: string | null;
             review_every_days: number | null;
             stale_after_days: number | null;
@@ -7128,7 +7128,7 @@ export interface components {
             versions: components["schemas"]["VersionSummary"][];
             versions_total: number;
             draft: {
-                /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+                /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
                 revision: number;
                 based_on: number | null;
                 /** Format: date-time */
@@ -7147,7 +7147,7 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** Rule */
@@ -7164,7 +7164,7 @@ export interface components {
             origin: "own" | "shared";
             title: string;
             description: string | null;
-            /** @description Who answers for it. */
+            /** @description Who is responsible for it. */
             owner: string | null;
             review_every_days: number | null;
             stale_after_days: number | null;
@@ -7196,7 +7196,7 @@ export interface components {
             versions: components["schemas"]["VersionSummary"][];
             versions_total: number;
             draft: {
-                /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+                /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
                 revision: number;
                 based_on: number | null;
                 /** Format: date-time */
@@ -7215,9 +7215,9 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
-            /** @description What no longer holds of the version in force, now that its lists are as they are. */
+            /** @description Findings about the version in force with the current lists. */
             attention: components["schemas"]["Finding"][];
         };
         /** RuleDependencies */
@@ -7250,7 +7250,7 @@ export interface components {
             rule_origin: "own" | "shared";
             version: number;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -7286,7 +7286,7 @@ export interface components {
             state: "draft" | "published" | "deprecated" | "withdrawn";
             version: number | null;
             /**
-             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @description A name for the version; it has a non-digit, to distinguish it from a number.
              * @example 2026-q1
              */
             label: string | null;
@@ -7295,13 +7295,13 @@ export interface components {
             based_on: number | null;
             /** @description The rule as it is written. */
             definition: Record<string, never>;
-            /** @description What it says, in plain words. */
+            /** @description The definition in plain words. */
             reading: string[];
             /** @description What it was proved against when it was published. */
             proof: Record<string, never> | null;
             /** @description Of a draft. */
             findings: components["schemas"]["Finding"][] | null;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
             /** Format: date-time */
             created_at: string;
@@ -7387,7 +7387,7 @@ export interface components {
             expires_at: string | null;
             /** Format: date-time */
             recorded_at: string;
-            /** @description It takes effect before it was said. */
+            /** @description It takes effect before it was recorded. */
             retroactive: boolean;
             reason: string;
             actor: string;
@@ -7403,7 +7403,7 @@ export interface components {
         /** RuleTimeline */
         RuleTimeline: {
             items: components["schemas"]["RuleActivation"][];
-            /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
+            /** @description Which version is in force between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
                 /**
@@ -7429,7 +7429,7 @@ export interface components {
             revoked: components["schemas"]["RuleActivation"][];
             /**
              * Format: uuid
-             * @description With break_glass, where an approval was passed over: the review that waits for somebody else.
+             * @description With break_glass, when an approval was skipped: the review that another person must acknowledge.
              */
             review_id?: string;
         };
@@ -7457,9 +7457,9 @@ export interface components {
                 };
                 /** @description Known subjects with at least one hit. */
                 subjects_hit: number;
-                /** @description Those whose rating a person has overridden, as it stands. */
+                /** @description Subjects whose current rating is an override. */
                 subjects_judged: number;
-                /** @description The bands people put in place, of subjects with a hit. */
+                /** @description Bands of overrides of subjects with a hit. */
                 outcomes: {
                     band: string;
                     subjects: number;
@@ -7514,9 +7514,9 @@ export interface components {
                 };
                 /** @description Known subjects with at least one hit. */
                 subjects_hit: number;
-                /** @description Those whose rating a person has overridden, as it stands. */
+                /** @description Subjects whose current rating is an override. */
                 subjects_judged: number;
-                /** @description The bands people put in place, of subjects with a hit. */
+                /** @description Bands of overrides of subjects with a hit. */
                 outcomes: {
                     band: string;
                     subjects: number;
@@ -7567,7 +7567,7 @@ export interface components {
              * @example high
              */
             band: string | null;
-            /** @description What the score alone gives, before triggers. */
+            /** @description The band of the score alone, before triggers. */
             scored_band: string | null;
             /** @description In basis points. */
             score_bps: number | null;
@@ -7666,7 +7666,7 @@ export interface components {
                 reason: string | null;
                 reason_code: string | null;
             }[];
-            /** @description The whole decision in sentences. */
+            /** @description The decision in sentences. */
             summary: string[];
         };
         /** EvaluationWithReasons */
@@ -7746,7 +7746,7 @@ export interface components {
             /** Format: date-time */
             decided_at: string;
             created_by: string;
-            /** @description False: the record was altered behind the service’s back. */
+            /** @description False: the stored record was altered outside the service. */
             intact: boolean;
         };
         /** Evaluation */
@@ -7810,7 +7810,7 @@ export interface components {
             used: {
                 list_key: string;
                 key: string;
-                /** @description Null: asked was whether the key is on the list. */
+                /** @description Null: a test whether the key is on the list. */
                 field: string | null;
                 /** @description What the list said. */
                 value: unknown;
@@ -7910,7 +7910,7 @@ export interface components {
                 /** @description Absent when there is none. */
                 after?: unknown;
             }[];
-            /** @description Everything that has another version today, and what it contributes. */
+            /** @description Everything with another version today, and its effect. */
             switches: components["schemas"]["VersionSwitch"][];
         };
         /** SmallestChange */
@@ -7927,16 +7927,16 @@ export interface components {
                 /** @description The band they lead to; for a rule hit or no hit. */
                 result: string;
             }[];
-            /** @description The space that was searched. */
+            /** @description What was searched. */
             searched: {
                 inputs: string[];
-                /** @description Left as they are: their values cannot be gone through. */
+                /** @description Not searched: their values cannot be enumerated. */
                 not_searched: string[];
                 candidates: number;
                 decisions: number;
-                /** @description How many inputs were changed at once; 0: nothing could be tried. */
+                /** @description How many inputs were changed together; 0: nothing could be tried. */
                 together: number;
-                /** @description Something was left untried, for its number or for the time it would have taken. */
+                /** @description The search was limited by number or time. */
                 truncated: boolean;
             };
         };
@@ -8008,7 +8008,7 @@ export interface components {
             run_id: string;
             /**
              * Format: date-time
-             * @description Of several times that were missed, the first; null: asked for.
+             * @description The first of several missed times; null: started on request.
              */
             due_at: string | null;
             /** @enum {string} */
@@ -8028,7 +8028,7 @@ export interface components {
             /** Format: uuid */
             schedule_id: string;
             /**
-             * @description What people call it; used once in a tenant.
+             * @description Its name, unique in the tenant.
              * @example Monthly review
              */
             name: string;
@@ -8052,11 +8052,11 @@ export interface components {
              */
             cron: string;
             /**
-             * @description IANA name of the zone whose clocks are meant. A time they skip is due when they go on, one they show twice the first time.
+             * @description IANA name of the time zone. A time that daylight saving skips is due after the gap; one that occurs twice is due the first time.
              * @example Europe/Berlin
              */
             time_zone: string;
-            /** @description Nothing is due while it is paused, and nothing of that time is caught up. */
+            /** @description Nothing is due while it is paused, and missed runs are not made up for. */
             paused: boolean;
             /** @description Given to each batch. */
             note: string | null;
@@ -8080,7 +8080,7 @@ export interface components {
              */
             updated_at: string;
             updated_by: string;
-            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            /** @description Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
         };
         /** BatchEstimate */
@@ -8088,7 +8088,7 @@ export interface components {
             items: number;
             /** @description false: a large file was read in part only, or there are more subjects. */
             is_exact: boolean;
-            /** @description By the rate this release is measured at; a busy machine takes longer. */
+            /** @description By the measured rate of this release; a busy machine takes longer. */
             seconds: number;
             /** @description Matrices and rules call no provider. */
             provider_calls: number;
@@ -8133,7 +8133,7 @@ export interface components {
             engine: number;
             /**
              * Format: uuid
-             * @description Everything in this batch was decided on it.
+             * @description The receipt of all items of this batch.
              */
             receipt_id: string;
             /** Format: date-time */
@@ -8364,7 +8364,7 @@ export interface components {
             } | null;
             /**
              * Format: date-time
-             * @description Decisions from here on are looked at; of each subject the latest.
+             * @description Start of the window; the latest decision of each subject is used.
              */
             from_at: string;
             /** Format: date-time */
@@ -8426,7 +8426,7 @@ export interface components {
         };
         /** ImpactResult */
         ImpactResult: {
-            /** @description The matrices and rules in force that would decide with it; lists they lack are named. */
+            /** @description The matrices and rules in force that read it, with missing lists. */
             definitions: {
                 /** @enum {string} */
                 family: "matrix" | "rule";
@@ -8442,9 +8442,9 @@ export interface components {
                 /** @description Every subject was taken; otherwise a sample drawn with the seed. */
                 complete: boolean;
             };
-            /** @description Looked at: the latest of each subject, per definition. */
+            /** @description Evaluated decisions: the latest of each subject, per definition. */
             decisions: number;
-            /** @description Stored decisions that are no longer as they were written; not looked at. */
+            /** @description Stored decisions that were altered; not evaluated. */
             unusable: number;
             /** @description Another band, or hit for no hit. */
             flips: number;
@@ -8453,7 +8453,7 @@ export interface components {
             /** @description Decided today, refused with the candidate. */
             refusals_added: number;
             refusals_removed: number;
-            /** @description Every decision that was looked at is in one of them. */
+            /** @description Every evaluated decision is in one of them. */
             transitions: {
                 /** @enum {string} */
                 family: "matrix" | "rule";
@@ -8500,7 +8500,7 @@ export interface components {
                 message: string;
                 decisions: number;
             }[];
-            /** @description Where a person has overridden the rating, as it stood when the run began, their band is the known outcome. Null: measured before overrides were looked at. */
+            /** @description Where a person had overridden the rating when the run began, their band is the known outcome. Null: measured before overrides were included. */
             known_outcomes: {
                 /** @description About subjects under an override. */
                 decisions: number;
@@ -8511,7 +8511,7 @@ export interface components {
                 table: {
                     /** @description Of the matrix. */
                     key: string;
-                    /** @description The band a person put in place. */
+                    /** @description The band of the override. */
                     outcome: string;
                     /** @description With what is in force today; null: refused. */
                     before: string | null;
@@ -8561,7 +8561,7 @@ export interface components {
             } | null;
             /**
              * Format: date-time
-             * @description Decisions from here on are looked at; of each subject the latest.
+             * @description Start of the window; the latest decision of each subject is used.
              */
             from_at: string;
             /** Format: date-time */
@@ -8577,10 +8577,10 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             finished_at: string | null;
-            /** @description What it measured is no longer what would happen. */
+            /** @description The measurement is outdated. */
             stale: boolean;
             /**
-             * @description What has moved since: what was tried, or what it was compared with.
+             * @description What has changed since: the candidate, or the versions it was compared with.
              * @enum {string|null}
              */
             stale_because: "candidate" | "in_force" | null;
@@ -8595,11 +8595,11 @@ export interface components {
              */
             origin: "own" | "shared";
             version: number;
-            /** @description Single decisions that were looked at, the latest first. */
+            /** @description Number of evaluated single decisions, the latest first. */
             decisions: number;
             /** @description All of the period; otherwise the latest 10000. */
             complete: boolean;
-            /** @description Stored decisions that are no longer as they were written; not looked at. */
+            /** @description Stored decisions that were altered; not evaluated. */
             unusable: number;
             /** @description Parts that no decision used. */
             idle: number;
@@ -8616,7 +8616,7 @@ export interface components {
                 /** @description Decisions in which it fired; of a factor, in which it scored above zero. */
                 fired: number;
             }[];
-            /** @description Inputs and factors with a default, and how often it took the place of what was missing. */
+            /** @description Inputs and factors with a default, and how often the default was used. */
             defaults: {
                 /** @enum {string} */
                 of: "input" | "factor";
@@ -8694,7 +8694,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Readiness: database, schema, walls, seed, tool protocol */
+            /** @description Readiness: database, schema, tenant isolation, seed, tool protocol */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9078,7 +9078,7 @@ export interface operations {
                     token_id: string;
                     /**
                      * Format: date-time
-                     * @description When the token would end by itself; 24 hours from now if absent.
+                     * @description When the token expires; 24 hours from now if absent.
                      */
                     expires_at?: string;
                     reason?: string;
@@ -9637,7 +9637,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     roles: ("viewer" | "analyst" | "policy_editor" | "compliance_officer" | "auditor" | "tenant_admin" | "service")[];
-                    /** @description Without it the key lives until it is revoked. */
+                    /** @description Without it the key is valid until it is revoked. */
                     expires_in_days?: number;
                 };
             };
@@ -9914,7 +9914,7 @@ export interface operations {
                     rules: {
                         /** @description A governed action; GET lists those that exist. */
                         action: string;
-                        /** @description How many people besides the author; 0 asks for nobody. */
+                        /** @description Number of approvers besides the author; 0 for none. */
                         approvers: number;
                         /**
                          * @description The role an approver must hold: one that may approve.
@@ -10014,7 +10014,7 @@ export interface operations {
                          * @example jobs
                          */
                         record_class: string;
-                        /** @description null: kept for ever. */
+                        /** @description null: kept without limit. */
                         keep_days: number | null;
                         /** @description Why so long: the rule or the decision behind it. */
                         basis: string;
@@ -10063,7 +10063,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Try to cross into another tenant and return the proof */
+            /** @description Test tenant isolation and return the evidence */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10137,7 +10137,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What awaits a decision by me */
+            /** @description Change requests that the caller can approve */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10290,7 +10290,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The author takes it back */
+            /** @description Withdraw a change request as its author */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10435,7 +10435,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Confirm having seen an emergency change; it leaves every inbox */
+            /** @description Acknowledge an emergency change; removes it from every inbox */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10715,9 +10715,9 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                /** @description The instant asked about. */
+                /** @description The requested instant. */
                 at: string;
-                /** @description As it was known at this instant; when absent, at the instant asked about. */
+                /** @description As known at this instant; when absent, at the requested instant. */
                 known_at?: string;
                 family?: "list" | "matrix" | "rule";
             };
@@ -10938,7 +10938,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description When the record was verified and what came of it, newest first */
+            /** @description Verifications of the record with their results, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11038,7 +11038,7 @@ export interface operations {
                 origin?: "own" | "shared";
                 state?: "live" | "archived";
                 type_key?: string;
-                /** @description Only lists whose key begins so. */
+                /** @description Only lists whose key has this prefix. */
                 key_prefix?: string;
             };
             header?: never;
@@ -11089,7 +11089,7 @@ export interface operations {
                     type_key: string;
                     title: string;
                     description?: string | null;
-                    /** @description Who answers for the list. */
+                    /** @description Who is responsible for the list. */
                     owner?: string | null;
                     review_every_days?: number | null;
                     stale_after_days?: number | null;
@@ -11184,7 +11184,7 @@ export interface operations {
                 "application/json": {
                     title?: string;
                     description?: string | null;
-                    /** @description Who answers for the list. */
+                    /** @description Who is responsible for the list. */
                     owner?: string | null;
                     review_every_days?: number | null;
                     stale_after_days?: number | null;
@@ -11280,7 +11280,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What of this tenant consults or stands on the list */
+            /** @description What of this tenant depends on the list */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11360,16 +11360,16 @@ export interface operations {
                     /** @description All entries of the new version. */
                     data: Record<string, never>[];
                     /**
-                     * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                     * @description A name for the version; it has a non-digit, to distinguish it from a number.
                      * @example 2026-q1
                      */
                     label?: string;
                     note?: string;
                     /** @description Refuse (409 head_moved) unless this is the newest version; 0 for a list without one. */
                     expected_head?: number;
-                    /** @description Takes a breach of the guards upon the caller, who must be a compliance officer. */
+                    /** @description Overrides a breach of the guards; for compliance officers. */
                     override_guards?: {
-                        /** @description Why; kept with the record. */
+                        /** @description Why; stored with the record. */
                         reason: string;
                     };
                 };
@@ -11450,7 +11450,7 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     state: "deprecated" | "withdrawn";
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                 };
             };
@@ -11485,9 +11485,9 @@ export interface operations {
                 cursor?: string;
                 /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
                 origin?: "own" | "shared";
-                /** @description Only keys that begin so. */
+                /** @description Only keys with this prefix. */
                 key_prefix?: string;
-                /** @description Only entries that hold all these words or words beginning so; case and accents do not matter. */
+                /** @description Only entries with all these words or prefixes of words; case and accents are ignored. */
                 q?: string;
             };
             header?: never;
@@ -11501,7 +11501,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Page through or search the entries of a version */
+            /** @description List or search the entries of a version */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11731,7 +11731,7 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                /** @description own: what this tenant said. shared: what the operator said. */
+                /** @description own: activations of this tenant. shared: activations of the operator. */
                 scope?: "own" | "shared";
             };
             header?: never;
@@ -11782,9 +11782,9 @@ export interface operations {
                      * @description From when; now when absent. A past instant is marked as retroactive.
                      */
                     effective_from?: string;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
-                    /** @description A gate closes unless this version is in force now; null for none. */
+                    /** @description A gate blocks the change unless this version is in force now; null for none. */
                     expected_active?: number | null;
                 };
             };
@@ -11839,7 +11839,7 @@ export interface operations {
                      * @description From when; now when absent. A past instant is marked as retroactive.
                      */
                     effective_from?: string;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                 };
             };
@@ -11879,18 +11879,18 @@ export interface operations {
             content: {
                 "application/json": {
                     to_version?: number;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                     /**
-                     * @description Scheduled activations are revoked unless this says true.
+                     * @description Scheduled activations are revoked unless this is true.
                      * @default false
                      */
                     keep_scheduled?: boolean;
-                    /** @description A gate closes unless this version is in force now; null for none. */
+                    /** @description A gate blocks the change unless this version is in force now; null for none. */
                     expected_active?: number | null;
-                    /** @description An emergency: made at once, without the approval the policy asks for; recorded as such. */
+                    /** @description An emergency: made immediately, without the approval the policy requires; recorded as such. */
                     break_glass?: {
-                        /** @description Why; kept with the record. */
+                        /** @description Why; stored with the record. */
                         reason: string;
                     };
                 };
@@ -11940,7 +11940,7 @@ export interface operations {
             content: {
                 "application/json": {
                     version: number;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                     /**
                      * Format: date-time
@@ -11998,7 +11998,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                 };
             };
@@ -12036,7 +12036,7 @@ export interface operations {
     deleteActivation: {
         parameters: {
             query?: {
-                /** @description Why; kept with the record. */
+                /** @description Why; stored with the record. */
                 reason?: string;
             };
             header?: never;
@@ -12527,14 +12527,14 @@ export interface operations {
                         list_key: string;
                         base_version: number;
                         removed?: {
-                            /** @description Rows that remove: only their key counts, and the rest of them need not fit the type. */
+                            /** @description Rows that remove an entry: only their key is used, and other members need not be valid. */
                             marker?: {
                                 /**
-                                 * @description The member of a row that says so. One that the type does not declare is taken out of the entry before it is validated.
+                                 * @description The member of a row that marks a removal. A marker that the type does not declare is removed from the entry before validation.
                                  * @example /action
                                  */
                                 pointer: string;
-                                /** @description Values that mean: removed. */
+                                /** @description Values that mark a removal. */
                                 values: string[];
                             };
                             /** @description Business keys, as entries of the list show them; composed (NFC), trimmed and without invisible characters, as those are. */
@@ -12631,14 +12631,14 @@ export interface operations {
                     /** @description As the adapter’s options schema says. */
                     options?: Record<string, never>;
                     /**
-                     * @description true: one bad row, no version. false: bad rows are left out and counted.
+                     * @description true: a bad row prevents the version. false: bad rows are left out and counted.
                      * @default true
                      */
                     strict?: boolean;
                     drop?: string[];
                     hash?: string[];
                     /**
-                     * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                     * @description A name for the version; it has a non-digit, to distinguish it from a number.
                      * @example 2026-q1
                      */
                     label?: string;
@@ -12646,28 +12646,28 @@ export interface operations {
                     /** @description Refuse (409 head_moved) unless this is the newest version; 0 for a list without one. */
                     expected_head?: number;
                     /**
-                     * @description skip: the same content as the newest version gives no new one.
+                     * @description skip: no new version for the same content as the newest one.
                      * @default publish
                      * @enum {string}
                      */
                     on_unchanged?: "publish" | "skip";
-                    /** @description Takes a breach of the guards upon the caller, who must be a compliance officer. */
+                    /** @description Overrides a breach of the guards; for compliance officers. */
                     override_guards?: {
-                        /** @description Why; kept with the record. */
+                        /** @description Why; stored with the record. */
                         reason: string;
                     };
                     /** @description The file holds added and changed entries only, each of them whole; others stay as in base_version, which must be the newest version (409 base_not_newest with head_version). */
                     delta?: {
                         base_version: number;
                         removed?: {
-                            /** @description Rows that remove: only their key counts, and the rest of them need not fit the type. */
+                            /** @description Rows that remove an entry: only their key is used, and other members need not be valid. */
                             marker?: {
                                 /**
-                                 * @description The member of a row that says so. One that the type does not declare is taken out of the entry before it is validated.
+                                 * @description The member of a row that marks a removal. A marker that the type does not declare is removed from the entry before validation.
                                  * @example /action
                                  */
                                 pointer: string;
-                                /** @description Values that mean: removed. */
+                                /** @description Values that mark a removal. */
                                 values: string[];
                             };
                             /** @description Business keys, as entries of the list show them; composed (NFC), trimmed and without invisible characters, as those are. */
@@ -12678,7 +12678,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Import an upload through an adapter into a new version; activates nothing */
+            /** @description Import an upload with an adapter as a new version; does not activate it */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -12831,7 +12831,7 @@ export interface operations {
     resolveList: {
         parameters: {
             query?: {
-                /** @description Which version governs an event at this instant; now when absent. */
+                /** @description Which version is in force for an event at this instant; now when absent. */
                 valid_at?: string;
                 /** @description As it was known at this instant; as known now when absent. */
                 known_at?: string;
@@ -12875,7 +12875,7 @@ export interface operations {
     resolveEntry: {
         parameters: {
             query: {
-                /** @description Which version governs an event at this instant; now when absent. */
+                /** @description Which version is in force for an event at this instant; now when absent. */
                 valid_at?: string;
                 /** @description As it was known at this instant; as known now when absent. */
                 known_at?: string;
@@ -12891,7 +12891,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the list in force says of one key; keeps no receipt */
+            /** @description The entry of one key in the list in force; stores no receipt */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12931,7 +12931,7 @@ export interface operations {
                     list_keys: string[];
                     /**
                      * Format: date-time
-                     * @description Which version governs an event at this instant; now when absent.
+                     * @description Which version is in force for an event at this instant; now when absent.
                      */
                     valid_at?: string;
                     /**
@@ -12940,7 +12940,7 @@ export interface operations {
                      */
                     known_at?: string;
                     /**
-                     * @description What asks, for the record: a decision, a report.
+                     * @description The purpose, for the record: a decision, a report.
                      * @default api
                      */
                     consumer?: string;
@@ -12948,7 +12948,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Resolve many lists at once, never a torn set, and keep the receipt */
+            /** @description Resolve many lists consistently, and store the receipt */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13019,7 +13019,7 @@ export interface operations {
                     }[];
                     /**
                      * Format: date-time
-                     * @description Which version governs an event at this instant; now when absent.
+                     * @description Which version is in force for an event at this instant; now when absent.
                      */
                     valid_at?: string;
                     /**
@@ -13028,7 +13028,7 @@ export interface operations {
                      */
                     known_at?: string;
                     /**
-                     * @description What asks, for the record: a decision, a report.
+                     * @description The purpose, for the record: a decision, a report.
                      * @default api
                      */
                     consumer?: string;
@@ -13036,7 +13036,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Look values up in the lists in force, and keep the receipt */
+            /** @description Look up values in the lists in force, and store the receipt */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13068,7 +13068,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description This tenant’s overlay on a shared list, what it makes of each entry, and its conflicts */
+            /** @description This tenant’s overlay of a shared list, with the resulting entries and conflicts */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13105,7 +13105,7 @@ export interface operations {
                     entries: {
                         key: string;
                         /**
-                         * @description put: the whole entry. merge: RFC 7396, null removes a member. remove: the entry is gone.
+                         * @description put: the whole entry. merge: RFC 7396, null removes a member. remove: removes the entry.
                          * @enum {string}
                          */
                         op: "put" | "merge" | "remove";
@@ -13113,12 +13113,12 @@ export interface operations {
                         value?: Record<string, never>;
                     }[];
                     /**
-                     * @description follow: lies over whatever base is in force. pinned: only over the base version it was written against.
+                     * @description follow: applies to the base in force. pinned: applies only to the base version it was written against.
                      * @default follow
                      * @enum {string}
                      */
                     mode?: "follow" | "pinned";
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                 };
             };
@@ -13156,7 +13156,7 @@ export interface operations {
     deleteOverlay: {
         parameters: {
             query?: {
-                /** @description Why; kept with the record. */
+                /** @description Why; stored with the record. */
                 reason?: string;
             };
             header?: never;
@@ -13208,7 +13208,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description By key: keep our change on the entry as it is now, or take the shared one. */
+                    /** @description By key: keep our change on the current entry, or use the shared one. */
                     resolutions?: {
                         [key: string]: "ours" | "theirs";
                     };
@@ -13217,13 +13217,13 @@ export interface operations {
                      * @default false
                      */
                     apply?: boolean;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason?: string;
                 };
             };
         };
         responses: {
-            /** @description Bring the overlay up to the shared version in force; conflicts are listed with base, ours and theirs */
+            /** @description Rebase the overlay on the shared version in force; conflicts are listed with base, ours and theirs */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13273,7 +13273,7 @@ export interface operations {
                     formula_guard?: boolean;
                     /**
                      * Format: date-time
-                     * @description Which version governs an event at this instant; now when absent.
+                     * @description Which version is in force for an event at this instant; now when absent.
                      */
                     valid_at?: string;
                     /**
@@ -13454,7 +13454,7 @@ export interface operations {
                 origin?: "own" | "shared";
                 state?: "live" | "archived";
                 type_key?: string;
-                /** @description Only lists whose key begins so. */
+                /** @description Only lists whose key has this prefix. */
                 key_prefix?: string;
             };
             header?: never;
@@ -13572,7 +13572,7 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                /** @description Each word given must begin a word of the name; case and accents do not matter. */
+                /** @description Each word must be a prefix of a word of the name; case and accents are ignored. */
                 name?: string;
                 /** @description What your own systems call the subject; unique when given. */
                 external_id?: string;
@@ -13636,7 +13636,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make a subject, or change the one that has this external id */
+            /** @description Create a subject, or change the one with this external id */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13667,7 +13667,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The record of a subject as it stands */
+            /** @description The current record of a subject */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13721,7 +13721,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change the record of a subject; the state before is kept */
+            /** @description Change the record of a subject; earlier states are kept */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13761,7 +13761,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description End the relationship; the record then stays as it was */
+            /** @description End the relationship; the record is then read-only */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13788,7 +13788,7 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                /** @description Only the version that stood at this instant. */
+                /** @description Only the version at this instant. */
                 at?: string;
             };
             header?: never;
@@ -13799,7 +13799,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every state of the record with who and when, or the one that stood at an instant */
+            /** @description All versions of the record with author and time, or the version at an instant */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13883,7 +13883,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make and change many subjects from an uploaded CSV or NDJSON file */
+            /** @description Create and change many subjects from an uploaded CSV or NDJSON file */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -13914,7 +13914,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How far a file of subjects was taken in, with exact counts */
+            /** @description Progress of a bulk upload of subjects, with exact counts */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13950,7 +13950,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Rows that were rejected, each with its place and the reason */
+            /** @description Rejected rows with location and reason */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14058,23 +14058,23 @@ export interface operations {
                      * @example high
                      */
                     band: string;
-                    /** @description Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor. */
+                    /** @description Why the rating differs from the matrix. Readable for analyst, compliance_officer and auditor. */
                     reason: string;
                     /**
-                     * @description A code of the list reason-codes: what roles get that may not read the reason.
+                     * @description A code of the list reason-codes: shown to roles that may not read the reason.
                      * @example RAT_SET_BY_HAND
                      */
                     reason_code?: string;
                     /**
                      * Format: date-time
-                     * @description When it ends by itself: after now, within 400 days.
+                     * @description When it expires: after now, within 400 days.
                      */
                     expires_at: string;
                 };
             };
         };
         responses: {
-            /** @description Put a rating of your own in place of what the matrix says, until a date */
+            /** @description Override the rating of the matrix until a date */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14107,7 +14107,7 @@ export interface operations {
         parameters: {
             query?: {
                 reason?: string;
-                /** @description A code of the list reason-codes: what roles get that may not read the reason. */
+                /** @description A code of the list reason-codes: shown to roles that may not read the reason. */
                 reason_code?: string;
             };
             header?: never;
@@ -14155,7 +14155,7 @@ export interface operations {
                 /** @description own: of this tenant. shared: published by the operator. */
                 origin?: "own" | "shared";
                 state?: "live" | "archived";
-                /** @description Only those whose key begins so. */
+                /** @description Only those whose key has this prefix. */
                 key_prefix?: string;
                 /** @description Only those that cover it. */
                 typology?: string;
@@ -14207,7 +14207,7 @@ export interface operations {
                     matrix_key: string;
                     title: string;
                     description?: string | null;
-                    /** @description Who answers for it. */
+                    /** @description Who is responsible for it. */
                     owner?: string | null;
                     review_every_days?: number | null;
                     stale_after_days?: number | null;
@@ -14219,7 +14219,7 @@ export interface operations {
                     typologies?: string[];
                     /** @description The first draft. */
                     definition?: Record<string, never>;
-                    /** @description Begin with the version in force of this matrix. */
+                    /** @description Start with the version in force of this matrix. */
                     from_key?: string;
                 };
             };
@@ -14302,7 +14302,7 @@ export interface operations {
                 "application/json": {
                     title?: string;
                     description?: string | null;
-                    /** @description Who answers for it. */
+                    /** @description Who is responsible for it. */
                     owner?: string | null;
                     review_every_days?: number | null;
                     stale_after_days?: number | null;
@@ -14573,7 +14573,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Edit the draft; whatever is wrong with it is answered and kept from being published */
+            /** @description Edit the draft; faults are returned and prevent publication */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14639,7 +14639,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                     * @description A name for the version; it has a non-digit, to distinguish it from a number.
                      * @example 2026-q1
                      */
                     label?: string;
@@ -14651,7 +14651,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Prove the draft complete and make it a version; puts nothing in force */
+            /** @description Prove the draft complete and publish it as a version; does not put it in force */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14778,7 +14778,7 @@ export interface operations {
                     inputs: Record<string, never>;
                     /**
                      * Format: date-time
-                     * @description With the lists that govern this instant; now when absent.
+                     * @description With the lists in force at this instant; now when absent.
                      */
                     valid_at?: string;
                 };
@@ -14828,7 +14828,7 @@ export interface operations {
                         name?: string;
                         /** @description By the names the definition declares. */
                         inputs: Record<string, never>;
-                        /** @description What the decision must be; what is not named may be anything. */
+                        /** @description The required result; members that are not named are not compared. */
                         expected?: {
                             band?: string;
                             score_bps?: number;
@@ -14840,7 +14840,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Run the golden cases, or cases sent along, on a version or the draft, with a trace of each */
+            /** @description Run the golden cases, or those of the request, on a version or the draft, with a trace of each */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14879,7 +14879,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Golden cases: what every version must answer before it is published or put in force */
+            /** @description Golden cases: results that every version must give before it is published or put in force */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14920,7 +14920,7 @@ export interface operations {
                     name: string;
                     /** @description By the names the definition declares. */
                     inputs: Record<string, never>;
-                    /** @description What the decision must be; what is not named may be anything. */
+                    /** @description The required result; members that are not named are not compared. */
                     expected: {
                         band?: string;
                         score_bps?: number;
@@ -15001,7 +15001,7 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                /** @description own: what this tenant said. shared: what the operator said. */
+                /** @description own: activations of this tenant. shared: activations of the operator. */
                 scope?: "own" | "shared";
             };
             header?: never;
@@ -15052,15 +15052,15 @@ export interface operations {
                      * @description From when; now when absent. A past instant is marked as retroactive.
                      */
                     effective_from?: string;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
-                    /** @description A gate closes unless this version is in force now; null for none. */
+                    /** @description A gate blocks the change unless this version is in force now; null for none. */
                     expected_active?: number | null;
                 };
             };
         };
         responses: {
-            /** @description Put a version in force, now or from an instant on, once it is proved against the lists of then */
+            /** @description Put a version in force, now or from an instant on, when it is proved complete for the lists in force then */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15109,7 +15109,7 @@ export interface operations {
                      * @description From when; now when absent. A past instant is marked as retroactive.
                      */
                     effective_from?: string;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                 };
             };
@@ -15149,18 +15149,18 @@ export interface operations {
             content: {
                 "application/json": {
                     to_version?: number;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                     /**
-                     * @description Scheduled activations are revoked unless this says true.
+                     * @description Scheduled activations are revoked unless this is true.
                      * @default false
                      */
                     keep_scheduled?: boolean;
-                    /** @description A gate closes unless this version is in force now; null for none. */
+                    /** @description A gate blocks the change unless this version is in force now; null for none. */
                     expected_active?: number | null;
-                    /** @description An emergency: made at once, without the approval the policy asks for; recorded as such. */
+                    /** @description An emergency: made immediately, without the approval the policy requires; recorded as such. */
                     break_glass?: {
-                        /** @description Why; kept with the record. */
+                        /** @description Why; stored with the record. */
                         reason: string;
                     };
                 };
@@ -15210,7 +15210,7 @@ export interface operations {
             content: {
                 "application/json": {
                     version: number;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                     /**
                      * Format: date-time
@@ -15268,7 +15268,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                 };
             };
@@ -15306,7 +15306,7 @@ export interface operations {
     deleteRiskMatrixActivation: {
         parameters: {
             query?: {
-                /** @description Why; kept with the record. */
+                /** @description Why; stored with the record. */
                 reason?: string;
             };
             header?: never;
@@ -15429,7 +15429,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Take over decisions from DMN or GoRules as drafts of new rules */
+            /** @description Import decisions from DMN or GoRules as drafts of new rules */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15459,7 +15459,7 @@ export interface operations {
                 /** @description own: of this tenant. shared: published by the operator. */
                 origin?: "own" | "shared";
                 state?: "live" | "archived";
-                /** @description Only those whose key begins so. */
+                /** @description Only those whose key has this prefix. */
                 key_prefix?: string;
                 /** @description Only those that cover it. */
                 typology?: string;
@@ -15511,7 +15511,7 @@ export interface operations {
                     rule_key: string;
                     title: string;
                     description?: string | null;
-                    /** @description Who answers for it. */
+                    /** @description Who is responsible for it. */
                     owner?: string | null;
                     review_every_days?: number | null;
                     stale_after_days?: number | null;
@@ -15523,7 +15523,7 @@ export interface operations {
                     typologies?: string[];
                     /** @description The first draft. */
                     definition?: Record<string, never>;
-                    /** @description Begin with the version in force of this rule. */
+                    /** @description Start with the version in force of this rule. */
                     from_key?: string;
                 };
             };
@@ -15606,7 +15606,7 @@ export interface operations {
                 "application/json": {
                     title?: string;
                     description?: string | null;
-                    /** @description Who answers for it. */
+                    /** @description Who is responsible for it. */
                     owner?: string | null;
                     review_every_days?: number | null;
                     stale_after_days?: number | null;
@@ -15877,7 +15877,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Edit the draft; whatever is wrong with it is answered and kept from being published */
+            /** @description Edit the draft; faults are returned and prevent publication */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15943,7 +15943,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                     * @description A name for the version; it has a non-digit, to distinguish it from a number.
                      * @example 2026-q1
                      */
                     label?: string;
@@ -15955,7 +15955,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Prove the draft complete and make it a version; puts nothing in force */
+            /** @description Prove the draft complete and publish it as a version; does not put it in force */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -16082,7 +16082,7 @@ export interface operations {
                     inputs: Record<string, never>;
                     /**
                      * Format: date-time
-                     * @description With the lists that govern this instant; now when absent.
+                     * @description With the lists in force at this instant; now when absent.
                      */
                     valid_at?: string;
                 };
@@ -16132,7 +16132,7 @@ export interface operations {
                         name?: string;
                         /** @description By the names the definition declares. */
                         inputs: Record<string, never>;
-                        /** @description What the decision must be; what is not named may be anything. */
+                        /** @description The required result; members that are not named are not compared. */
                         expected?: {
                             band?: string;
                             score_bps?: number;
@@ -16144,7 +16144,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Run the golden cases, or cases sent along, on a version or the draft, with a trace of each */
+            /** @description Run the golden cases, or those of the request, on a version or the draft, with a trace of each */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16183,7 +16183,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Golden cases: what every version must answer before it is published or put in force */
+            /** @description Golden cases: results that every version must give before it is published or put in force */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16224,7 +16224,7 @@ export interface operations {
                     name: string;
                     /** @description By the names the definition declares. */
                     inputs: Record<string, never>;
-                    /** @description What the decision must be; what is not named may be anything. */
+                    /** @description The required result; members that are not named are not compared. */
                     expected: {
                         band?: string;
                         score_bps?: number;
@@ -16305,7 +16305,7 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                /** @description own: what this tenant said. shared: what the operator said. */
+                /** @description own: activations of this tenant. shared: activations of the operator. */
                 scope?: "own" | "shared";
             };
             header?: never;
@@ -16356,15 +16356,15 @@ export interface operations {
                      * @description From when; now when absent. A past instant is marked as retroactive.
                      */
                     effective_from?: string;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
-                    /** @description A gate closes unless this version is in force now; null for none. */
+                    /** @description A gate blocks the change unless this version is in force now; null for none. */
                     expected_active?: number | null;
                 };
             };
         };
         responses: {
-            /** @description Put a version in force, now or from an instant on, once it is proved against the lists of then */
+            /** @description Put a version in force, now or from an instant on, when it is proved complete for the lists in force then */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -16413,7 +16413,7 @@ export interface operations {
                      * @description From when; now when absent. A past instant is marked as retroactive.
                      */
                     effective_from?: string;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                 };
             };
@@ -16453,18 +16453,18 @@ export interface operations {
             content: {
                 "application/json": {
                     to_version?: number;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                     /**
-                     * @description Scheduled activations are revoked unless this says true.
+                     * @description Scheduled activations are revoked unless this is true.
                      * @default false
                      */
                     keep_scheduled?: boolean;
-                    /** @description A gate closes unless this version is in force now; null for none. */
+                    /** @description A gate blocks the change unless this version is in force now; null for none. */
                     expected_active?: number | null;
-                    /** @description An emergency: made at once, without the approval the policy asks for; recorded as such. */
+                    /** @description An emergency: made immediately, without the approval the policy requires; recorded as such. */
                     break_glass?: {
-                        /** @description Why; kept with the record. */
+                        /** @description Why; stored with the record. */
                         reason: string;
                     };
                 };
@@ -16514,7 +16514,7 @@ export interface operations {
             content: {
                 "application/json": {
                     version: number;
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                     /**
                      * Format: date-time
@@ -16572,7 +16572,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Why; kept with the record. */
+                    /** @description Why; stored with the record. */
                     reason: string;
                 };
             };
@@ -16610,7 +16610,7 @@ export interface operations {
     deleteRuleActivation: {
         parameters: {
             query?: {
-                /** @description Why; kept with the record. */
+                /** @description Why; stored with the record. */
                 reason?: string;
             };
             header?: never;
@@ -16655,11 +16655,11 @@ export interface operations {
     getRulePerformance: {
         parameters: {
             query?: {
-                /** @description How far back decisions are looked at. */
+                /** @description Length of the period. */
                 days?: number;
-                /** @description Bands that confirm a hit where a person has put one in place by an override. May be given several times; without any, nobody can say which hits were right. */
+                /** @description Bands that confirm a hit where a person has put one in place by an override. May be given several times; without any, it is unknown which hits were right. */
                 positive_band?: string[];
-                /** @description What it costs to look at one hit, in the smallest unit of your currency. */
+                /** @description Cost of reviewing one hit, in the smallest unit of your currency. */
                 cost_per_hit?: number;
             };
             header?: never;
@@ -16763,14 +16763,14 @@ export interface operations {
                     rule_key?: string;
                     /**
                      * Format: uuid
-                     * @description Whom it is about: its attributes are inputs, and it gets the rating. Members of inputs win.
+                     * @description The subject: its attributes are inputs, and it gets the rating. Members of inputs take precedence.
                      */
                     subject_id?: string;
                     /** @description By the names the matrix or rule declares. */
                     inputs?: Record<string, never>;
                     /**
                      * Format: date-time
-                     * @description Decide with the versions that govern this instant; now when absent.
+                     * @description Decide with the versions in force at this instant; now when absent.
                      */
                     valid_at?: string;
                 };
@@ -16819,14 +16819,14 @@ export interface operations {
                     rule_key?: string;
                     /**
                      * Format: uuid
-                     * @description Whom it is about: its attributes are inputs, and it gets the rating. Members of inputs win.
+                     * @description The subject: its attributes are inputs, and it gets the rating. Members of inputs take precedence.
                      */
                     subject_id?: string;
                     /** @description By the names the matrix or rule declares. */
                     inputs?: Record<string, never>;
                     /**
                      * Format: date-time
-                     * @description Decide with the versions that govern this instant; now when absent.
+                     * @description Decide with the versions in force at this instant; now when absent.
                      */
                     valid_at?: string;
                 };
@@ -16864,7 +16864,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Outcome of one decision, with the versions it was made on */
+            /** @description Outcome of one decision with the versions it used */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16957,7 +16957,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Decide again on exactly what was pinned: identical, or the differences */
+            /** @description Replay the decision with its pinned versions: identical, or the differences */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16988,7 +16988,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Decide again with what is in force today, and say which version made which difference */
+            /** @description Decide again with the versions in force today, with the effect of each changed version */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -17184,23 +17184,23 @@ export interface operations {
                      * @example high
                      */
                     band: string;
-                    /** @description Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor. */
+                    /** @description Why the rating differs from the matrix. Readable for analyst, compliance_officer and auditor. */
                     reason: string;
                     /**
-                     * @description A code of the list reason-codes: what roles get that may not read the reason.
+                     * @description A code of the list reason-codes: shown to roles that may not read the reason.
                      * @example RAT_SET_BY_HAND
                      */
                     reason_code?: string;
                     /**
                      * Format: date-time
-                     * @description When it ends by itself: after now, within 400 days.
+                     * @description When it expires: after now, within 400 days.
                      */
                     expires_at: string;
                 };
             };
         };
         responses: {
-            /** @description Put a rating of your own in place of the outcome, with a reason and an end */
+            /** @description Override the rating with a reason and an expiry */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -17278,7 +17278,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description What people call it; used once in a tenant.
+                     * @description Its name, unique in the tenant.
                      * @example Monthly review
                      */
                     name: string;
@@ -17309,11 +17309,11 @@ export interface operations {
                      */
                     cron: string;
                     /**
-                     * @description IANA name of the zone whose clocks are meant. A time they skip is due when they go on, one they show twice the first time.
+                     * @description IANA name of the time zone. A time that daylight saving skips is due after the gap; one that occurs twice is due the first time.
                      * @example Europe/Berlin
                      */
                     time_zone: string;
-                    /** @description Nothing is due while it is paused, and nothing of that time is caught up. */
+                    /** @description Nothing is due while it is paused, and missed runs are not made up for. */
                     paused?: boolean;
                     /** @description Given to each batch. */
                     note?: string;
@@ -17321,7 +17321,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Decide about all subjects that fit a filter, again and again */
+            /** @description Evaluate all subjects that match a filter on a schedule */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -17439,7 +17439,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description What people call it; used once in a tenant.
+                     * @description Its name, unique in the tenant.
                      * @example Monthly review
                      */
                     name?: string;
@@ -17460,11 +17460,11 @@ export interface operations {
                      */
                     cron?: string;
                     /**
-                     * @description IANA name of the zone whose clocks are meant. A time they skip is due when they go on, one they show twice the first time.
+                     * @description IANA name of the time zone. A time that daylight saving skips is due after the gap; one that occurs twice is due the first time.
                      * @example Europe/Berlin
                      */
                     time_zone?: string;
-                    /** @description Nothing is due while it is paused, and nothing of that time is caught up. */
+                    /** @description Nothing is due while it is paused, and missed runs are not made up for. */
                     paused?: boolean;
                     /** @description Given to each batch. */
                     note?: string | null;
@@ -17514,7 +17514,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Start its batch now, beside its times */
+            /** @description Start its batch now, in addition to its schedule */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17550,7 +17550,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What became of each due time: the batch it started, or why it was skipped */
+            /** @description Result of each due time: the batch it started, or why it was skipped */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -17596,7 +17596,7 @@ export interface operations {
                     rule_key?: string;
                     /**
                      * Format: date-time
-                     * @description Decide with the versions that governed this instant; now when absent.
+                     * @description Decide with the versions in force at this instant; now when absent.
                      */
                     valid_at?: string;
                     /**
@@ -17628,13 +17628,13 @@ export interface operations {
                         /** @enum {string} */
                         encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252";
                     };
-                    /** @description The items themselves. An external id nobody has is decided on its inputs alone. */
+                    /** @description The items themselves. An unknown external id is decided on its inputs alone. */
                     items?: {
                         /** Format: uuid */
                         subject_id?: string;
                         /** @description What your own systems call the subject. */
                         external_id?: string;
-                        /** @description By the names the matrix or rule declares; they win over what is known of the subject. */
+                        /** @description By the names the matrix or rule declares; they take precedence over the attributes of the subject. */
                         inputs?: Record<string, never>;
                     }[];
                     /** @description All active subjects that fit. */
@@ -17653,7 +17653,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many items, how long, and what the first of them would meet; nothing is stored */
+            /** @description Estimate of items and duration, with results of the first items; nothing is stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -17733,7 +17733,7 @@ export interface operations {
                     rule_key?: string;
                     /**
                      * Format: date-time
-                     * @description Decide with the versions that governed this instant; now when absent.
+                     * @description Decide with the versions in force at this instant; now when absent.
                      */
                     valid_at?: string;
                     /**
@@ -17765,13 +17765,13 @@ export interface operations {
                         /** @enum {string} */
                         encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252";
                     };
-                    /** @description The items themselves. An external id nobody has is decided on its inputs alone. */
+                    /** @description The items themselves. An unknown external id is decided on its inputs alone. */
                     items?: {
                         /** Format: uuid */
                         subject_id?: string;
                         /** @description What your own systems call the subject. */
                         external_id?: string;
-                        /** @description By the names the matrix or rule declares; they win over what is known of the subject. */
+                        /** @description By the names the matrix or rule declares; they take precedence over the attributes of the subject. */
                         inputs?: Record<string, never>;
                     }[];
                     /** @description All active subjects that fit. */
@@ -17790,7 +17790,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Decide about an upload, a list or all subjects that fit a filter, on one receipt */
+            /** @description Evaluate an upload, a list or all subjects that match a filter, on one receipt */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17883,7 +17883,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Go on after a stop or an outage, on the same receipt */
+            /** @description Resume after a stop or an outage, on the same receipt */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17914,7 +17914,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Try the failed items again, on the same receipt, with what is known of their subjects now */
+            /** @description Retry the failed items on the same receipt, with the current records of their subjects */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17957,7 +17957,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What became of each item, filterable by band, state and change of rating */
+            /** @description Result of each item, filterable by band, state and change of rating */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18137,17 +18137,17 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Where more subjects were decided on, so many are drawn; the result states it with the seed.
+                     * @description Sample size, when more subjects have a decision; the result states it with the seed.
                      * @default 100000
                      */
                     max_subjects?: number;
-                    /** @description Draws the same subjects again; drawn by chance when absent. */
+                    /** @description Selects the same sample again; random when absent. */
                     seed?: number;
                 };
             };
         };
         responses: {
-            /** @description Blast radius: try a version on past decisions before it is put in force */
+            /** @description Measure the impact of a version on past decisions before it is put in force */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -18284,17 +18284,17 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Where more subjects were decided on, so many are drawn; the result states it with the seed.
+                     * @description Sample size, when more subjects have a decision; the result states it with the seed.
                      * @default 100000
                      */
                     max_subjects?: number;
-                    /** @description Draws the same subjects again; drawn by chance when absent. */
+                    /** @description Selects the same sample again; random when absent. */
                     seed?: number;
                 };
             };
         };
         responses: {
-            /** @description Measure what a waiting change would have done to past decisions, or measure it anew */
+            /** @description Measure the impact of a pending change on past decisions, or measure it again */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -18333,11 +18333,11 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Where more subjects were decided on, so many are drawn; the result states it with the seed.
+                     * @description Sample size, when more subjects have a decision; the result states it with the seed.
                      * @default 100000
                      */
                     max_subjects?: number;
-                    /** @description Draws the same subjects again; drawn by chance when absent. */
+                    /** @description Selects the same sample again; random when absent. */
                     seed?: number;
                 };
             };
@@ -18458,7 +18458,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Parts that past decisions never used, and inputs that fell to their default */
+            /** @description Parts that past decisions never used, and inputs that used their default */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18497,11 +18497,11 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Where more subjects were decided on, so many are drawn; the result states it with the seed.
+                     * @description Sample size, when more subjects have a decision; the result states it with the seed.
                      * @default 100000
                      */
                     max_subjects?: number;
-                    /** @description Draws the same subjects again; drawn by chance when absent. */
+                    /** @description Selects the same sample again; random when absent. */
                     seed?: number;
                 };
             };
@@ -18622,7 +18622,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Parts that past decisions never used, and inputs that fell to their default */
+            /** @description Parts that past decisions never used, and inputs that used their default */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -65,7 +65,7 @@ export const FindingView = closed(
   },
   { title: 'Finding' },
 )
-export const Findings = listOf(FindingView, 10_000, { description: 'Everything to be said of the definition.' })
+export const Findings = listOf(FindingView, 10_000, { description: 'All findings about the definition.' })
 
 export const ListVersion = closed(
   {
@@ -88,7 +88,7 @@ const profile = {
 const changeable = {
   title: text(200),
   description: nullable(text(4000)),
-  owner: nullable(text(200, { description: 'Who answers for it.' })),
+  owner: nullable(text(200, { description: 'Who is responsible for it.' })),
   review_every_days: nullable(integer(1, 3660)),
   stale_after_days: nullable(integer(1, 3660)),
   ...profile,
@@ -103,7 +103,7 @@ const Expected = closed(
     hit: Type.Optional(Type.Boolean()),
     reason_codes: Type.Optional(listOf(text(100), 200)),
   },
-  { minProperties: 1, description: 'What the decision must be; what is not named may be anything.' },
+  { minProperties: 1, description: 'The required result; members that are not named are not compared.' },
 )
 const stored = {
   case_id: Id(),
@@ -140,16 +140,16 @@ export const ValidationResult = closed(
   {
     valid: Type.Boolean({ description: 'No finding is an error: it could be published.' }),
     findings: Findings,
-    lists: listOf(ListVersion, 1000, { description: 'What it was proved against.' }),
+    lists: listOf(ListVersion, 1000, { description: 'The lists it was proved with.' }),
   },
   { title: 'DefinitionVerdict' },
 )
 export const SimulationRequest = closed({
   inputs: Inputs,
-  valid_at: Type.Optional(Timestamp({ description: 'With the lists that govern this instant; now when absent.' })),
+  valid_at: Type.Optional(Timestamp({ description: 'With the lists in force at this instant; now when absent.' })),
 })
 const decision = {
-  decided: Type.Boolean({ description: 'False: something is missing or wrong, and findings say what.' }),
+  decided: Type.Boolean({ description: 'False: the findings say what is missing or wrong.' }),
   outcome: nullable(Facts('Band, score and reason codes, or hit and outputs.')),
   explanation: nullable(Facts('Each factor, trigger and row that had a part in it, with reasons.')),
   findings: Findings,
@@ -258,7 +258,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
       {
         ...view,
         attention: listOf(FindingView, 10_000, {
-          description: 'What no longer holds of the version in force, now that its lists are as they are.',
+          description: 'Findings about the version in force with the current lists.',
         }),
       },
       { title: kind.noun },
@@ -267,7 +267,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
       ...pageQuery,
       origin: Type.Optional(registrySchemas.Origin),
       state: Type.Optional(oneOf(['live', 'archived'])),
-      key_prefix: Type.Optional(Slug({ description: 'Only those whose key begins so.' })),
+      key_prefix: Type.Optional(Slug({ description: 'Only those whose key has this prefix.' })),
       typology: Type.Optional(text(100, { description: 'Only those that cover it.' })),
     }),
     New: closed({
@@ -275,7 +275,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
       ...optional(changeable),
       title: changeable.title,
       definition: Type.Optional(Definition('The first draft.')),
-      from_key: Type.Optional(Slug({ description: `Begin with the version in force of this ${kind.word}.` })),
+      from_key: Type.Optional(Slug({ description: `Start with the version in force of this ${kind.word}.` })),
     }),
     Change: closed({ ...optional(changeable), expected_revision: ExpectedRevision }),
     VersionPage: pageOf(version),
@@ -292,7 +292,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
         note: nullable(text(2000)),
         based_on: nullable(registrySchemas.VersionNumber),
         definition: Definition(`The ${kind.word} as it is written.`),
-        reading: listOf(Type.String(), 10_000, { description: 'What it says, in plain words.' }),
+        reading: listOf(Type.String(), 10_000, { description: 'The definition in plain words.' }),
         proof: nullable(Facts('What it was proved against when it was published.')),
         findings: nullable(listOf(FindingView, 10_000, { description: 'Of a draft.' })),
         revision: Revision,

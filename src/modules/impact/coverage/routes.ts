@@ -10,9 +10,8 @@ export function createCoverageRoutes(kind: DefinitionKind): Route[] {
   return [
     tenantRoute(`GET ${at}/coverage`, {
       id: `get${kind.noun}Coverage`,
-      summary: 'Parts that past decisions never used, and inputs that fell to their default',
-      description:
-        'Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.',
+      summary: 'Parts that past decisions never used, and inputs that used their default',
+      description: 'Covers single decisions of one version, not those of batches, which store no explanations.',
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
       tx: 'read',
       params: createBacktestSchemas(kind).KeyParams,

@@ -32,7 +32,7 @@ export const ExportView = closed(
             content_hash: Sha256,
             overlay_version: nullable(VersionNumber),
             entry_count: integer(0, Number.MAX_SAFE_INTEGER, {
-              description: 'In the file: where an overlay lies over the version, what the tenant sees.',
+              description: 'In the file: with an overlay, the entries the tenant sees.',
             }),
             file: text(200),
             sha256: Sha256,

@@ -131,7 +131,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
 
     tenantRoute(`PUT ${at}/versions/:version`, {
       id: `update${noun}Draft`,
-      summary: 'Edit the draft; whatever is wrong with it is answered and kept from being published',
+      summary: 'Edit the draft; faults are returned and prevent publication',
       roles: ['policy_editor'],
       tx: 'write',
       params: s.DraftParams,
@@ -151,7 +151,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
 
     tenantRoute(`DELETE ${at}/versions/:version`, {
       id: `delete${noun}Draft`,
-      summary: 'Throw the draft away',
+      summary: 'Delete the draft',
       roles: ['policy_editor'],
       tx: 'write',
       params: s.DraftParams,
@@ -165,10 +165,10 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
 
     tenantRoute(`POST ${at}/versions/:version/publish`, {
       id: `publish${noun}Draft`,
-      summary: 'Prove the draft complete and make it a version; puts nothing in force',
+      summary: 'Prove the draft complete and publish it as a version; does not put it in force',
       description:
         'References, bands, completeness over all inputs and golden cases are checked against the lists in force; the ' +
-        'version keeps what it was proved against.',
+        'version stores the list versions of its proof.',
       roles: ['policy_editor'],
       tx: 'write',
       params: s.DraftParams,
