@@ -36,6 +36,7 @@ describe('texts of one file', () => {
     ['src/a.ts', "log.warn({ a }, 'the wall is missing')", 'log line'],
     ['src/a.ts', "route({ summary: 'The wall' })", 'API text'],
     ['src/a.ts', `fail('a', { detail: \`The wall $\{name}\` })`, 'API text'],
+    ['src/a.ts', "route({ description: 'Behind ' + 'the wall' })", 'API text'],
     ['console/src/a.tsx', 'const a = <p>The wall holds</p>', 'console text'],
     ['console/src/a.tsx', 'const a = <p title="The wall" />', 'console text'],
     ['console/src/a.ts', "const a = b ? 'The wall holds' : c", 'console text'],

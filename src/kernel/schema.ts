@@ -81,7 +81,7 @@ export const integer = (minimum: number, maximum: number, options: Record<string
 export const Count = integer(0, Number.MAX_SAFE_INTEGER)
 export const Revision = integer(1, Number.MAX_SAFE_INTEGER, {
   description:
-    'Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely.',
+    'Increases by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely.',
 })
 
 export const oneOf = <const V extends readonly string[]>(values: V, options: Record<string, unknown> = {}) =>

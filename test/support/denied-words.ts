@@ -12,7 +12,12 @@ export interface DeniedWord {
 
 export const deniedWords: readonly DeniedWord[] = [
   // Old names of mechanisms.
-  { word: 'walls?', instead: 'tenant isolation policy', allowed: ['app.wall', 'wall clock', 'wall clocks'] },
+  {
+    word: 'walls?',
+    instead: 'tenant isolation policy',
+    // A function of landed migrations, the name of a readiness check and the message of the check at start.
+    allowed: ['app.wall', 'wall clock', '`walls`', 'the walls between tenants are not sound'],
+  },
   { word: 'doors?', instead: 'public interface, load shedding' },
   { word: 'flights?', instead: 'pipeline, batch', allowed: ['in flight', 'in-flight'] },
   { word: 'convoys?', instead: 'pipeline' },
@@ -59,18 +64,12 @@ export const deniedWords: readonly DeniedWord[] = [
  * taken off this list.
  */
 export const uncheckedFolders: readonly string[] = [
-  'README.md',
   'bench/',
   'bin/',
   'client/',
   'console/',
-  'db/',
-  'deploy/',
-  'docs/',
   'src/app/',
-  'src/decision/',
   'src/kernel/',
   'src/modules/',
-  'src/registry/',
   'test/',
 ]

@@ -79,8 +79,12 @@ function children(node: SyntaxNode): SyntaxNode[] {
     .filter(isNode)
 }
 
-/** The characters of a string or a template; what a template inserts is left out. */
+/** The characters of a string, a template or a concatenation; inserted values are left out. */
 function literalText(node: SyntaxNode): string | undefined {
+  if (node.type === 'BinaryExpression' && node['operator'] === '+') {
+    const parts = [node['left'], node['right']].map((part) => literalText(part as SyntaxNode))
+    return parts.some((part) => part === undefined) ? undefined : parts.join('')
+  }
   if (node.type === 'Literal' && typeof node['value'] === 'string') return node['value']
   if (node.type !== 'TemplateLiteral') return undefined
   const quasis = node['quasis'] as { value: { raw: string } }[]

@@ -33,7 +33,7 @@ export interface MinimalChanges {
     readonly decisions: number
     /** How many inputs were changed at once. */
     readonly together: 0 | 1 | 2
-    /** Something was left untried, for its number or for the time it would have taken. */
+    /** The search was limited by number or time. */
     readonly truncated: boolean
   }
 }

@@ -94,7 +94,7 @@ export const accessRoutes = [
   tenantRoute('POST /users', {
     id: 'createUser',
     summary: 'Invite a user',
-    description: `Without roles it never waits; nor while the tenant is being set up and has nobody else who could approve. ${PENDING_ID_NOTE}`,
+    description: `Needs no approval without roles, nor while the tenant is being set up and nobody else could approve. ${PENDING_ID_NOTE}`,
     roles: ['tenant_admin'],
     tx: 'write',
     uses: ['issuer'],
@@ -178,7 +178,7 @@ export const accessRoutes = [
   tenantRoute('POST /users/:user_id/reactivate', {
     id: 'reactivateUser',
     summary: 'Restore access',
-    description: 'Gives back the roles the person had: without any, and for somebody who has access, it never waits.',
+    description: 'Restores the former roles. Needs no approval for a person without roles, or who still has access.',
     roles: ['tenant_admin'],
     tx: 'write',
     uses: ['tenantStatusCache'],

@@ -42,7 +42,9 @@ export const User = closed(
     state: oneOf(['invited', 'active', 'inactive']),
     away_from: nullable(Timestamp()),
     away_until: nullable(Timestamp()),
-    conflicts: listOf(text(300), 20, { description: 'Roles on this person that defeat the separation of duties.' }),
+    conflicts: listOf(text(300), 20, {
+      description: 'Roles of this person that conflict with the segregation of duties.',
+    }),
     last_seen_at: nullable(Timestamp()),
     created_at: Timestamp(),
     created_by: text(200),
@@ -120,7 +122,7 @@ export const ApiKeyQuery = closed({ ...pageQuery, state: Type.Optional(oneOf(['a
 export const NewApiKey = closed({
   name: text(200),
   roles: listOf(oneOf(roles), roles.length, { uniqueItems: true, minItems: 1 }),
-  expires_in_days: Type.Optional(integer(1, 730, { description: 'Without it the key lives until it is revoked.' })),
+  expires_in_days: Type.Optional(integer(1, 730, { description: 'Without it the key is valid until it is revoked.' })),
 })
 export const ApiKeyWithSecret = closed(
   {

@@ -111,7 +111,7 @@ export const auditRoutes = [
     id: 'listConfigurationAsOf',
     summary: 'What was in force at an instant, as known then: lists, matrices, rules, and who approved',
     description:
-      'Two clocks: `at` is the instant asked about, `known_at` when it is asked from. `known_now` shows where a later ' +
+      'Two clocks: `at` is the requested instant, `known_at` the time of knowledge. `known_now` shows where a later ' +
       'statement about that instant changes the answer.',
     roles: examiners,
     tx: 'read',
@@ -155,7 +155,7 @@ export const auditRoutes = [
   tenantRoute('POST /audit/exports', {
     id: 'createAuditExport',
     summary: 'Export a range of the record with its proofs',
-    description: 'NDJSON that `npx probity verify audit FILE` verifies offline with nothing but the public key.',
+    description: 'NDJSON that `npx probity verify audit FILE` verifies offline with the public key only.',
     roles: examiners,
     tx: 'write',
     uses: ['jobs'],
@@ -218,8 +218,8 @@ export const auditRoutes = [
 
   tenantRoute('GET /audit/verifications', {
     id: 'listAuditVerifications',
-    summary: 'When the record was verified and what came of it, newest first',
-    description: 'Every tenant is verified once a day without being asked; those runs stand here too.',
+    summary: 'Verifications of the record with their results, newest first',
+    description: 'Includes the automatic verification of every tenant once a day.',
     roles: examiners,
     tx: 'one',
     uses: ['cursors'],

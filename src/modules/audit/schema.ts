@@ -28,7 +28,7 @@ export const AuditEventView = closed(
     outcome: oneOf(['done', 'proposed', 'executed'], {
       description:
         'proposed: nothing was changed yet, the change request `cr_id` waits for approval. executed: the change request was approved, ' +
-        'and the change made. done: made at once.',
+        'and the change made. done: made without approval.',
     }),
     cr_id: nullable(Id({ description: 'The change request that was made or executed.' })),
     approved_by: listOf(text(300), 5, { description: 'Who approved what was executed, in order.' }),
@@ -55,7 +55,7 @@ const Statement = closed({
   kind: text(50),
   effective_from: Timestamp(),
   recorded_at: Timestamp(),
-  retroactive: Type.Boolean({ description: 'It took effect before it was said.' }),
+  retroactive: Type.Boolean({ description: 'It took effect before it was recorded.' }),
   reason: text(2000),
   actor: text(300, { description: 'Who put it in force: the last approver where four eyes were needed.' }),
   cr_id: nullable(Id()),
@@ -78,17 +78,17 @@ export const AsOfItem = closed(
     known_now: nullable(
       closed(
         { version: VersionAt, overlay_version: VersionAt },
-        { description: 'What is now held to have been in force at that instant.' },
+        { description: 'What was in force at that instant as known now.' },
       ),
     ),
   },
-  { title: 'AsOfItem', description: '`known_now` is null where nothing was said afterwards that changes the answer.' },
+  { title: 'AsOfItem', description: '`known_now` is null when no later statement changes the answer.' },
 )
 export const AsOfQuery = closed({
   ...pageQuery,
-  at: Timestamp({ description: 'The instant asked about.' }),
+  at: Timestamp({ description: 'The requested instant.' }),
   known_at: Type.Optional(
-    Timestamp({ description: 'As it was known at this instant; when absent, at the instant asked about.' }),
+    Timestamp({ description: 'As known at this instant; when absent, at the requested instant.' }),
   ),
   family: Type.Optional(Family),
 })
@@ -96,7 +96,9 @@ export const AsOfPage = closed(
   {
     at: Timestamp(),
     known_at: Timestamp(),
-    settled: Type.Boolean({ description: 'false: so recent that what is being committed may still belong to it.' }),
+    settled: Type.Boolean({
+      description: 'false: so recent that a transaction in progress may still change the answer.',
+    }),
     record: nullable(
       closed(
         { seq: Count, hash: text(64), event_id: Id(), recorded_at: Timestamp() },

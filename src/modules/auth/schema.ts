@@ -20,9 +20,7 @@ export const TokenReply = closed(
 
 export const RevokeRequest = closed({
   token_id: text(255, { description: 'The jti claim of the token, of any issuer.' }),
-  expires_at: Type.Optional(
-    Timestamp({ description: 'When the token would end by itself; 24 hours from now if absent.' }),
-  ),
+  expires_at: Type.Optional(Timestamp({ description: 'When the token expires; 24 hours from now if absent.' })),
   reason: Type.Optional(reasonText(500)),
 })
 export const RevokedToken = closed(

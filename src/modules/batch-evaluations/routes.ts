@@ -15,7 +15,7 @@ const readers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
 export const batchRoutes = [
   tenantRoute('POST /batch-evaluations/estimate', {
     id: 'estimateBatchEvaluation',
-    summary: 'How many items, how long, and what the first of them would meet; nothing is stored',
+    summary: 'Estimate of items and duration, with results of the first items; nothing is stored',
     roles: ['analyst', 'policy_editor', 'compliance_officer'],
     tx: 'self',
     uses: ['caches'],
@@ -28,7 +28,7 @@ export const batchRoutes = [
 
   tenantRoute('POST /batch-evaluations', {
     id: 'startBatchEvaluation',
-    summary: 'Decide about an upload, a list or all subjects that fit a filter, on one receipt',
+    summary: 'Evaluate an upload, a list or all subjects that match a filter, on one receipt',
     description:
       'The versions in force now are pinned at once, and everything is decided on them. Each item is decided and stored, and its ' +
       'subject rated, or it fails by itself with its faults located; a file that cannot be read to its end decides nothing.',
@@ -92,7 +92,7 @@ export const batchRoutes = [
 
   tenantRoute('POST /batch-evaluations/:batch_id/resume', {
     id: 'resumeBatchEvaluation',
-    summary: 'Go on after a stop or an outage, on the same receipt',
+    summary: 'Resume after a stop or an outage, on the same receipt',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
     uses: ['jobs'],
@@ -105,7 +105,7 @@ export const batchRoutes = [
 
   tenantRoute('POST /batch-evaluations/:batch_id/retry-failed', {
     id: 'retryBatchItems',
-    summary: 'Try the failed items again, on the same receipt, with what is known of their subjects now',
+    summary: 'Retry the failed items on the same receipt, with the current records of their subjects',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
     uses: ['jobs'],

@@ -29,7 +29,7 @@ const Column = text(200, { description: 'Header of a column, or name of a member
 const Inputs = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   maxProperties: 100,
-  description: 'By the names the matrix or rule declares; they win over what is known of the subject.',
+  description: 'By the names the matrix or rule declares; they take precedence over the attributes of the subject.',
 })
 
 const FileReading = closed(
@@ -82,7 +82,7 @@ export const BatchRequest = closed({
     Slug({ description: 'The rule that decides. Either this or matrix_key.', examples: ['cash-structuring'] }),
   ),
   valid_at: Type.Optional(
-    Timestamp({ description: 'Decide with the versions that governed this instant; now when absent.' }),
+    Timestamp({ description: 'Decide with the versions in force at this instant; now when absent.' }),
   ),
   upload_id: Type.Optional(Id({ description: 'A stored CSV or NDJSON file, one item a row.' })),
   file: Type.Optional(FileReading),
@@ -94,7 +94,7 @@ export const BatchRequest = closed({
         inputs: Type.Optional(Inputs),
       }),
       1000,
-      { minItems: 1, description: 'The items themselves. An external id nobody has is decided on its inputs alone.' },
+      { minItems: 1, description: 'The items themselves. An unknown external id is decided on its inputs alone.' },
     ),
   ),
   filter: Type.Optional(BatchFilter),
@@ -107,7 +107,7 @@ export const Estimate = closed(
     is_exact: Type.Boolean({ description: 'false: a large file was read in part only, or there are more subjects.' }),
     seconds: Type.Integer({
       minimum: 0,
-      description: 'By the rate this release is measured at; a busy machine takes longer.',
+      description: 'By the measured rate of this release; a busy machine takes longer.',
     }),
     provider_calls: Type.Integer({ minimum: 0, description: 'Matrices and rules call no provider.' }),
     missing_credentials: listOf(text(100), 100),
@@ -137,7 +137,7 @@ export const BatchView = closed(
     definition_version: Version,
     definition_origin: registrySchemas.Origin,
     engine: Version,
-    receipt_id: Id({ description: 'Everything in this batch was decided on it.' }),
+    receipt_id: Id({ description: 'The receipt of all items of this batch.' }),
     valid_at: Timestamp(),
     known_at: Timestamp(),
     source: closed({

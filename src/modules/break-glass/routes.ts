@@ -56,8 +56,8 @@ export const breakGlassRoutes = [
 
   tenantRoute('POST /break-glass-reviews/:review_id/acknowledge', {
     id: 'acknowledgeBreakGlassReview',
-    summary: 'Confirm having seen an emergency change; it leaves every inbox',
-    description: 'By a person with the role that could have approved the change, never by who made it.',
+    summary: 'Acknowledge an emergency change; removes it from every inbox',
+    description: 'Only a person with the role that could have approved the change, other than the one who made it.',
     roles: approvers,
     tx: 'write',
     params: ReviewParams,

@@ -4,7 +4,7 @@ import { closed, Id, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text }
 export const BreakGlassReview = closed(
   {
     review_id: Id(),
-    action: text(100, { description: 'The governed action whose approval was passed over.' }),
+    action: text(100, { description: 'The governed action whose approval was skipped.' }),
     operation: text(100, { description: 'operationId of what was done.' }),
     params: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
     body: Type.Unsafe<unknown>({ description: 'The body of the request that was executed.' }),

@@ -113,7 +113,7 @@ export const changeRequestRoutes = [
 
   tenantRoute('GET /change-requests/inbox', {
     id: 'listChangeRequestInbox',
-    summary: 'What awaits a decision by me',
+    summary: 'Change requests that the caller can approve',
     roles: ['policy_editor', 'compliance_officer', 'tenant_admin'],
     tx: 'one',
     uses: ['cursors'],
@@ -144,7 +144,7 @@ export const changeRequestRoutes = [
     id: 'approveChangeRequest',
     summary: 'Approve; with the last approval the stored request is executed',
     description:
-      'Never by the author, by who asked for the key that is the author, or by an API key. When what would be changed has moved since the proposal, nothing is ' +
+      'Not possible for the author, for the person who requested the key that is the author, or with an API key. When the object has changed since the proposal, nothing is ' +
       'executed and the answer is 409 `approval_void`. When the author was deactivated, revoked or lost the role, it is 409 ' +
       '`author_not_permitted`. Where the policy requires it, an impact run that still holds must be ' +
       'attached; otherwise 409 `gates_closed` names the gate `impact`.',
@@ -210,7 +210,7 @@ export const changeRequestRoutes = [
 
   tenantRoute('POST /change-requests/:cr_id/withdraw', {
     id: 'withdrawChangeRequest',
-    summary: 'The author takes it back',
+    summary: 'Withdraw a change request as its author',
     roles: ['policy_editor', 'compliance_officer', 'tenant_admin', 'analyst', 'service'],
     tx: 'write',
     uses: ['routes'],

@@ -24,7 +24,7 @@ export const VersionName = Type.Unsafe<string>({
 export const Label = Type.String({
   pattern: '^(?=.*[^0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
   maxLength: 100,
-  description: 'A name for the version; it has a non-digit, so that it is never mistaken for a number.',
+  description: 'A name for the version; it has a non-digit, to distinguish it from a number.',
   examples: ['2026-q1'],
 })
 
@@ -40,7 +40,7 @@ export const OptionalOrigin = Type.Optional(
   }),
 )
 export const OriginQuery = closed({ origin: OptionalOrigin })
-export const Reason = reasonText(2000, { description: 'Why; kept with the record.' })
+export const Reason = reasonText(2000, { description: 'Why; stored with the record.' })
 
 /** One entry of a list, as its type describes it. */
 export const EntryValue = Type.Unsafe<Record<string, unknown>>({
@@ -69,7 +69,7 @@ export const Gate = closed(
   {
     gate: oneOf(['guard', 'overlay-conflict', 'stale-base', 'frozen', 'referenced-by', 'proof', 'impact']),
     detail: text(1000),
-    overridable: Type.Boolean({ description: 'Whether an override with a reason is taken.' }),
+    overridable: Type.Boolean({ description: 'Whether an override with a reason is possible.' }),
     facts: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
   },
   { title: 'Gate' },
@@ -77,7 +77,7 @@ export const Gate = closed(
 
 export const Clocks = {
   valid_at: Type.Optional(
-    Timestamp({ description: 'Which version governs an event at this instant; now when absent.' }),
+    Timestamp({ description: 'Which version is in force for an event at this instant; now when absent.' }),
   ),
   known_at: Type.Optional(Timestamp({ description: 'As it was known at this instant; as known now when absent.' })),
 }

@@ -35,7 +35,7 @@ const getSubjectHead = async (tx: Tx, params: Record<string, string>): Promise<s
 export const examinationRoutes = [
   tenantRoute('POST /evaluations/:evaluation_id/replay', {
     id: 'replayEvaluation',
-    summary: 'Decide again on exactly what was pinned: identical, or the differences',
+    summary: 'Replay the decision with its pinned versions: identical, or the differences',
     description:
       'Recomputes the decision document from the receipt and compares it byte by byte. A record, receipt or list that was ' +
       'altered is named: the answer is a verdict, not an error.',
@@ -50,7 +50,7 @@ export const examinationRoutes = [
 
   tenantRoute('POST /evaluations/:evaluation_id/reevaluate', {
     id: 'reevaluateEvaluation',
-    summary: 'Decide again with what is in force today, and say which version made which difference',
+    summary: 'Decide again with the versions in force today, with the effect of each changed version',
     roles: ['analyst', 'compliance_officer'],
     tx: 'self',
     uses: ['caches', 'threads', 'integrity'],
@@ -109,7 +109,7 @@ export const examinationRoutes = [
   tenantRoute('GET /evaluations/:evaluation_id/certificate', {
     id: 'getCertificate',
     summary: 'Signed record of the decision that verifies offline',
-    description: 'Verify it with: npx probity verify certificate FILE. Asked for again, it is the same.',
+    description: 'Verify it with: npx probity verify certificate FILE. Repeated requests return the same certificate.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
     uses: ['auditKeys', 'integrity'],
@@ -124,7 +124,7 @@ export const examinationRoutes = [
 
   tenantRoute('GET /evaluations/:evaluation_id/pack', {
     id: 'getEvaluationPack',
-    summary: 'Everything the decision rests on, in one archive for an examiner',
+    summary: 'All evidence of the decision in one archive for an examiner',
     description:
       'Document, explanation, receipt, definition, the entries that were read with their proofs, approvals, certificate and ' +
       'audit events, with a manifest; it says itself how each part is verified offline.',
@@ -146,7 +146,7 @@ export const examinationRoutes = [
 
   tenantRoute('POST /evaluations/:evaluation_id/override', {
     id: 'overrideEvaluation',
-    summary: 'Put a rating of your own in place of the outcome, with a reason and an end',
+    summary: 'Override the rating with a reason and an expiry',
     description:
       'The decision itself stays as it is: what changes is the rating of its subject, until the override ends.',
     roles: ['analyst', 'compliance_officer'],

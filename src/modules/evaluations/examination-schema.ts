@@ -73,7 +73,7 @@ export const Reevaluation = closed(
     explanation: nullable(Explanation),
     changes: Type.Array(Change, { description: 'Between the stored outcome and today’s.' }),
     switches: Type.Array(VersionSwitch, {
-      description: 'Everything that has another version today, and what it contributes.',
+      description: 'Everything with another version today, and its effect.',
     }),
   },
   { title: 'Reevaluation' },
@@ -113,15 +113,15 @@ const Search = closed(
     searched: closed(
       {
         inputs: Type.Array(text(200)),
-        not_searched: Type.Array(text(200), { description: 'Left as they are: their values cannot be gone through.' }),
+        not_searched: Type.Array(text(200), { description: 'Not searched: their values cannot be enumerated.' }),
         candidates: Count,
         decisions: Count,
-        together: integer(0, 2, { description: 'How many inputs were changed at once; 0: nothing could be tried.' }),
+        together: integer(0, 2, { description: 'How many inputs were changed together; 0: nothing could be tried.' }),
         truncated: Type.Boolean({
-          description: 'Something was left untried, for its number or for the time it would have taken.',
+          description: 'The search was limited by number or time.',
         }),
       },
-      { description: 'The space that was searched.' },
+      { description: 'What was searched.' },
     ),
   },
   { title: 'SmallestChange' },

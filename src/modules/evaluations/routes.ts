@@ -101,7 +101,7 @@ export const decisionRoutes = [
 
   tenantRoute('GET /evaluations/:evaluation_id', {
     id: 'getEvaluation',
-    summary: 'Outcome of one decision, with the versions it was made on',
+    summary: 'Outcome of one decision with the versions it used',
     roles: readers,
     tx: 'one',
     uses: ['caches', 'integrity'],

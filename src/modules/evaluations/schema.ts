@@ -44,11 +44,13 @@ export const EvaluationRequest = closed({
   matrix_key: Type.Optional(MatrixKey),
   rule_key: Type.Optional(RuleKey),
   subject_id: Type.Optional(
-    Id({ description: 'Whom it is about: its attributes are inputs, and it gets the rating. Members of inputs win.' }),
+    Id({
+      description: 'The subject: its attributes are inputs, and it gets the rating. Members of inputs take precedence.',
+    }),
   ),
   inputs: Type.Optional(Inputs('By the names the matrix or rule declares.')),
   valid_at: Type.Optional(
-    Timestamp({ description: 'Decide with the versions that govern this instant; now when absent.' }),
+    Timestamp({ description: 'Decide with the versions in force at this instant; now when absent.' }),
   ),
 })
 
@@ -56,7 +58,7 @@ export const Outcome = closed(
   {
     family: oneOf(['matrix', 'rule']),
     band: nullable(Band),
-    scored_band: nullable(text(100, { description: 'What the score alone gives, before triggers.' })),
+    scored_band: nullable(text(100, { description: 'The band of the score alone, before triggers.' })),
     score_bps: nullable(Bps),
     hit: nullable(Type.Boolean({ description: 'Of a rule: whether it holds.' })),
     outputs: nullable(AnyObject('Of a rule: what its rows gave.')),
@@ -116,7 +118,7 @@ export const Explanation = closed(
     rows: Type.Array(closed({ key: text(200), reason: nullable(Type.String()), reason_code: nullable(text(200)) }), {
       description: 'Of a rule: the rows that fired.',
     }),
-    summary: Type.Array(Type.String(), { description: 'The whole decision in sentences.' }),
+    summary: Type.Array(Type.String(), { description: 'The decision in sentences.' }),
   },
   { title: 'EvaluationExplanation' },
 )
@@ -182,7 +184,7 @@ const row = {
 export const EvaluationItem = closed(
   {
     ...row,
-    intact: Type.Boolean({ description: 'False: the record was altered behind the service’s back.' }),
+    intact: Type.Boolean({ description: 'False: the stored record was altered outside the service.' }),
   },
   { title: 'EvaluationItem' },
 )
@@ -236,7 +238,7 @@ export const PinnedInputs = closed(
       closed({
         list_key: Slug(),
         key: Type.String(),
-        field: nullable(Type.String({ description: 'Null: asked was whether the key is on the list.' })),
+        field: nullable(Type.String({ description: 'Null: a test whether the key is on the list.' })),
         value: AnyJson('What the list said.'),
         hash: nullable(text(64, { description: 'Of the entry; null where the key is not on the list.' })),
       }),

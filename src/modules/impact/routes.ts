@@ -22,7 +22,7 @@ const getRunPath = (run_id: string): string => `/reference-data/impact-runs/${ru
 export const impactRoutes: readonly Route[] = [
   tenantRoute('POST /reference-data/datasets/:list_key/versions/:version/impact', {
     id: 'startDatasetImpact',
-    summary: 'Blast radius: try a version on past decisions before it is put in force',
+    summary: 'Measure the impact of a version on past decisions before it is put in force',
     description:
       'The latest decision about each active subject of the last 400 days is made again, once with what is in force and once ' +
       'with this version in its place, so that only its effect is measured. Nothing is changed, and no subject is rated.',
@@ -71,10 +71,10 @@ export const impactRoutes: readonly Route[] = [
 
   tenantRoute('POST /change-requests/:cr_id/impact', {
     id: 'startChangeRequestImpact',
-    summary: 'Measure what a waiting change would have done to past decisions, or measure it anew',
+    summary: 'Measure the impact of a pending change on past decisions, or measure it again',
     description:
-      'The change is carried out, looked at and undone, so what is measured is what approving would put in force. The run is ' +
-      'attached to the change request, in the place of an earlier one.',
+      'The change is tried in a transaction that is rolled back, so that the measured versions are those approving would put in force. The run is ' +
+      'attached to the change request and replaces an earlier one.',
     roles: makers,
     tx: 'write',
     uses: ['caches', 'jobs', 'auditKeys', 'routes', 'executeOperation'],

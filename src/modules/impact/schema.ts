@@ -27,12 +27,10 @@ export const RunRequest = closed({
   max_subjects: Type.Optional(
     integer(1, MAX_SUBJECTS, {
       default: MAX_SUBJECTS,
-      description: 'Where more subjects were decided on, so many are drawn; the result states it with the seed.',
+      description: 'Sample size, when more subjects have a decision; the result states it with the seed.',
     }),
   ),
-  seed: Type.Optional(
-    integer(0, 2_147_483_647, { description: 'Draws the same subjects again; drawn by chance when absent.' }),
-  ),
+  seed: Type.Optional(integer(0, 2_147_483_647, { description: 'Selects the same sample again; random when absent.' })),
 })
 
 export const DatasetVersionParams = closed({
@@ -67,7 +65,7 @@ const row = {
   state: oneOf(jobStates),
   progress: closed({ done: Count, total: nullable(Count), unit: nullable(text(50)) }),
   problem: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
-  from_at: Timestamp({ description: 'Decisions from here on are looked at; of each subject the latest.' }),
+  from_at: Timestamp({ description: 'Start of the window; the latest decision of each subject is used.' }),
   until_at: Timestamp(),
   receipt_id: nullable(Id({ description: 'Pins everything that was in force when it began.' })),
   manifest_hash: registrySchemas.Sha256,
@@ -117,7 +115,7 @@ const ImpactResult = closed(
     definitions: listOf(
       closed({ ...Definition, version: integer(1, Number.MAX_SAFE_INTEGER), missing: listOf(Slug(), 200) }),
       1000,
-      { description: 'The matrices and rules in force that would decide with it; lists they lack are named.' },
+      { description: 'The matrices and rules in force that read it, with missing lists.' },
     ),
     population: closed(
       {
@@ -129,10 +127,10 @@ const ImpactResult = closed(
       { description: 'Active subjects with a decision in the window.' },
     ),
     decisions: integer(0, Number.MAX_SAFE_INTEGER, {
-      description: 'Looked at: the latest of each subject, per definition.',
+      description: 'Evaluated decisions: the latest of each subject, per definition.',
     }),
     unusable: integer(0, Number.MAX_SAFE_INTEGER, {
-      description: 'Stored decisions that are no longer as they were written; not looked at.',
+      description: 'Stored decisions that were altered; not evaluated.',
     }),
     flips: integer(0, Number.MAX_SAFE_INTEGER, { description: 'Another band, or hit for no hit.' }),
     score_moves: integer(0, Number.MAX_SAFE_INTEGER, { description: 'Another score, flips included.' }),
@@ -146,7 +144,7 @@ const ImpactResult = closed(
         decisions: Count,
       }),
       10_000,
-      { description: 'Every decision that was looked at is in one of them.' },
+      { description: 'Every evaluated decision is in one of them.' },
     ),
     factors: listOf(
       closed({ ...Definition, factor: text(100), moved: Count, raised: Count, lowered: Count, flipped: Count }),
@@ -183,7 +181,7 @@ const ImpactResult = closed(
           table: listOf(
             closed({
               key: Slug({ description: 'Of the matrix.' }),
-              outcome: text(100, { description: 'The band a person put in place.' }),
+              outcome: text(100, { description: 'The band of the override.' }),
               before: Result('With what is in force today; null: refused.'),
               after: Result('With the candidate; null: refused.'),
               decisions: Count,
@@ -193,8 +191,8 @@ const ImpactResult = closed(
         },
         {
           description:
-            'Where a person has overridden the rating, as it stood when the run began, their band is the known outcome. ' +
-            'Null: measured before overrides were looked at.',
+            'Where a person had overridden the rating when the run began, their band is the known outcome. ' +
+            'Null: measured before overrides were included.',
         },
       ),
     ),
@@ -206,10 +204,10 @@ const ImpactResult = closed(
 export const RunView = closed(
   {
     ...row,
-    stale: Type.Boolean({ description: 'What it measured is no longer what would happen.' }),
+    stale: Type.Boolean({ description: 'The measurement is outdated.' }),
     stale_because: nullable(
       oneOf(['candidate', 'in_force'], {
-        description: 'What has moved since: what was tried, or what it was compared with.',
+        description: 'What has changed since: the candidate, or the versions it was compared with.',
       }),
     ),
     result: nullable(ImpactResult),

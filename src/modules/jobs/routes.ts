@@ -65,7 +65,7 @@ export const jobRoutes = [
     id: 'streamJobEvents',
     summary: 'Progress of one job as server-sent events',
     description:
-      'Each event carries the job. Closes at the terminal state or after seven to eight seconds; connect again to go on.',
+      'Each event carries the job. Closes at the terminal state or after seven to eight seconds; reconnect to continue.',
     roles: everyone,
     tx: 'self',
     params: JobParams,
@@ -91,7 +91,7 @@ export const jobRoutes = [
     id: 'cancelJob',
     summary: 'Ask a job to stop',
     description:
-      'A queued job is cancelled at once; a running one stops at its next step. Repeating it changes nothing.',
+      'A queued job is cancelled immediately; a running one stops at its next step. Repeating it changes nothing.',
     roles: workers,
     tx: 'write',
     params: JobParams,

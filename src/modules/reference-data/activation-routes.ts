@@ -103,9 +103,9 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Put an earlier version in force again, in one call, with a reason',
     description:
       'Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. ' +
-      'The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at ' +
-      'once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody ' +
-      'else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels ' +
+      'The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass executes it ' +
+      'immediately where the policy requires approval: it is for people, not for API keys, and is in the inbox of everybody ' +
+      'else who could have approved it until one of them acknowledges it. Where the policy names no `rollback`, one that cancels ' +
       'scheduled activations needs the approval of an `activation`.',
     roles: ['compliance_officer'],
     tx: 'write',

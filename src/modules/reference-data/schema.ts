@@ -29,7 +29,9 @@ export const Warning = closed(
     at: Type.Optional(LocationView),
     count: Type.Optional(Count),
     closes_guard: Type.Optional(
-      Type.Literal(true, { description: 'The source looks incomplete: a guard closes unless it is overridden.' }),
+      Type.Literal(true, {
+        description: 'The source looks incomplete: the import is blocked unless this is overridden.',
+      }),
     ),
   },
   { title: 'ImportWarning' },

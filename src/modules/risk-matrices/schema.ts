@@ -18,7 +18,7 @@ const Expected = closed(
     hit: Type.Optional(Type.Boolean()),
     reason_codes: Type.Optional(listOf(text(100), 200)),
   },
-  { minProperties: 1, description: 'What the decision must be; what is not named may be anything.' },
+  { minProperties: 1, description: 'The required result; members that are not named are not compared.' },
 )
 const stored = {
   case_id: Id(),
@@ -42,16 +42,16 @@ export const ValidationResult = closed(
   {
     valid: Type.Boolean({ description: 'No finding is an error: it could be published.' }),
     findings: Findings,
-    lists: listOf(ListVersion, 1000, { description: 'What it was proved against.' }),
+    lists: listOf(ListVersion, 1000, { description: 'The lists it was proved with.' }),
   },
   { title: 'DefinitionVerdict' },
 )
 export const SimulationRequest = closed({
   inputs: Inputs,
-  valid_at: Type.Optional(Timestamp({ description: 'With the lists that govern this instant; now when absent.' })),
+  valid_at: Type.Optional(Timestamp({ description: 'With the lists in force at this instant; now when absent.' })),
 })
 const decision = {
-  decided: Type.Boolean({ description: 'False: something is missing or wrong, and findings say what.' }),
+  decided: Type.Boolean({ description: 'False: the findings say what is missing or wrong.' }),
   outcome: nullable(Facts('Band, score and reason codes, or hit and outputs.')),
   explanation: nullable(Facts('Each factor, trigger and row that had a part in it, with reasons.')),
   findings: Findings,

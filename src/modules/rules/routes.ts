@@ -44,11 +44,11 @@ export const ruleRoutes: readonly Route[] = [
 
   tenantRoute('POST /rules/import', {
     id: 'importRules',
-    summary: 'Take over decisions from DMN or GoRules as drafts of new rules',
+    summary: 'Import decisions from DMN or GoRules as drafts of new rules',
     description:
-      'Decision tables that mean exactly the same here become rules with a draft each. Of a GoRules graph so do expressions that ' +
+      'Decision tables with an exact equivalent become rules with a draft each. So do expressions of a GoRules graph that ' +
       'compare fields with literals and choose between literals, and switches; each rule says which others give its inputs, and ' +
-      'behind which branch it stands. Everything else is named node by node, with its place and the reason. Nothing is taken over ' +
+      'the branch it depends on. Everything else is reported node by node, with its place and the reason. Nothing is imported ' +
       'approximately: a number with more digits than an input reads is refused when it is decided on, and the findings say how ' +
       'many it reads. Nothing is published.',
     roles: ['policy_editor'],

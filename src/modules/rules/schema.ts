@@ -17,10 +17,10 @@ export const RuleFunctions = closed(
     ),
     hit_policies: listOf(closed({ hit_policy: text(20), meaning: Type.String() }), 10),
     words: listOf(closed({ word: text(20), meaning: Type.String() }), 20, {
-      description: 'What sentences may name in braces, beside the names of inputs.',
+      description: 'Placeholders of sentences, besides the names of inputs.',
     }),
     lists: listOf(closed({ list_key: Slug(), title: text(200) }), 200, {
-      description: 'Lists that a test may ask, by key; the first two hundred.',
+      description: 'Lists that a test may read, by key; the first two hundred.',
     }),
   },
   { title: 'RuleFunctions' },
@@ -58,7 +58,7 @@ export const ImportRequest = closed({
   ),
 })
 const linkedOutput = {
-  rule_key: nullable(Slug({ description: 'The rule that gives it; null where that node was left out.' })),
+  rule_key: nullable(Slug({ description: 'The rule that provides it; null when that node was left out.' })),
   node: Type.String({ description: 'As the file calls it.' }),
   output: Type.String({ description: 'The title of the output.' }),
 }
@@ -68,9 +68,9 @@ export const ImportReply = closed(
       closed({
         rule_key: Slug(),
         name: Type.String({ description: 'As the file calls it.' }),
-        place: Type.String({ description: 'Where in the file it stands.' }),
+        place: Type.String({ description: 'Its place in the file.' }),
         reads: listOf(closed({ input: Type.String({ description: 'Of this rule.' }), ...linkedOutput }), 1000, {
-          description: 'Inputs that other nodes of the file give: decide on those first and hand their outputs on.',
+          description: 'Inputs that other nodes of the file provide: evaluate those first and pass their outputs on.',
         }),
         only_if: listOf(closed({ ...linkedOutput, value: Type.String() }), 100, {
           description: 'Branches of a switch: the rule applies only where the output has one of these values.',
@@ -78,7 +78,7 @@ export const ImportReply = closed(
         findings: Findings,
       }),
       500,
-      { description: 'Rules that were made, each with a draft; nothing is published or put in force.' },
+      { description: 'Created rules, each with a draft; nothing is published or put in force.' },
     ),
     findings: listOf(
       closed({

@@ -38,7 +38,7 @@ export const systemRoutes = [
   publicRoute('GET /health', {
     id: 'getHealth',
     summary: 'Liveness: the process is up',
-    description: 'Touches nothing outside the process.',
+    description: 'Checks only the process itself.',
     reply: [200, Health],
     also_at_root: true,
     unlimited: true,
@@ -46,7 +46,7 @@ export const systemRoutes = [
 
   publicRoute('GET /health/ready', {
     id: 'getReadiness',
-    summary: 'Readiness: database, schema, walls, seed, tool protocol',
+    summary: 'Readiness: database, schema, tenant isolation, seed, tool protocol',
     uses: ['readiness'],
     description: 'Answers 503 with the same body while a check fails or the process is shutting down.',
     reply: [200, ReadinessView],
@@ -110,7 +110,7 @@ export const systemRoutes = [
     id: 'createUpload',
     summary: 'Store bytes for a later import, batch, plugin or document',
     description:
-      'Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads live 24 hours, used ones 30 days.',
+      'Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads are kept for 24 hours, used ones for 30 days.',
     roles: uploaders,
     tx: 'self',
     uses: ['upload_max_bytes'],

@@ -56,7 +56,7 @@ export const Upload = closed(
     sha256: nullable(text(64)),
     created_at: Timestamp(),
     created_by: text(200),
-    expires_at: Timestamp({ description: 'Unused uploads are removed then; use moves it.' }),
+    expires_at: Timestamp({ description: 'When the upload is removed; later when it is used.' }),
     used_at: nullable(Timestamp()),
   },
   { title: 'Upload' },

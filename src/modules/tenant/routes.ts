@@ -90,7 +90,7 @@ export const tenantRoutes = [
     id: 'updateApprovalPolicy',
     summary: 'Change the approval policy',
     description:
-      'Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is ' +
+      'Needs approval itself: as `approval-policy` where the policy names it, otherwise by its strictest rule, as soon as there is ' +
       'somebody else who could approve. A new or changed rule that nobody could meet is refused with 409 `approvers_missing`: the ' +
       'author of a change never approves it, nor does an API key, so there must be as many other active people with the role.',
     roles: ['tenant_admin', 'compliance_officer'],
@@ -175,9 +175,9 @@ export const tenantRoutes = [
 
   tenantRoute('POST /tenant/isolation-checks', {
     id: 'checkIsolation',
-    summary: 'Try to cross into another tenant and return the proof',
+    summary: 'Test tenant isolation and return the evidence',
     description:
-      'Reads, changes, removes and plants rows of a canary tenant in every table, each attempt in a savepoint that is undone, ' +
+      'Tries to read, change, remove and insert rows of a canary tenant in every table, each in a savepoint that is rolled back, ' +
       'and reports what the database did.',
     roles: ['tenant_admin', 'auditor'],
     tx: 'write',

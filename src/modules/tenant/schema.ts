@@ -54,7 +54,7 @@ export const TenantChange = closed(
 
 const ApprovalRule = closed({
   action: Slug({ description: 'A governed action; GET lists those that exist.' }),
-  approvers: integer(0, 5, { description: 'How many people besides the author; 0 asks for nobody.' }),
+  approvers: integer(0, 5, { description: 'Number of approvers besides the author; 0 for none.' }),
   role: oneOf(['compliance_officer', 'tenant_admin'], {
     description: 'The role an approver must hold: one that may approve.',
   }),
@@ -79,7 +79,7 @@ export const ApprovalPolicyChange = closed({ rules: listOf(ApprovalRule, 100), e
 
 const RetentionClass = closed({
   record_class: Slug({ description: 'One of jobs, import-rejects and audit.', examples: ['jobs'] }),
-  keep_days: nullable(integer(1, 36_500, { description: 'null: kept for ever.' })),
+  keep_days: nullable(integer(1, 36_500, { description: 'null: kept without limit.' })),
   basis: text(500, { description: 'Why so long: the rule or the decision behind it.' }),
 })
 export const RetentionPolicy = closed(

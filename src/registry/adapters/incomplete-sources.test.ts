@@ -154,6 +154,12 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     expect(fault).toMatchObject({ code: 'archive_members', at: { file: name } })
   })
 
+  test.each(names)('%s without a byte', async (name) => {
+    const fault = await refusal({ ...set, [name]: '' })
+    expect(fault).toMatchObject({ code: 'empty_source', at: { file: name } })
+    expect(fault?.message).toContain(`"${name}" in the archive is empty`)
+  })
+
   test.each(names)('%s cut after a whole line', async (name) => {
     const [first] = (set[name] as string).split('\r\n')
     const cut = { ...set, [name]: `${first}\r\n` }

@@ -113,8 +113,8 @@ export const mappingOptions = {
       },
       {
         description:
-          'Records that are alike in these members become one entry: arrays are collected, equal elements once; other members must ' +
-          'agree or be empty, otherwise the record is rejected.',
+          'Records with equal values in these members become one entry: arrays are collected, equal elements once; other members ' +
+          'must be equal or empty. A record that contradicts an earlier one is rejected, and its whole entry is left out.',
       },
     ),
   ),

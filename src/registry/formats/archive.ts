@@ -120,6 +120,10 @@ async function listMembers(zip: ZipFile, max_expanded_bytes: number): Promise<Ar
 
 /** yauzl enforces the declared size while it inflates; it does not compare the checksum, so this does. */
 async function* readMember(zip: ZipFile, entry: ZipEntry): AsyncGenerator<Buffer, void, undefined> {
+  if (entry.uncompressedSize === 0) {
+    const message = `"${entry.fileName}" in the archive is empty: it has no byte at all. Download it again.`
+    refuseSource('empty_source', message, { row: 0, file: entry.fileName })
+  }
   let sum = 0
   try {
     const stream = await zip.openReadStreamPromise(entry)

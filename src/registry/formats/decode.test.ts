@@ -125,6 +125,14 @@ describe('zip', () => {
     expect(await read(await zipOf({ 'list.csv': 'a,b\n', '__MACOSX/._list.csv': 'x' }))).toBe('a,b\n')
   })
 
+  test('of an empty file is refused with its name', async () => {
+    await expect(read(await zipOf({ 'list.csv': '' }))).rejects.toMatchObject({
+      code: 'empty_source',
+      message: '"list.csv" in the archive is empty: it has no byte at all. Download it again.',
+      at: { file: 'list.csv' },
+    })
+  })
+
   test('of several or no files is refused', async () => {
     await expect(read(await zipOf({ 'a.csv': 'a', 'b.csv': 'b' }))).rejects.toMatchObject({
       code: 'archive_members',

@@ -22,7 +22,7 @@ const readers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
 export const resultRoutes = [
   tenantRoute('GET /batch-evaluations/:batch_id/items', {
     id: 'listBatchItems',
-    summary: 'What became of each item, filterable by band, state and change of rating',
+    summary: 'Result of each item, filterable by band, state and change of rating',
     roles: readers,
     tx: 'read',
     uses: ['cursors'],
@@ -44,7 +44,7 @@ export const resultRoutes = [
     id: 'getBatchItemExplanation',
     summary: 'Why one item was decided as it was',
     description:
-      'Decided once more on the versions the batch pinned, and given only when it is the very same decision, byte for byte.',
+      'Decided again with the versions the batch pinned, and returned only when the decision is identical byte by byte.',
     roles: readers,
     tx: 'read',
     uses: ['caches'],

@@ -51,7 +51,7 @@ export const scheduleRoutes = [
 
   tenantRoute('POST /batch-evaluations/schedules', {
     id: 'createBatchSchedule',
-    summary: 'Decide about all subjects that fit a filter, again and again',
+    summary: 'Evaluate all subjects that match a filter on a schedule',
     description:
       'Each due time orders one batch on the versions in force then. Times that nobody could serve are made up for once. A run is ' +
       'skipped, and says why, while the batch before it has not ended or nothing is in force.',
@@ -84,7 +84,7 @@ export const scheduleRoutes = [
   tenantRoute('PATCH /batch-evaluations/schedules/:schedule_id', {
     id: 'updateBatchSchedule',
     summary: 'Change or pause a schedule',
-    description: 'Its next run is the first due time ahead; what was due while it was paused is not caught up.',
+    description: 'Its next run is the next due time; runs that were due while it was paused are not made up for.',
     roles: editors,
     tx: 'write',
     params: ScheduleParams,
@@ -115,7 +115,7 @@ export const scheduleRoutes = [
 
   tenantRoute('POST /batch-evaluations/schedules/:schedule_id/run', {
     id: 'startBatchSchedule',
-    summary: 'Start its batch now, beside its times',
+    summary: 'Start its batch now, in addition to its schedule',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
     uses: ['caches', 'jobs'],
@@ -135,7 +135,7 @@ export const scheduleRoutes = [
 
   tenantRoute('GET /batch-evaluations/schedules/:schedule_id/runs', {
     id: 'listBatchScheduleRuns',
-    summary: 'What became of each due time: the batch it started, or why it was skipped',
+    summary: 'Result of each due time: the batch it started, or why it was skipped',
     roles: readers,
     tx: 'read',
     uses: ['cursors'],

@@ -15,7 +15,7 @@ import {
 } from '#kernel/schema.ts'
 import { BatchFilter } from '../schema.ts'
 
-const Name = text(100, { description: 'What people call it; used once in a tenant.', examples: ['Monthly review'] })
+const Name = text(100, { description: 'Its name, unique in the tenant.', examples: ['Monthly review'] })
 const Cron = text(200, {
   description:
     'Minute, hour, day of the month, month and day of the week: numbers, names (mon, jan), *, ranges, steps and lists; L is the ' +
@@ -24,11 +24,11 @@ const Cron = text(200, {
 })
 const TimeZone = text(100, {
   description:
-    'IANA name of the zone whose clocks are meant. A time they skip is due when they go on, one they show twice the first time.',
+    'IANA name of the time zone. A time that daylight saving skips is due after the gap; one that occurs twice is due the first time.',
   examples: ['Europe/Berlin'],
 })
 const Paused = Type.Boolean({
-  description: 'Nothing is due while it is paused, and nothing of that time is caught up.',
+  description: 'Nothing is due while it is paused, and missed runs are not made up for.',
 })
 const Note = text(500, { description: 'Given to each batch.' })
 
@@ -66,7 +66,7 @@ export const ScheduleQuery = closed({ ...pageQuery })
 export const ScheduleRun = closed(
   {
     run_id: Id(),
-    due_at: nullable(Timestamp({ description: 'Of several times that were missed, the first; null: asked for.' })),
+    due_at: nullable(Timestamp({ description: 'The first of several missed times; null: started on request.' })),
     outcome: oneOf(['started', 'skipped']),
     batch_id: nullable(Id()),
     skipped: nullable(

@@ -14,7 +14,7 @@ export const Activation = closed(
     effective_from: Timestamp(),
     expires_at: nullable(Timestamp()),
     recorded_at: Timestamp(),
-    retroactive: Type.Boolean({ description: 'It takes effect before it was said.' }),
+    retroactive: Type.Boolean({ description: 'It takes effect before it was recorded.' }),
     reason: text(2000),
     actor: text(200),
     cr_id: nullable(Id()),
@@ -38,7 +38,7 @@ export const Timeline = closed(
   {
     items: Type.Array(Activation),
     in_force: listOf(InForce, 1000, {
-      description: 'Which version governs between which instants, as known now, oldest first; with the first page.',
+      description: 'Which version is in force between which instants, as known now, oldest first; with the first page.',
     }),
     next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   },
@@ -49,14 +49,14 @@ export const TimelineQuery = closed({
   scope: Type.Optional(
     oneOf(['own', 'shared'], {
       default: 'own',
-      description: 'own: what this tenant said. shared: what the operator said.',
+      description: 'own: activations of this tenant. shared: activations of the operator.',
     }),
   ),
 })
 
 export const ExpectedActive = nullable(
   integer(1, Number.MAX_SAFE_INTEGER, {
-    description: 'A gate closes unless this version is in force now; null for none.',
+    description: 'A gate blocks the change unless this version is in force now; null for none.',
   }),
 )
 const effectiveFrom = Type.Optional(
@@ -71,19 +71,21 @@ export const ActivationRequest = closed({
 export const SubmissionRequest = closed({ effective_from: effectiveFrom, reason: Reason })
 export const BreakGlass = closed(
   { reason: Reason },
-  { description: 'An emergency: made at once, without the approval the policy asks for; recorded as such.' },
+  { description: 'An emergency: made immediately, without the approval the policy requires; recorded as such.' },
 )
 export const RollbackRequest = closed({
   to_version: Type.Optional(VersionNumber),
   reason: Reason,
   keep_scheduled: Type.Optional(
-    Type.Boolean({ default: false, description: 'Scheduled activations are revoked unless this says true.' }),
+    Type.Boolean({ default: false, description: 'Scheduled activations are revoked unless this is true.' }),
   ),
   expected_active: Type.Optional(ExpectedActive),
   break_glass: Type.Optional(BreakGlass),
 })
 export const BreakGlassReviewId = Type.Optional(
-  Id({ description: 'With break_glass, where an approval was passed over: the review that waits for somebody else.' }),
+  Id({
+    description: 'With break_glass, when an approval was skipped: the review that another person must acknowledge.',
+  }),
 )
 export const RollbackReply = closed(
   {

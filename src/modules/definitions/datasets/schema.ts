@@ -17,19 +17,17 @@ import { Label, ListKey, Origin, Sha256, VersionNumber } from '../schema.ts'
 const BasisPoints = integer(0, 10_000, { description: 'Basis points: 1000 is ten per cent.' })
 export const Guards = closed(
   {
-    min_entries: Type.Optional(
-      integer(0, 100_000_000, { description: 'At least so many entries; 1 unless said otherwise.' }),
-    ),
+    min_entries: Type.Optional(integer(0, 100_000_000, { description: 'Minimum number of entries; default 1.' })),
     max_entries: Type.Optional(integer(1, 100_000_000)),
     max_removed_bps: Type.Optional(BasisPoints),
     max_removed_entries: Type.Optional(
-      integer(0, 100_000_000, { description: 'So many may always go, whatever share of the list they are.' }),
+      integer(0, 100_000_000, { description: 'This many may always be removed, whatever their share of the list.' }),
     ),
     max_changed_bps: Type.Optional(BasisPoints),
     min_filled_bps: Type.Optional(
       Type.Unsafe<Record<string, number>>({
         type: 'object',
-        description: 'By JSON pointer: in how large a share of the entries the member must be filled.',
+        description: 'By JSON pointer: the share of entries that must have the member.',
         propertyNames: { pattern: '^(/[^/\\u0000]+)+$', maxLength: 200 },
         additionalProperties: BasisPoints,
         maxProperties: 50,
@@ -43,7 +41,7 @@ export const Guards = closed(
       }),
     ),
     max_members_lost: Type.Optional(
-      integer(0, 100_000_000, { description: 'So many values may always go; 10 unless said otherwise.' }),
+      integer(0, 100_000_000, { description: 'This many values may always be lost; default 10.' }),
     ),
     max_emptied_bps: Type.Optional(
       integer(0, 10_000, {
@@ -53,15 +51,15 @@ export const Guards = closed(
       }),
     ),
     max_emptied_entries: Type.Optional(
-      integer(0, 100_000_000, { description: 'So many entries may always lose all; 10 unless said otherwise.' }),
+      integer(0, 100_000_000, { description: 'This many entries may always lose all values; default 10.' }),
     ),
     max_orphan_rows: Type.Optional(
       integer(0, 100_000_000, {
-        description: 'So many rows of other files may belong to no entry of the list; 0 unless said otherwise.',
+        description: 'Maximum number of rows of other files that belong to no entry; default 0.',
       }),
     ),
   },
-  { title: 'Guards', description: 'What a new version must keep to; a breach can be overridden with a reason.' },
+  { title: 'Guards', description: 'Limits for a new version; a breach can be overridden with a reason.' },
 )
 
 export const VersionSummary = closed(

@@ -64,7 +64,8 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
 
     tenantRoute(`POST ${at}/activations`, {
       id: operations.activateVersion,
-      summary: 'Put a version in force, now or from an instant on, once it is proved against the lists of then',
+      summary:
+        'Put a version in force, now or from an instant on, when it is proved complete for the lists in force then',
       roles: ['compliance_officer'],
       tx: 'write',
       uses: ['reviews'],
@@ -122,8 +123,8 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: `Put an earlier version of the ${word} in force again, in one call, with a reason`,
       description:
         'Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. ' +
-        'The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at ' +
-        'once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody ' +
+        'The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass executes it ' +
+        'immediately where the policy requires approval: it is for people, not for API keys, and is in the inbox of everybody ' +
         'else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels ' +
         'scheduled activations needs the approval of an `activation`.',
       roles: ['compliance_officer'],

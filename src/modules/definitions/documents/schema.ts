@@ -33,7 +33,7 @@ export const FindingView = closed(
   },
   { title: 'Finding' },
 )
-export const Findings = listOf(FindingView, 10_000, { description: 'Everything to be said of the definition.' })
+export const Findings = listOf(FindingView, 10_000, { description: 'All findings about the definition.' })
 
 export const ListVersion = closed(
   {
@@ -67,7 +67,7 @@ const profile = {
 const settings = {
   title: text(200),
   description: nullable(text(4000)),
-  owner: nullable(text(200, { description: 'Who answers for it.' })),
+  owner: nullable(text(200, { description: 'Who is responsible for it.' })),
   review_every_days: nullable(integer(1, 3660)),
   stale_after_days: nullable(integer(1, 3660)),
 }
@@ -163,7 +163,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
       {
         ...view,
         attention: listOf(FindingView, 10_000, {
-          description: 'What no longer holds of the version in force, now that its lists are as they are.',
+          description: 'Findings about the version in force with the current lists.',
         }),
       },
       { title: kind.noun },
@@ -172,7 +172,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
       ...pageQuery,
       origin: Type.Optional(registrySchemas.Origin),
       state: Type.Optional(oneOf(['live', 'archived'])),
-      key_prefix: Type.Optional(Slug({ description: 'Only those whose key begins so.' })),
+      key_prefix: Type.Optional(Slug({ description: 'Only those whose key has this prefix.' })),
       ...(kind.has_profile && { typology: Type.Optional(text(100, { description: 'Only those that cover it.' })) }),
     }),
     New: closed({
@@ -180,7 +180,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
       ...optional(changeable),
       title: settings.title,
       definition: Type.Optional(Definition('The first draft.')),
-      from_key: Type.Optional(Slug({ description: `Begin with the version in force of this ${kind.word}.` })),
+      from_key: Type.Optional(Slug({ description: `Start with the version in force of this ${kind.word}.` })),
     }),
     Change: closed({ ...optional(changeable), expected_revision: ExpectedRevision }),
     VersionPage: pageOf(version),
@@ -197,7 +197,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
         note: nullable(text(2000)),
         based_on: nullable(registrySchemas.VersionNumber),
         definition: Definition(`The ${kind.word} as it is written.`),
-        reading: listOf(Type.String(), 10_000, { description: 'What it says, in plain words.' }),
+        reading: listOf(Type.String(), 10_000, { description: 'The definition in plain words.' }),
         proof: nullable(Facts('What it was proved against when it was published.')),
         findings: nullable(listOf(FindingView, 10_000, { description: 'Of a draft.' })),
         revision: Revision,

@@ -126,7 +126,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
 
     tenantRoute(`PUT ${at}/versions/:version`, {
       id: operations.updateDraft,
-      summary: 'Edit the draft; whatever is wrong with it is answered and kept from being published',
+      summary: 'Edit the draft; faults are returned and prevent publication',
       roles: ['policy_editor'],
       tx: 'write',
       uses: ['caches', 'threads'],
@@ -147,7 +147,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
 
     tenantRoute(`DELETE ${at}/versions/:version`, {
       id: operations.deleteDraft,
-      summary: 'Throw the draft away',
+      summary: 'Delete the draft',
       roles: ['policy_editor'],
       tx: 'write',
       params: s.DraftParams,
@@ -161,10 +161,10 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
 
     tenantRoute(`POST ${at}/versions/:version/publish`, {
       id: operations.publishDraft,
-      summary: 'Prove the draft complete and make it a version; puts nothing in force',
+      summary: 'Prove the draft complete and publish it as a version; does not put it in force',
       description:
         'References, bands, completeness over all inputs and golden cases are checked against the lists in force; the ' +
-        'version keeps what it was proved against.',
+        'version stores the list versions of its proof.',
       roles: ['policy_editor'],
       tx: 'write',
       uses: ['caches', 'threads'],

@@ -41,7 +41,7 @@ const metadata = {
   difference: Difference,
   delta_base_version: nullable(
     integer(1, Number.MAX_SAFE_INTEGER, {
-      description: 'Where the import held changes only: the version they were applied to.',
+      description: 'For a delta import: the version the changes were applied to.',
     }),
   ),
   note: nullable(text(2000)),

@@ -11,9 +11,8 @@ function createCoverageRoute(kind: DecisionKind, id: string): Route {
   const at = `/${kind.segment}/:${kind.param}` as const
   return tenantRoute(`GET ${at}/coverage`, {
     id,
-    summary: 'Parts that past decisions never used, and inputs that fell to their default',
-    description:
-      'Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.',
+    summary: 'Parts that past decisions never used, and inputs that used their default',
+    description: 'Covers single decisions of one version, not those of batches, which store no explanations.',
     roles: ['policy_editor', 'compliance_officer', 'auditor'],
     tx: 'read',
     uses: ['caches'],

@@ -18,10 +18,10 @@ export const CoverageView = closed(
     key: Slug(),
     origin: registrySchemas.Origin,
     version: integer(1, Number.MAX_SAFE_INTEGER),
-    decisions: integer(0, MAX_DECISIONS, { description: 'Single decisions that were looked at, the latest first.' }),
+    decisions: integer(0, MAX_DECISIONS, { description: 'Number of evaluated single decisions, the latest first.' }),
     complete: Type.Boolean({ description: `All of the period; otherwise the latest ${MAX_DECISIONS}.` }),
     unusable: integer(0, MAX_DECISIONS, {
-      description: 'Stored decisions that are no longer as they were written; not looked at.',
+      description: 'Stored decisions that were altered; not evaluated.',
     }),
     idle: integer(0, 100_000, { description: 'Parts that no decision used.' }),
     parts: listOf(
@@ -40,7 +40,7 @@ export const CoverageView = closed(
       { description: 'Every part of the definition, in its order.' },
     ),
     defaults: listOf(closed({ of: oneOf(['input', 'factor']), key: text(100), defaulted: Count }), 10_000, {
-      description: 'Inputs and factors with a default, and how often it took the place of what was missing.',
+      description: 'Inputs and factors with a default, and how often the default was used.',
     }),
   },
   { title: 'Coverage' },

@@ -156,7 +156,7 @@ export const datasetRoutes = [
 
   tenantRoute('GET /reference-data/datasets/:list_key/dependents', {
     id: 'listDependents',
-    summary: 'What of this tenant consults or stands on the list',
+    summary: 'What of this tenant depends on the list',
     roles: everyone,
     tx: 'read',
     params: registrySchemas.ListKeyParams,

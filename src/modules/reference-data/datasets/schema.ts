@@ -21,13 +21,13 @@ export const DatasetQuery = closed({
   origin: Type.Optional(registrySchemas.Origin),
   state: Type.Optional(oneOf(['live', 'archived'])),
   type_key: Type.Optional(Slug()),
-  key_prefix: Type.Optional(Slug({ description: 'Only lists whose key begins so.' })),
+  key_prefix: Type.Optional(Slug({ description: 'Only lists whose key has this prefix.' })),
 })
 
 const changeable = {
   title: text(200),
   description: nullable(text(4000)),
-  owner: nullable(text(200, { description: 'Who answers for the list.' })),
+  owner: nullable(text(200, { description: 'Who is responsible for the list.' })),
   review_every_days: nullable(integer(1, 3660)),
   stale_after_days: nullable(integer(1, 3660)),
   guards: registrySchemas.Guards,

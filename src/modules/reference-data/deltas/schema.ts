@@ -10,12 +10,12 @@ const Marker = closed(
     pointer: text(200, {
       pattern: '^(/[^/\\u0000]+)+$',
       description:
-        'The member of a row that says so. One that the type does not declare is taken out of the entry before it is validated.',
+        'The member of a row that marks a removal. A marker that the type does not declare is removed from the entry before validation.',
       examples: ['/action'],
     }),
-    values: listOf(text(200), 50, { minItems: 1, uniqueItems: true, description: 'Values that mean: removed.' }),
+    values: listOf(text(200), 50, { minItems: 1, uniqueItems: true, description: 'Values that mark a removal.' }),
   },
-  { description: 'Rows that remove: only their key counts, and the rest of them need not fit the type.' },
+  { description: 'Rows that remove an entry: only their key is used, and other members need not be valid.' },
 )
 const Keys = listOf(text(500), MAX_STATED_KEYS, {
   uniqueItems: true,
@@ -45,10 +45,10 @@ const counts = {
   added: Count,
   changed: Count,
   removed: Count,
-  unchanged_rows: Type.Integer({ minimum: 0, description: 'Rows that say what the base says already.' }),
+  unchanged_rows: Type.Integer({ minimum: 0, description: 'Rows that are equal to the base.' }),
   unmatched_removals: Type.Integer({
     minimum: 0,
-    description: 'Removals of keys that the base does not have; any of them closes a guard.',
+    description: 'Removals of keys that the base does not have; any of them is a breach of the guards.',
   }),
 }
 export const DeltaCountsView = closed(
@@ -63,7 +63,7 @@ export const DeltaPreviewBody = closed(
 export const DeltaPreviewView = closed(
   {
     ...counts,
-    untouched: nullable(Type.Integer({ minimum: 0, description: 'Null where the file was not read whole.' })),
+    untouched: nullable(Type.Integer({ minimum: 0, description: 'Null when the file was not read completely.' })),
   },
   { title: 'DeltaPreview' },
 )

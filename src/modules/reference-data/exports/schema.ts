@@ -36,7 +36,7 @@ export const ExportView = closed(
             content_hash: registrySchemas.Sha256,
             overlay_version: nullable(registrySchemas.VersionNumber),
             entry_count: integer(0, Number.MAX_SAFE_INTEGER, {
-              description: 'In the file: where an overlay lies over the version, what the tenant sees.',
+              description: 'In the file: with an overlay, the entries the tenant sees.',
             }),
             file: text(200),
             sha256: registrySchemas.Sha256,

@@ -235,13 +235,13 @@ export const importRoutes = [
 
   tenantRoute('POST /reference-data/imports', {
     id: 'startImport',
-    summary: 'Import an upload through an adapter into a new version; activates nothing',
+    summary: 'Import an upload with an adapter as a new version; does not activate it',
     description:
       '`If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, ' +
-      'with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or ' +
-      'the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which ' +
-      'encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`. With `delta` the ' +
-      'file holds changes to the newest version only; the result is a whole version, under the same guards.',
+      'with `*` for every element of an array; one that matches no row is reported in `warnings`. A source that lacks a file of its set, ' +
+      'or the publisher’s end mark, fails unless an option of the adapter declares it absent. `files` lists the files with their ' +
+      'encodings. The guards of the list also count values that entries lose; a breach leaves the import `blocked`. With `delta` the ' +
+      'file holds changes to the newest version only; the result is a complete version, with the same guards.',
     roles: ['policy_editor', 'service', 'compliance_officer'],
     tx: 'write',
     uses: ['jobs', 'auditKeys'],
@@ -366,9 +366,8 @@ export const importRoutes = [
 
   tenantRoute('GET /reference-data/imports/:import_id/rejects/export', {
     id: 'exportImportRejects',
-    summary: 'All rejected rows that were kept, in one file',
-    description:
-      'At most the first 1,000,000; the exact totals stand in the import. Not while it runs: the list still grows.',
+    summary: 'All stored rejected rows in one file',
+    description: 'At most the first 1,000,000; the import has the exact totals. Not available while the import runs.',
     roles: rejectReaders,
     tx: 'self',
     params: ImportParams,

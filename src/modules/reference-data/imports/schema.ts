@@ -82,18 +82,18 @@ const SourceFile = closed(
   {
     file: nullable(Type.String({ description: 'Its name in the archive; null for a source that is one file.' })),
     state: oneOf(['read', 'unread', 'absent'], {
-      description: 'unread: not part of what the adapter reads. absent: said to be absent by an option.',
+      description: 'unread: not part of what the adapter reads. absent: declared absent by an option.',
     }),
     encoding: Type.Optional(oneOf(encodings)),
     encoding_from: Type.Optional(
-      oneOf(encodingOrigins, { description: 'What said so: content means that it was detected.' }),
+      oneOf(encodingOrigins, { description: 'How it was determined: content means that it was detected.' }),
     ),
   },
   { title: 'SourceFile' },
 )
 export type SourceFileView = Static<typeof SourceFile>
 const Files = listOf(SourceFile, 200, {
-  description: 'The files the source consists of, and those it should have had.',
+  description: 'The files of the source, including missing ones.',
 })
 
 export const PreviewReply = closed(
@@ -125,7 +125,7 @@ export const ImportRequest = closed({
   strict: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'true: one bad row, no version. false: bad rows are left out and counted.',
+      description: 'true: a bad row prevents the version. false: bad rows are left out and counted.',
     }),
   ),
   drop: Type.Optional(Pointers),
@@ -136,7 +136,7 @@ export const ImportRequest = closed({
   on_unchanged: Type.Optional(
     oneOf(['publish', 'skip'], {
       default: 'publish',
-      description: 'skip: the same content as the newest version gives no new one.',
+      description: 'skip: no new version for the same content as the newest one.',
     }),
   ),
   override_guards: Type.Optional(GuardOverride),
@@ -188,7 +188,7 @@ export const ImportView = closed(
       ),
       fingerprint: Type.Optional(
         text(64, {
-          description: 'In its place: the same for the same file, and of no use to anybody without the key.',
+          description: 'A keyed hash instead: equal for equal files, and useless without the key.',
         }),
       ),
     }),
@@ -220,7 +220,7 @@ export const RejectPage = closed(
   {
     items: Type.Array(closed({ seq: Count, ...Reject.properties })),
     total: Count,
-    truncated: Type.Boolean({ description: 'Fewer rows are kept than were rejected.' }),
+    truncated: Type.Boolean({ description: 'Fewer rows are stored than were rejected.' }),
     next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   },
   { title: 'RejectPage' },

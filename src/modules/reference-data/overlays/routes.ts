@@ -64,7 +64,7 @@ const toImmediateChange = (list_key: string) => ({ family: 'list' as const, list
 export const overlayRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/overlay', {
     id: 'getOverlay',
-    summary: 'This tenant’s overlay on a shared list, what it makes of each entry, and its conflicts',
+    summary: 'This tenant’s overlay of a shared list, with the resulting entries and conflicts',
     roles: everyone,
     tx: 'read',
     uses: ['caches'],
@@ -154,7 +154,7 @@ export const overlayRoutes = [
 
   tenantRoute('POST /reference-data/datasets/:list_key/overlay/rebase', {
     id: 'rebaseOverlay',
-    summary: 'Bring the overlay up to the shared version in force; conflicts are listed with base, ours and theirs',
+    summary: 'Rebase the overlay on the shared version in force; conflicts are listed with base, ours and theirs',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
     uses: ['caches', 'reviews'],

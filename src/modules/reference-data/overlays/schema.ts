@@ -7,7 +7,7 @@ import { ResolvedList } from '../schema.ts'
 const Operation = closed({
   key: text(500),
   op: oneOf(['put', 'merge', 'remove'], {
-    description: 'put: the whole entry. merge: RFC 7396, null removes a member. remove: the entry is gone.',
+    description: 'put: the whole entry. merge: RFC 7396, null removes a member. remove: removes the entry.',
   }),
   value: Type.Optional(registrySchemas.EntryValue),
 })
@@ -17,7 +17,7 @@ export const OverlayRequest = closed({
     oneOf(['follow', 'pinned'], {
       default: 'follow',
       description:
-        'follow: lies over whatever base is in force. pinned: only over the base version it was written against.',
+        'follow: applies to the base in force. pinned: applies only to the base version it was written against.',
     }),
   ),
   reason: registrySchemas.Reason,
@@ -27,7 +27,8 @@ const Conflict = closed(
   {
     key: text(500),
     kind: oneOf(['changed-under-patch', 'removed', 'redundant', 'policy-violating', 'invalid'], {
-      description: 'invalid: on the shared entry as it is now, the change gives an entry the type does not take.',
+      description:
+        'invalid: applied to the current shared entry, the change gives an entry that is not valid for the type.',
     }),
     detail: text(1000),
     base: nullable(registrySchemas.EntryValue),
@@ -36,7 +37,7 @@ const Conflict = closed(
   },
   {
     title: 'OverlayConflict',
-    description: 'base: what it was written against, ours: what we made of it, theirs: the shared entry now.',
+    description: 'base: the entry it was written against, ours: with our change, theirs: the shared entry now.',
   },
 )
 
@@ -72,7 +73,7 @@ export const RebaseRequest = closed({
   resolutions: Type.Optional(
     Type.Unsafe<Record<string, 'ours' | 'theirs'>>({
       type: 'object',
-      description: 'By key: keep our change on the entry as it is now, or take the shared one.',
+      description: 'By key: keep our change on the current entry, or use the shared one.',
       propertyNames: { maxLength: 500 },
       additionalProperties: { type: 'string', enum: ['ours', 'theirs'] },
       maxProperties: 10_000,
@@ -87,7 +88,7 @@ export const RebaseReply = closed(
     applied: Type.Boolean(),
     version: nullable(registrySchemas.VersionNumber),
     clean: Count,
-    dropped: listOf(text(500), 10_000, { description: 'Changes the shared list has caught up with.' }),
+    dropped: listOf(text(500), 10_000, { description: 'Changes that the shared list now contains.' }),
     conflicts: listOf(Conflict, 10_000),
   },
   { title: 'Rebase' },

@@ -83,7 +83,7 @@ export const resolveRoutes = [
 
   tenantRoute('GET /reference-data/resolve/:list_key/entry', {
     id: 'resolveEntry',
-    summary: 'What the list in force says of one key; keeps no receipt',
+    summary: 'The entry of one key in the list in force; stores no receipt',
     roles: everyone,
     tx: 'self',
     uses: ['transactions', 'caches'],
@@ -109,7 +109,7 @@ export const resolveRoutes = [
 
   tenantRoute('POST /reference-data/resolve', {
     id: 'resolveLists',
-    summary: 'Resolve many lists at once, never a torn set, and keep the receipt',
+    summary: 'Resolve many lists consistently, and store the receipt',
     roles: everyone,
     tx: 'write',
     body: ResolveRequest,
@@ -142,7 +142,7 @@ export const resolveRoutes = [
 
   tenantRoute('POST /reference-data/lookup', {
     id: 'lookUpEntries',
-    summary: 'Look values up in the lists in force, and keep the receipt',
+    summary: 'Look up values in the lists in force, and store the receipt',
     roles: everyone,
     tx: 'write',
     uses: ['caches'],

@@ -24,7 +24,7 @@ export const ResolvedEntry = closed(
 )
 
 const consumer = Type.Optional(
-  text(200, { description: 'What asks, for the record: a decision, a report.', default: 'api' }),
+  text(200, { description: 'The purpose, for the record: a decision, a report.', default: 'api' }),
 )
 const keys = (max: number) => listOf(registrySchemas.ListKey, max, { minItems: 1, uniqueItems: true })
 export const ResolveRequest = closed({ list_keys: keys(50), ...registrySchemas.Clocks, consumer })

@@ -180,7 +180,7 @@ export const versionRoutes = [
 
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/entries', {
     id: 'listDatasetEntries',
-    summary: 'Page through or search the entries of a version',
+    summary: 'List or search the entries of a version',
     description:
       'A search finds the entries that hold every word of `q`, or a word beginning with it, in any order; case, accents and ' +
       'punctuation do not matter. Long lists are searched through an index that is built after publication; while `index` is ' +
@@ -261,8 +261,8 @@ export const versionRoutes = [
     id: 'exportDatasetVersion',
     summary: 'Export one version as JSON, NDJSON, CSV or XLSX',
     description:
-      'Tables have a column for each member of the type, those of the key first. What has no column, is null or a blank text ' +
-      'stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.',
+      'Tables have a column for each member of the type, those of the key first. Members without a column, nulls and blank ' +
+      'texts are in the column `_other` as JSON, so that without the formula guard an import gives the same content hash.',
     roles: everyone,
     tx: 'self',
     params: registrySchemas.VersionParams,

@@ -29,7 +29,7 @@ export const VersionWithData = closed(
 
 export const GuardOverride = closed(
   { reason: registrySchemas.Reason },
-  { description: 'Takes a breach of the guards upon the caller, who must be a compliance officer.' },
+  { description: 'Overrides a breach of the guards; for compliance officers.' },
 )
 export const ExpectedHead = integer(0, Number.MAX_SAFE_INTEGER, {
   description: 'Refuse (409 head_moved) unless this is the newest version; 0 for a list without one.',
@@ -75,10 +75,10 @@ export const Provenance = closed(
 export const EntryQuery = closed({
   ...pageQuery,
   origin: registrySchemas.OptionalOrigin,
-  key_prefix: Type.Optional(text(500, { description: 'Only keys that begin so.' })),
+  key_prefix: Type.Optional(text(500, { description: 'Only keys with this prefix.' })),
   q: Type.Optional(
     text(200, {
-      description: 'Only entries that hold all these words or words beginning so; case and accents do not matter.',
+      description: 'Only entries with all these words or prefixes of words; case and accents are ignored.',
     }),
   ),
 })

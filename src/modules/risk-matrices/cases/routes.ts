@@ -64,7 +64,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
     tenantRoute(`POST ${at}/versions/:version/validate`, {
       id: operations.validateVersion,
       summary: 'Check a version or the draft: references, bands, completeness over all inputs, golden cases',
-      description: 'Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.',
+      description: 'Each fault has its place and, if possible, example inputs. Stores nothing.',
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
       tx: 'read',
       uses: ['caches', 'threads'],
@@ -104,7 +104,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
 
     tenantRoute(`POST ${at}/versions/:version/test`, {
       id: operations.testVersion,
-      summary: 'Run the golden cases, or cases sent along, on a version or the draft, with a trace of each',
+      summary: 'Run the golden cases, or those of the request, on a version or the draft, with a trace of each',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
       uses: ['caches'],
@@ -141,7 +141,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
 
     tenantRoute(`GET ${at}/test-cases`, {
       id: operations.listCases,
-      summary: 'Golden cases: what every version must answer before it is published or put in force',
+      summary: 'Golden cases: results that every version must give before it is published or put in force',
       roles: everyone,
       tx: 'read',
       uses: ['cursors'],

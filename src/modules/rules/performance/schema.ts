@@ -7,19 +7,19 @@ export const MAX_DECISIONS = 100_000
 export const MAX_BATCHES = 1000
 
 export const PerformanceQuery = closed({
-  days: Type.Optional(integer(1, 400, { default: 90, description: 'How far back decisions are looked at.' })),
+  days: Type.Optional(integer(1, 400, { default: 90, description: 'Length of the period.' })),
   positive_band: Type.Optional(
     listOf(text(100), 20, {
       uniqueItems: true,
       description:
         'Bands that confirm a hit where a person has put one in place by an override. May be given several times; without any, ' +
-        'nobody can say which hits were right.',
+        'it is unknown which hits were right.',
       examples: [['high']],
     }),
   ),
   cost_per_hit: Type.Optional(
     integer(1, 1_000_000_000_000, {
-      description: 'What it costs to look at one hit, in the smallest unit of your currency.',
+      description: 'Cost of reviewing one hit, in the smallest unit of your currency.',
     }),
   ),
 })
@@ -45,10 +45,10 @@ const figures = {
   subjects_hit: Type.Integer({ minimum: 0, description: 'Known subjects with at least one hit.' }),
   subjects_judged: Type.Integer({
     minimum: 0,
-    description: 'Those whose rating a person has overridden, as it stands.',
+    description: 'Subjects whose current rating is an override.',
   }),
   outcomes: listOf(closed({ band: text(100), subjects: Count }), 1000, {
-    description: 'The bands people put in place, of subjects with a hit.',
+    description: 'Bands of overrides of subjects with a hit.',
   }),
   true_positives: figure('Judged subjects whose band confirms the hit.'),
   true_positive_rate_bps: figure('True positives among judged subjects.'),

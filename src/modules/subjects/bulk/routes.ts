@@ -15,7 +15,7 @@ const watchers = ['analyst', 'compliance_officer', 'auditor', 'service'] as cons
 export const bulkRoutes = [
   tenantRoute('POST /subjects/bulk', {
     id: 'startSubjectBulk',
-    summary: 'Make and change many subjects from an uploaded CSV or NDJSON file',
+    summary: 'Create and change many subjects from an uploaded CSV or NDJSON file',
     description:
       'Each row is taken as POST /subjects takes its body; in CSV the columns `attributes.x` are the attributes, as text ' +
       'unless a mapping says otherwise. A file that cannot be read to its end changes nothing. A row that is not valid, or ' +
@@ -61,7 +61,7 @@ export const bulkRoutes = [
 
   tenantRoute('GET /subjects/bulk/:bulk_id', {
     id: 'getSubjectBulk',
-    summary: 'How far a file of subjects was taken in, with exact counts',
+    summary: 'Progress of a bulk upload of subjects, with exact counts',
     roles: watchers,
     tx: 'one',
     params: BulkParams,
@@ -74,7 +74,7 @@ export const bulkRoutes = [
 
   tenantRoute('GET /subjects/bulk/:bulk_id/rejects', {
     id: 'listSubjectBulkRejects',
-    summary: 'Rows that were rejected, each with its place and the reason',
+    summary: 'Rejected rows with location and reason',
     roles: watchers,
     tx: 'read',
     uses: ['cursors'],

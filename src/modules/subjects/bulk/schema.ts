@@ -20,8 +20,7 @@ export const BulkRequest = closed({
 export const BulkCounts = closed(
   { rows: Count, created: Count, changed: Count, unchanged: Count, rejected: Count, faults: Count },
   {
-    description:
-      'Exact, and always complete: what was made, changed, left and rejected adds up to the rows. A row may have several faults.',
+    description: 'Exact: created, changed, unchanged and rejected add up to the rows. A row may have several faults.',
   },
 )
 
@@ -66,7 +65,7 @@ export const BulkRejectPage = closed(
       }),
     ),
     faults: Type.Integer({ minimum: 0, description: 'All of them.' }),
-    truncated: Type.Boolean({ description: 'Fewer are kept than there were.' }),
+    truncated: Type.Boolean({ description: 'Fewer are stored than were rejected.' }),
     next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   },
   { title: 'SubjectBulkRejectPage' },

@@ -55,8 +55,8 @@ export const ratingRoutes = [
 
   tenantRoute('POST /subjects/:subject_id/risk-override', {
     id: 'createRiskOverride',
-    summary: 'Put a rating of your own in place of what the matrix says, until a date',
-    description: 'It takes the place of an earlier override.',
+    summary: 'Override the rating of the matrix until a date',
+    description: 'Replaces an earlier override.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
     uses: ['caches'],

@@ -21,7 +21,7 @@ export const Rating = closed(
     rating_id: Id(),
     subject_id: Id(),
     cause: oneOf(ratingCauses),
-    band: nullable(Type.String({ description: 'null: an override ended and nothing had been rated.' })),
+    band: nullable(Type.String({ description: 'null: an override ended and there was no rating.' })),
     score_bps: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
     matrix_key: nullable(Type.String()),
     matrix_version: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
@@ -39,7 +39,7 @@ export const Rating = closed(
     reason_code: nullable(
       text(60, { description: 'Of an override: a code of the list reason-codes, where one was given.' }),
     ),
-    expires_at: nullable(Timestamp({ description: 'When an override ends by itself.' })),
+    expires_at: nullable(Timestamp({ description: 'When an override expires.' })),
   },
   { title: 'Rating' },
 )
@@ -60,15 +60,15 @@ export const Risk = closed(
 
 const ReasonCode = text(60, {
   pattern: '^[A-Z][A-Z0-9_]*$',
-  description: 'A code of the list reason-codes: what roles get that may not read the reason.',
+  description: 'A code of the list reason-codes: shown to roles that may not read the reason.',
   examples: ['RAT_SET_BY_HAND'],
 })
 export const Override = closed({
   band: Band,
   reason: reasonText(1000, {
-    description: 'Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor.',
+    description: 'Why the rating differs from the matrix. Readable for analyst, compliance_officer and auditor.',
   }),
   reason_code: Type.Optional(ReasonCode),
-  expires_at: Timestamp({ description: 'When it ends by itself: after now, within 400 days.' }),
+  expires_at: Timestamp({ description: 'When it expires: after now, within 400 days.' }),
 })
 export const OverrideEnd = closed({ reason: Type.Optional(reasonText(1000)), reason_code: Type.Optional(ReasonCode) })

@@ -51,7 +51,7 @@ export const recordRoutes = [
 
   tenantRoute('POST /subjects', {
     id: 'createSubject',
-    summary: 'Make a subject, or change the one that has this external id',
+    summary: 'Create a subject, or change the one with this external id',
     description:
       'Members that are absent stay as they are when the subject exists. Two requests at once for one external id give one ' +
       'subject. `attributes` are replaced as a whole.',
@@ -73,7 +73,7 @@ export const recordRoutes = [
 
   tenantRoute('GET /subjects/:subject_id', {
     id: 'getSubject',
-    summary: 'The record of a subject as it stands',
+    summary: 'The current record of a subject',
     roles: readers,
     tx: 'one',
     params: SubjectParams,
@@ -84,7 +84,7 @@ export const recordRoutes = [
 
   tenantRoute('PATCH /subjects/:subject_id', {
     id: 'updateSubject',
-    summary: 'Change the record of a subject; the state before is kept',
+    summary: 'Change the record of a subject; earlier states are kept',
     description: '`attributes` are replaced as a whole. A change that changes nothing makes no new revision.',
     roles: writers,
     tx: 'write',
@@ -108,7 +108,7 @@ export const recordRoutes = [
 
   tenantRoute('POST /subjects/:subject_id/offboard', {
     id: 'offboardSubject',
-    summary: 'End the relationship; the record then stays as it was',
+    summary: 'End the relationship; the record is then read-only',
     description: 'Repeating it changes nothing.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
@@ -129,7 +129,7 @@ export const recordRoutes = [
 
   tenantRoute('GET /subjects/:subject_id/versions', {
     id: 'listSubjectVersions',
-    summary: 'Every state of the record with who and when, or the one that stood at an instant',
+    summary: 'All versions of the record with author and time, or the version at an instant',
     roles: historyReaders,
     tx: 'read',
     uses: ['cursors'],

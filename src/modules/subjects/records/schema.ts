@@ -53,7 +53,7 @@ const record = {
 }
 export const Subject = closed(record, { title: 'Subject' })
 export const UpsertedSubject = closed(
-  { ...record, created: Type.Boolean({ description: 'false: a subject with this external id was there already.' }) },
+  { ...record, created: Type.Boolean({ description: 'false: a subject with this external id already existed.' }) },
   { title: 'UpsertedSubject' },
 )
 export const SubjectPage = pageOf(
@@ -67,7 +67,7 @@ export const SubjectParams = closed({ subject_id: Id() })
 export const SubjectQuery = closed({
   ...pageQuery,
   name: Type.Optional(
-    text(200, { description: 'Each word given must begin a word of the name; case and accents do not matter.' }),
+    text(200, { description: 'Each word must be a prefix of a word of the name; case and accents are ignored.' }),
   ),
   external_id: Type.Optional(ExternalId),
   subject_type: Type.Optional(SubjectType),
@@ -107,7 +107,7 @@ export const SubjectVersionPage = pageOf(
       revision: Revision,
       ...content,
       recorded_from: Timestamp(),
-      recorded_until: nullable(Timestamp({ description: 'null: the record as it stands.' })),
+      recorded_until: nullable(Timestamp({ description: 'null: the current record.' })),
       changed_by: text(200),
     },
     { title: 'SubjectVersion' },
@@ -115,7 +115,7 @@ export const SubjectVersionPage = pageOf(
 )
 export const SubjectVersionQuery = closed({
   ...pageQuery,
-  at: Type.Optional(Timestamp({ description: 'Only the version that stood at this instant.' })),
+  at: Type.Optional(Timestamp({ description: 'Only the version at this instant.' })),
 })
 
 export const TimelinePage = pageOf(
