@@ -26,7 +26,7 @@ async function furnish() {
   return { tenant_id, marker, user_ids, tokens: [token] }
 }
 
-test('no tenant ever sees a byte of another, however many requests are broken off', async () => {
+test('no tenant gets a byte of another while requests are aborted', async () => {
   const tenants = []
   for (let n = 0; n < 10; n++) tenants.push(await furnish())
   const result = await runInterleavedRequests({

@@ -42,7 +42,7 @@ const ask = (path: string, headers: Record<string, string> = {}) =>
 const plain = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => !/^(date|content-length)$/.test(name)))
 
-test('the answer is like any other, with its own id', async () => {
+test('the refusal has all headers and a request id of its own', async () => {
   const request_id = uuidv7()
   const headers = { 'x-request-id': request_id }
   const ordinary = await ask('/api/nowhere', headers)
@@ -53,7 +53,7 @@ test('the answer is like any other, with its own id', async () => {
   expect((await ask('/api/tenant')).status).toBe(200)
 })
 
-test('a request with a body is refused too, and its connection goes on', async () => {
+test('a request with a body is refused too, and its connection stays usable', async () => {
   const send = () =>
     fetch(`${base}/api/users`, {
       method: 'POST',
@@ -64,7 +64,7 @@ test('a request with a body is refused too, and its connection goes on', async (
   expect((await ask('/api/tenant')).status).toBe(200)
 })
 
-test('probes of life, and who needs no database or must be allowed to read the answer, are let through', async () => {
+test('probes, preflight requests and operations without a database are served', async () => {
   await behind(async () => {
     expect((await ask('/api/health')).status).toBe(200)
     expect((await ask('/health')).status).toBe(200)
@@ -105,7 +105,7 @@ describe('far beyond a limit', () => {
     return { tenant_id, mine, call, flood, wait }
   }
 
-  test('a caller is answered before the router looks, with the words and headers of every refusal', async () => {
+  test('a caller is refused before routing, with the body and headers of any 429', async () => {
     const { call } = await limited()
     const headers = { 'x-request-id': uuidv7() }
     for (let n = 0; n < ALLOWED; n++) await call('/api/tenant')
@@ -119,7 +119,7 @@ describe('far beyond a limit', () => {
     expect(await refused.json()).toEqual(await ordinary.json())
   })
 
-  test('nobody else is: not another caller of the tenant, not another tenant, not a token that nobody knows', async () => {
+  test('other callers of the tenant, other tenants and unknown tokens are not affected', async () => {
     const { tenant_id, flood } = await limited()
     await flood()
     const other = await w.token({ tenant_id })
@@ -129,7 +129,7 @@ describe('far beyond a limit', () => {
     expect((await ask('/api/tenant', { authorization: 'Bearer a.b.c' })).status).toBe(401)
   })
 
-  test('as soon as the limit allows, and for probes and browsers of other origins at any time, the way is free', async () => {
+  test('requests are served again when the limit allows; probes and preflight requests always are', async () => {
     const { call, flood, wait } = await limited()
     await flood()
     expect((await call('/api/nowhere')).status).toBe(429)
@@ -140,7 +140,7 @@ describe('far beyond a limit', () => {
     expect((await call('/api/tenant')).status).toBe(200)
   })
 
-  test('a token that is revoked meanwhile is told so', async () => {
+  test('a token revoked meanwhile gets token_revoked', async () => {
     const { tenant_id, mine, call, flood } = await limited()
     await flood()
     expect((await call('/api/tenant')).status).toBe(429)
