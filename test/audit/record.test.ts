@@ -200,7 +200,7 @@ describe('audit events', () => {
   })
 
   test('are chained by a worker that returns to a tenant another worker had locked', async () => {
-    const sealer = w.runtime.createChainWriter()
+    const chainWriter = w.runtime.createChainWriter()
     const unsealed = () =>
       t.write((tx) =>
         tx.query(
@@ -210,14 +210,14 @@ describe('audit events', () => {
         ),
       )
     const passed = async () => {
-      await sealer.runOnce()
+      await chainWriter.runOnce()
       return (await unsealed()).length
     }
     await expect.poll(passed).toBe(0)
     await t.newUser()
     await t.write(async (tx) => {
       await tx.query("select pg_advisory_xact_lock(hashtextextended('audit:' || $1, 0))", [t.tenant_id])
-      await sealer.runOnce()
+      await chainWriter.runOnce()
     })
     expect(await unsealed()).toHaveLength(1)
     await expect.poll(passed).toBe(0)

@@ -1,5 +1,5 @@
 /**
- * A process whose database is far behind refuses at the door, and so it does to callers who go on far beyond their limit: the
+ * A process whose database queue is full refuses requests before routing, as it does for callers far beyond their limit: the
  * same answer as ever, for a fraction of the work.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -76,7 +76,7 @@ test('probes, preflight requests and operations without a database are served', 
 
 describe('far beyond a limit', () => {
   const ALLOWED = 5
-  /** So many refusals go the whole way before those that follow within the second are refused at the door. */
+  /** So many refusals are logged in full before those that follow within the second are refused before routing. */
   const IN_FULL = 100
 
   /** The clock stands still, so buckets do too. */
@@ -148,7 +148,7 @@ describe('far beyond a limit', () => {
     const officer = await w.token({ tenant_id })
     const body = { token_id: jti, reason: 'It floods us.' }
     expect((await w.call('POST /auth/token/revoke', { token: officer, body })).status).toBeLessThan(300)
-    // Somebody else's request makes the process know of it, so that the door has to look for itself.
+    // Somebody else's request makes the process know of it, so that load shedding has to check it.
     expect((await ask('/api/tenant', { authorization: `Bearer ${officer}` })).status).toBe(200)
     expect((await call('/api/tenant')).status).toBe(401)
   })

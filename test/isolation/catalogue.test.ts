@@ -1,4 +1,4 @@
-/** Suites 1 and 2: the catalogue shows sound walls on every table, and a process whose walls are broken does not become ready. */
+/** Suites 1 and 2: every table is isolated according to the catalogue, and a process on a database where one is not does not become ready. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createReadinessChecks } from '#app/readiness.ts'

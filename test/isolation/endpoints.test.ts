@@ -1,6 +1,6 @@
 /**
- * Suite 3, from the route table: who is let in, and that another tenant's identifiers are answered exactly like ones that
- * never existed. A route without an example in test/support/fixtures.ts fails here.
+ * Suite 3, from the route table: authentication, roles, and that another tenant's identifiers are answered exactly like
+ * random ones. A route without a fixture in test/support fails here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles as allRoles } from '#kernel/auth/roles.ts'

@@ -1,6 +1,6 @@
 /**
  * Suite 8: every statement the service sends is planned on a large, lopsided database, as the role that sends it and behind
- * the walls: none reads a large table from end to end.
+ * row-level security: none scans a large table.
  */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
