@@ -33,7 +33,11 @@ export async function measureBatches(
   sizes: readonly number[],
   log: (text: string) => void,
 ): Promise<Comparison[]> {
-  const options = { app: databases.walled('app'), worker: databases.walled('worker'), master_key_hex: MASTER_KEY_HEX }
+  const options = {
+    app: databases.isolated('app'),
+    worker: databases.isolated('worker'),
+    master_key_hex: MASTER_KEY_HEX,
+  }
   const runtime = await createBenchRuntime(options)
   const server = await runtime.createServer()
   const { token } = await runtime.kernel.issuer.mint({
@@ -55,7 +59,7 @@ export async function measureBatches(
     if (reply.statusCode >= 300) throw new Error(`${at} answered ${reply.statusCode} ${reply.body}`)
     return reply.json()
   }
-  const plain = new pg.Client(databases.walled('app'))
+  const plain = new pg.Client(databases.isolated('app'))
   // Ended by the database when a failure elsewhere stops it: that failure is the one to be told.
   plain.on('error', () => {})
   await plain.connect()

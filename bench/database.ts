@@ -1,4 +1,4 @@
-/** Two databases with the same rows: one walled as in production, one whose tables have no row-level security and no triggers. */
+/** Two databases with the same rows: one with row-level security as in production, one whose tables have no row-level security and no triggers. */
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -16,11 +16,11 @@ const NO_RLS_DATABASE = 'probity_open'
 
 export type RoleName = 'app' | 'worker'
 export interface BenchDatabases {
-  walled(role: RoleName): pg.PoolConfig
+  isolated(role: RoleName): pg.PoolConfig
   open(role: RoleName): pg.PoolConfig
-  /** Walls do not hold for it. */
+  /** Row-level security does not apply to it. */
   readonly superuser: pg.PoolConfig
-  /** Runs statements in the walled database as its administrator. */
+  /** Runs statements in the isolated database as its administrator. */
   runAsAdmin(sql: string): Promise<void>
   stop(): Promise<void>
 }
@@ -78,7 +78,7 @@ export async function startDatabases(projectRoot: string): Promise<BenchDatabase
     throw error
   }
   return {
-    walled: (role) => as(role, RLS_DATABASE),
+    isolated: (role) => as(role, RLS_DATABASE),
     open: (role) => as(role, NO_RLS_DATABASE),
     superuser: as('postgres', RLS_DATABASE),
     runAsAdmin: (sql) => executeAsAdmin(RLS_DATABASE, sql),

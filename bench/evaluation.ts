@@ -19,7 +19,7 @@ export const evaluationRequestBody = JSON.stringify({
   },
 })
 
-/** Beside the product's tables and without any wall: one key, one text. */
+/** Beside the product's tables and without row-level security: one key, one text. */
 export const createDocumentTableSql = `
   create schema if not exists bench;
   create table bench.document (tenant_id uuid, document_id uuid, document text, primary key (tenant_id, document_id));

@@ -82,7 +82,7 @@ export async function measureJobs(
   tenant_ids: readonly string[],
   log: (text: string) => void,
 ): Promise<string> {
-  const connections = { app: databases.walled('app'), worker: databases.walled('worker') }
+  const connections = { app: databases.isolated('app'), worker: databases.isolated('worker') }
   const order: WorkerDefaults = { ...connections, master_key_hex: MASTER_KEY_HEX, tenant_ids }
   const rates: number[] = []
   for (let round = 0; round < 3; round++) rates.push(await measureThroughput(script, order, JOBS))

@@ -61,13 +61,13 @@ export async function measureRegistry(
 ): Promise<{ comparisons: Comparison[]; lists: MeasuredList[] }> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-registry-'))
   const database = new Database({
-    connection: databases.walled('app'),
+    connection: databases.isolated('app'),
     max: 2,
     prepared: true,
     statement_timeout_ms: 120_000,
     wait_ms: 5000,
   })
-  const plain = new pg.Client(databases.walled('app'))
+  const plain = new pg.Client(databases.isolated('app'))
   // Ended by the database when a failure elsewhere stops it: that failure is the one to be told.
   plain.on('error', () => {})
   await plain.connect()

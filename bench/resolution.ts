@@ -18,8 +18,8 @@ export async function measureResolution(
   lists: readonly MeasuredList[],
 ): Promise<Comparison[]> {
   const options: ProductServerOptions = {
-    app: databases.walled('app'),
-    worker: databases.walled('worker'),
+    app: databases.isolated('app'),
+    worker: databases.isolated('worker'),
     master_key_hex: MASTER_KEY_HEX,
     callers: [caller],
   }

@@ -47,7 +47,7 @@ async function postgraphileRow(
     ),
   }
   try {
-    const order = { database: databases.walled('app'), public_keys: facts.public_keys, keep_tokens }
+    const order = { database: databases.isolated('app'), public_keys: facts.public_keys, keep_tokens }
     const server = servers.register(await startPostgraphile(process.cwd(), order))
     await assertSameRow(server.facts.port, facts)
     return { ...row, server }
@@ -85,29 +85,33 @@ export async function startTargets(
   servers: Servers,
   against?: string,
 ): Promise<BenchTarget[]> {
-  const order = (kind: 'walled' | 'open'): ProductServerOptions => ({
+  const order = (kind: 'isolated' | 'open'): ProductServerOptions => ({
     app: databases[kind]('app'),
     worker: databases[kind]('worker'),
     master_key_hex: MASTER_KEY_HEX,
     callers,
   })
-  const walled = await servers.start<ProductServerInfo>('read', 'kernel', order('walled'))
+  const isolated = await servers.start<ProductServerInfo>('read', 'kernel', order('isolated'))
   const open = await servers.start<ProductServerInfo>('open', 'kernel-open', order('open'))
-  // A process of its own, so that the two above differ in nothing but the wall.
-  const writer = await servers.start<ProductServerInfo>('write', 'kernel', order('walled'))
-  const unrecorded = await servers.start<ProductServerInfo>('unrecorded', 'kernel-unrecorded', order('walled'))
-  const answer = await fetchSampleResponse(walled)
+  // A process of its own, so that the two above differ in nothing but row-level security.
+  const writer = await servers.start<ProductServerInfo>('write', 'kernel', order('isolated'))
+  const unrecorded = await servers.start<ProductServerInfo>('unrecorded', 'kernel-unrecorded', order('isolated'))
+  const answer = await fetchSampleResponse(isolated)
   await databases.runAsAdmin(createDocumentTableSql)
-  const document = await fetchSampleDocument(walled.facts.port, walled.facts.tokens[0] as string, databases.superuser)
+  const document = await fetchSampleDocument(
+    isolated.facts.port,
+    isolated.facts.tokens[0] as string,
+    databases.superuser,
+  )
   const bare = (server: BareServerOptions['server']) =>
     servers.start<{ port: number }>(server, 'bare', {
       server,
       ...answer,
-      database: databases[server === 'document' ? 'walled' : 'open']('app'),
+      database: databases[server === 'document' ? 'isolated' : 'open']('app'),
       document,
     } satisfies BareServerOptions)
   const reads = callers.map((caller, n) =>
-    buildRawRequest('GET', `/api/users/${caller.user_id}`, bearerHeaders(walled.facts.tokens[n] as string)),
+    buildRawRequest('GET', `/api/users/${caller.user_id}`, bearerHeaders(isolated.facts.tokens[n] as string)),
   )
   const invitation = { name: 'Ada Bench', email: `${UNIQUE_PLACEHOLDER}@bench.example`, roles: ['viewer'] }
   const writes = (headers: Record<string, string>, withTenant = false) =>
@@ -115,16 +119,21 @@ export async function startTargets(
       buildRawRequest(
         'POST',
         '/api/users',
-        { ...bearerHeaders(walled.facts.tokens[n] as string), ...headers },
+        { ...bearerHeaders(isolated.facts.tokens[n] as string), ...headers },
         JSON.stringify(withTenant ? { ...invitation, tenant_id: caller.tenant_id } : invitation),
       ),
     )
   const decide = callers.map((_, n) =>
-    buildRawRequest('POST', '/api/evaluations', bearerHeaders(walled.facts.tokens[n] as string), evaluationRequestBody),
+    buildRawRequest(
+      'POST',
+      '/api/evaluations',
+      bearerHeaders(isolated.facts.tokens[n] as string),
+      evaluationRequestBody,
+    ),
   )
   const read = { requests: reads, expected_status: 200 }
   const write = { expected_status: 201 }
-  const other = against && (await servers.start<ProductServerInfo>('other', path.resolve(against), order('walled')))
+  const other = against && (await servers.start<ProductServerInfo>('other', path.resolve(against), order('isolated')))
   const otherRows = (server: Child<ProductServerInfo>): BenchTarget[] => [
     { id: 'other', label: 'tenant read, other build', server, rounds: [], ...read },
     { id: 'other-write', label: 'POST /api/users, other build', server, rounds: [], requests: writes({}), ...write },
@@ -141,10 +150,10 @@ export async function startTargets(
     ...(other ? otherRows(other) : []),
     { id: 'http', label: 'bare node:http, the same bytes', server: await bare('http'), rounds: [], ...read },
     { id: 'fastify', label: 'bare Fastify, the same bytes', server: await bare('fastify'), rounds: [], ...read },
-    { id: 'read', label: 'tenant read, whole kernel, row-level security', server: walled, rounds: [], ...read },
+    { id: 'read', label: 'tenant read, whole kernel, row-level security', server: isolated, rounds: [], ...read },
     { id: 'open', label: 'the same server and query, no row-level security', server: open, rounds: [], ...read },
-    await postgraphileRow(databases, servers, walled, false),
-    await postgraphileRow(databases, servers, walled, true),
+    await postgraphileRow(databases, servers, isolated, false),
+    await postgraphileRow(databases, servers, isolated, true),
     {
       id: 'insert',
       label: 'bare insert: Fastify, pg, one transaction',

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: bundles the measuring programs into .build/bench and runs them. The product is bundled again with one
- * statement left out: that which sets the tenant, and that which records a change, to measure what each costs alone.
+ * `npm run bench`: bundles the measuring programs into .build/bench and runs them. The product is bundled twice more, each time
+ * without one statement: the one that sets the tenant and the one that records a change, to measure what each costs.
  */
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -11,16 +11,21 @@ import esbuild from 'esbuild'
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const outdir = path.join(root, '.build/bench')
 
-/** Leaves one piece of text out of one file; stops when it is not there exactly once. */
+/** Leaves one piece of text out of one file; stops when the file is not bundled, or does not hold the text exactly once. */
 const without = (name, filter, text, instead) => ({
   name,
   setup(build) {
+    let isApplied = false
     build.onLoad({ filter }, ({ path: file }) => {
       const source = fs.readFileSync(file, 'utf8')
       if (source.split(text).length !== 2) {
         throw new Error(`${file} no longer says ${text} exactly once: adapt scripts/bench.mjs to it.`)
       }
+      isApplied = true
       return { loader: 'ts', contents: source.replace(text, instead) }
+    })
+    build.onEnd(() => {
+      if (!isApplied) throw new Error(`${name}: no bundled file matches ${filter}: adapt scripts/bench.mjs to it.`)
     })
   },
 })

@@ -121,7 +121,7 @@ describe('start', () => {
     return items.map(({ email }) => email)
   }
 
-  test('makes everything in an empty folder and says where it is', async () => {
+  test('creates everything in an empty folder and prints where it is', async () => {
     const port = await freePort()
     url = `http://localhost:${port}`
     env = { PROBITY_DATA_DIR: data, PORT: String(port) }
@@ -153,7 +153,7 @@ describe('start', () => {
     expect(me).toMatchObject({ status: 200, body: { tenant: { slug: 'demo' }, roles: ['viewer'] } })
   })
 
-  test('serves beside it: a token by command', async () => {
+  test('prints a token by command while it runs', async () => {
     const { code, out } = await finish(run(['token', '--tenant', 'demo-two', '--role', 'auditor'], env))
     expect(code).toBe(0)
     expect(out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
@@ -163,7 +163,7 @@ describe('start', () => {
     expect(await ask(`/api/users/${own}`, out.trim())).toMatchObject({ status: 200, body: { roles: ['auditor'] } })
   })
 
-  test('serves beside it: a token for two roles, of a demo user who has both', async () => {
+  test('prints a token for two roles of a demo user who has both', async () => {
     const { code, out } = await finish(
       run(['token', '--tenant', 'demo', '--role', 'analyst', '--role', 'auditor'], env),
     )
@@ -189,7 +189,7 @@ describe('start', () => {
     expect((await ask('/api/health/ready', '')).status).toBe(200)
   })
 
-  test('starts a killed database again, and goes on', async () => {
+  test('restarts a killed database', async () => {
     const pid = postmaster(data)
     process.kill(pid, 'SIGKILL')
     await vi.waitUntil(() => first.said.out.split('Starting PostgreSQL').length === 3, { timeout: 20_000 })
@@ -197,7 +197,7 @@ describe('start', () => {
     expect(postmaster(data)).not.toBe(pid)
   })
 
-  test('stops everything when asked to', async () => {
+  test('stops everything on SIGTERM', async () => {
     const admin = tokenOf(first.said.out, 'Tara Admin')
     expect((await ask('/api/users', admin, user)).status).toBe(201)
     const pid = postmaster(data)
@@ -239,7 +239,7 @@ describe('start', () => {
     expect(fs.existsSync(path.join(data, 'pg/postmaster.pid'))).toBe(false)
   })
 
-  test('leaves no database running when it cannot start, and never replaces a lost master key', async () => {
+  test('leaves no database running when it cannot start, and does not replace a lost master key', async () => {
     fs.renameSync(path.join(data, 'master.key'), path.join(data, 'away'))
     const { code, note } = await finish(run(['start'], env))
     expect(code).toBe(1)

@@ -133,7 +133,7 @@ async function compile(name: string, program: string): Promise<string> {
 }
 
 describe('examples', () => {
-  test('there are some, and those that are not run are these, for these reasons', () => {
+  test('lists the examples that are not run, with reasons', () => {
     const all = pages.flatMap((page) => blocksOf(page).map((block) => ({ page, ...block })))
     const examples = all.filter(({ language }) => language === 'sh' || language === 'ts')
     expect(examples.filter(({ reason }) => reason === '').length).toBeGreaterThan(14)

@@ -76,7 +76,7 @@ async function probity(files: readonly string[], ...words: string[]) {
 }
 
 describe('the first integrity keys', () => {
-  test('are those the master key gave before there were rows, for the system and for each tenant', async () => {
+  test('equal the keys derived before there were rows, for the system and each tenant', async () => {
     const tenant_id = await w.makeTenant()
     const [loaded, derived] = [await loadIntegrityKeys(w.runtime.database, old_key), deriveIntegrityKeys(old_key)]
     for (const purpose of systemPurposes) expect(loaded.all(purpose)).toEqual(derived.all(purpose))
@@ -85,7 +85,7 @@ describe('the first integrity keys', () => {
     }
   })
 
-  test('are made once by any number of processes that start together, for every tenant there is', async () => {
+  test('are created once by processes that start together, for every tenant', async () => {
     const before = (await allRows()).map(({ tenant_id, purpose, key_no }) => [tenant_id, purpose, key_no])
     await superuser.query('delete from app.integrity_key')
     await Promise.all(Array.from({ length: 4 }, () => prepareIntegrityKeys(holder(old_key))))
@@ -104,7 +104,7 @@ describe('the first integrity keys', () => {
     await prepareIntegrityKeys(holder(old_key))
   })
 
-  test('are not made with a master key that opens nothing here', async () => {
+  test('are not created with a master key that decrypts nothing', async () => {
     await superuser.query('delete from app.integrity_key')
     await prepareIntegrityKeys(holder(createKeyring(Buffer.alloc(32, 1))))
     expect(await allRows()).toEqual([])
@@ -113,7 +113,7 @@ describe('the first integrity keys', () => {
     await prepareIntegrityKeys(holder(old_key))
   })
 
-  test('are kept by the database: nobody removes one or makes it another', async () => {
+  test('cannot be deleted or replaced in the database', async () => {
     const tenant_id = await w.makeTenant()
     const scope = { tenant_id, actor: 'operator:test' }
     const app = (sql: string) => w.runtime.database.write(scope, (tx) => tx.run(sql))
@@ -157,7 +157,7 @@ describe('a master key that is replaced', () => {
       verifyChain(tx, keys, async () => {}),
     )
 
-  test('can be taken away, and lists, decisions, records and retries go on unchanged', async () => {
+  test('can be removed, and lists, decisions, audit records and retries still work', async () => {
     t = await ExampleTenant.create(w)
     list_key = `people-${t.tenant_id.slice(-12)}`
     await t.make('POST /reference-data/types', { body: { type_key: list_key, ...type } })
@@ -242,7 +242,7 @@ describe('a master key that is replaced', () => {
     }
   })
 
-  test('is replaced as far as it got when rewrapping is broken off, and the next run does the rest', async () => {
+  test('stays partly in use when rewrapping is interrupted, and the next run finishes it', async () => {
     const third = createKeyring([Buffer.alloc(32, 5), NEW_MASTER_KEY])
     let seen = 0
     const stop = async () => {
@@ -276,7 +276,7 @@ describe('a master key that is replaced', () => {
 })
 
 describe('new integrity keys', () => {
-  test('verify beside the earlier ones, until those are distrusted', async () => {
+  test('verify beside the earlier ones until those are distrusted', async () => {
     const before = await loadIntegrityKeys(w.runtime.database, old_key)
     expect(await renewIntegrityKeys(holder(old_key), { which: 'all' })).toBe(systemPurposes.length)
     const renewed = await loadIntegrityKeys(w.runtime.database, old_key)

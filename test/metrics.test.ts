@@ -46,7 +46,7 @@ const enqueue = (due_in: string) =>
     return job_id
   })
 
-test('alarms are there before there is one: what first shows itself at 1 has not increased', async () => {
+test('alarm counters exist at 0 before the first alarm', async () => {
   const { values } = await new Metrics().alarms.get()
   expect(values.map(({ labels, value }) => [labels.reason, value])).toEqual([
     ['policy_violation', 0],
@@ -55,17 +55,17 @@ test('alarms are there before there is one: what first shows itself at 1 has not
   ])
 })
 
-test('whoever asks whether the process is alive is answered there too, and nothing else is', async () => {
+test('the metrics port answers liveness and nothing else', async () => {
   expect(await ask('/health')).toEqual({ status: 200, text: 'alive\n' })
   expect(await ask('/api/health')).toEqual({ status: 404, text: 'GET /metrics or GET /health\n' })
   expect((await ask('/metrics', { method: 'POST' })).status).toBe(404)
 })
 
-test('a process that does no work says nothing of it, rather than zero', async () => {
+test('a process without a worker has no queue metrics', async () => {
   expect(await scrape()).toEqual({})
 })
 
-test('the queue: how many by state, and how late the oldest that anybody could take', async () => {
+test('queue metrics show jobs by state and the delay of the oldest due job', async () => {
   w.runtime.createRunner(1)
   expect(await scrape()).toEqual({
     'probity_queue_jobs{state="queued"}': 0,
@@ -93,7 +93,7 @@ test('the queue: how many by state, and how late the oldest that anybody could t
   await suspend('active')
 })
 
-test('the audit record: what is not chained yet, and nothing once it is', async () => {
+test('audit metrics show events that are not chained, and 0 once they are', async () => {
   const own = w.runtime.createChainWriter()
   // Counted from the tables: true before this process has scanned for the first time.
   expect((await scrape())['probity_audit_unsealed_events']).toBeGreaterThan(0)
@@ -116,7 +116,7 @@ test('the audit record: what is not chained yet, and nothing once it is', async 
     })
 })
 
-test('a database that is gone leaves the other metrics alone', async () => {
+test('metrics are served without the queue when the database is gone', async () => {
   const other = await startTestApp()
   other.runtime.createRunner(1)
   await other.close()

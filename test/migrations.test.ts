@@ -6,7 +6,7 @@ import { migrate, readMigrations } from '#kernel/database/migrations.ts'
 import { projectRoot } from './support/database.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 
-test('an upgrade cleans names of uploads and takes classes that nothing acts on out of retention policies', async () => {
+test('the migration cleans upload names and removes unused classes from retention policies', async () => {
   const database = await createEmptyDatabase('clean_upload_names_and_retention_policies')
   const client = new pg.Client(database.postgres)
   await client.connect()

@@ -13,10 +13,10 @@ test('lists at least 20 mutants, each under a name of its own', () => {
   expect(new Set(codeMutants.map(({ name }) => name)).size).toBe(codeMutants.length)
 })
 
-test.for(codeMutants)('$name: changes its file and names test files that exist', (mutant) => {
+test.for(codeMutants)('$name: changes its file and names existing test files that sample nothing', (mutant) => {
   const source = read(mutant.file)
   expect(applyMutant(source, mutant)).not.toBe(source)
-  for (const killer of mutant.killers) expect(fs.existsSync(path.join(projectRoot, killer)), killer).toBe(true)
+  for (const killer of mutant.killers) expect(read(killer), killer).not.toContain('support/sampling.ts')
   expect(mutant.killers.length).toBeGreaterThan(0)
 })
 

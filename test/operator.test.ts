@@ -105,7 +105,7 @@ const eventsOf = (tenant_id: string) =>
   )
 const slugOf = (tenant_id: string) => `t-${tenant_id.slice(-12)}`
 
-test('suspending and resuming, once each, and the chain verifies with them', async () => {
+test('suspend and resume record one event each, and the chain verifies', async () => {
   const tenant = await ExampleTenant.create(w)
   const { tenant_id } = tenant
   const before = (await eventsOf(tenant_id)).length
@@ -123,7 +123,7 @@ test('suspending and resuming, once each, and the chain verifies with them', asy
   expect(newest.seal.seq).toBe(before + 2)
 })
 
-test('making a tenant and its first key', async () => {
+test('creating a tenant and its first key records events', async () => {
   const made = JSON.parse(await probity('tenant', 'create', '--slug', 'acts', '--name', 'Acts', '--json'))
   expect(await eventsOf(made.tenant_id)).toEqual([
     expect.objectContaining({ actor: 'operator:cli', operation: 'createTenant', object_id: made.tenant_id }),
@@ -132,7 +132,7 @@ test('making a tenant and its first key', async () => {
   expect(JSON.stringify(await eventsOf(made.tenant_id))).not.toContain(made.api_key)
 })
 
-test('printing a token: whom it speaks for, never the token; none for one that was refused', async () => {
+test('printing a token records its principal, never the token, and nothing when refused', async () => {
   const tenant_id = await w.makeTenant()
   const before = (await eventsOf(tenant_id)).length
   const token = await probity('token', '--tenant', slugOf(tenant_id), '--role', 'viewer', '--hours', '1')
@@ -158,7 +158,7 @@ test('printing a token: whom it speaks for, never the token; none for one that w
   expect(JSON.stringify(events)).not.toContain(token)
 })
 
-test('a printed token belongs to a user who has its roles, also where nobody had all of them', async () => {
+test('a printed token belongs to a user with its roles, created where nobody has them all', async () => {
   const tenant_id = await w.makeTenant()
   const printed = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin', 'service', 'viewer'] as const
   const asked = ['token', '--tenant', slugOf(tenant_id), ...printed.flatMap((role) => ['--role', role])]
@@ -176,7 +176,7 @@ test('a printed token belongs to a user who has its roles, also where nobody had
   ).rejects.toMatchObject({ stdout: '', stderr: expect.stringContaining('does not have the role auditor') })
 })
 
-test('a rotation of the signing key, in the record of every tenant', async () => {
+test('rotating the signing key records an event in every tenant', async () => {
   const tenants = [await w.makeTenant(), await w.makeTenant()]
   const [active] = (JSON.parse(await probity('keys', 'list', '--json')) as { kid: string; state: string }[]).filter(
     ({ state }) => state === 'active',
@@ -193,7 +193,7 @@ test('a rotation of the signing key, in the record of every tenant', async () =>
   }
 })
 
-test('taking a backup and restoring it, by what the file says of itself, in the record of every tenant', async () => {
+test('backup and restore record an event in every tenant', async () => {
   const tenants = [await w.makeTenant(), await w.makeTenant()]
   const file = path.join(folder, 'recorded.ndjson.gz')
   await probity('backup', '--out', file)
@@ -219,7 +219,7 @@ test('taking a backup and restoring it, by what the file says of itself, in the 
   }
 })
 
-describe('act and event are one', () => {
+describe('an action and its event are one transaction', () => {
   /** For as long as the act is tried, the database refuses rows of a table that do not meet the condition. */
   async function withOnly(table: string, condition: string, body: () => Promise<void>): Promise<void> {
     const superuser = new pg.Client(w.clone.postgres)

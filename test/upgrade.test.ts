@@ -8,7 +8,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { projectRoot } from './support/database.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 
-test('tenants that could approve are set up by the upgrade, and those that begin are not', async () => {
+test('the migration marks tenants that can approve as set up, and no others', async () => {
   const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
   const target = await createEmptyDatabase('guard_activations')
   const client = new pg.Client(target.postgres)

@@ -196,7 +196,7 @@ async function run(database: DurableDatabase, superuser: pg.Client) {
       wait_ms: 10_000,
     })
   const [app, worker] = [connect('app'), connect('worker')]
-  const sealer = new AuditChainWriter({ transactions: app, queue: worker, keys, log: createSilentLog() })
+  const chainWriter = new AuditChainWriter({ transactions: app, queue: worker, keys, log: createSilentLog() })
   try {
     const [large, small] = (await database.makeTenants(2)) as [string, string]
     await superuser.query('set session_replication_role = replica')
@@ -204,7 +204,7 @@ async function run(database: DurableDatabase, superuser: pg.Client) {
     log(`recorded in ${inserted.seconds.toFixed(1)} s; sealing`)
     // What autovacuum would do between a million requests.
     await superuser.query('analyze app.audit_event')
-    const sealed = await timed(() => sealer.runOnce())
+    const sealed = await timed(() => chainWriter.runOnce())
     await superuser.query('analyze app.audit_link')
     log(`sealed in ${sealed.seconds.toFixed(1)} s; verifying`)
     const scope = { tenant_id: large, actor: 'operator:acceptance' }
@@ -215,7 +215,7 @@ async function run(database: DurableDatabase, superuser: pg.Client) {
     log(`verified offline in ${offline.seconds.toFixed(1)} s; tampering`)
 
     await insertEvents(superuser, keys, small, plan.chain)
-    await sealer.runOnce()
+    await chainWriter.runOnce()
     const target = await addCheckpoint(superuser, keys, small)
     const tampered = await timed(() => runTamperings(superuser, keys, target, randomFrom(seed)))
 

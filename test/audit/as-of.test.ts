@@ -154,10 +154,10 @@ describe('the answer', () => {
   test('says how far the record had come, and whether it can still change', async () => {
     const { key } = await listOf(1)
     const { recorded_at } = await activate(key, { version: 1 })
-    const sealer = w.runtime.createChainWriter()
-    sealer.start()
+    const chainWriter = w.runtime.createChainWriter()
+    chainWriter.start()
     await expect.poll(async () => (await asOf(recorded_at)).record, { timeout: 20_000 }).not.toBeNull()
-    await sealer.stop()
+    await chainWriter.stop()
     const { settled, record } = await asOf(recorded_at)
     expect(settled).toBe(false)
     const event = await send(auditor, `GET /audit/events/${record.event_id}`)

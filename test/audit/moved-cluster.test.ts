@@ -125,9 +125,9 @@ test('goes on by number afterwards, also across numbers that the other cluster h
   await t.newUser()
   await chainAllEvents(w, t)
   // A tenant without anything new is passed too, and then no longer counts as behind.
-  const sealer = w.runtime.createChainWriter()
+  const chainWriter = w.runtime.createChainWriter()
   const settled = async () => {
-    await sealer.runOnce()
+    await chainWriter.runOnce()
     return tail()
   }
   await expect.poll(settled).toEqual({ events: 0, age_s: 0 })
@@ -166,10 +166,10 @@ test('one process scans at a time, and a tenant with nothing to chain is not vis
       return w.runtime.database.write(scope, body)
     },
   }
-  const sealer = w.runtime.createChainWriter({ transactions: counting as never })
+  const chainWriter = w.runtime.createChainWriter({ transactions: counting as never })
   const scan = async () => {
     visited.length = 0
-    const isDone = await sealer.runOnce()
+    const isDone = await chainWriter.runOnce()
     return isDone ? [...visited] : null
   }
   await expect.poll(scan).toEqual([])

@@ -63,8 +63,8 @@ async function callRoute(route: Route) {
 /** What approving executes is a change of its own. */
 const executed: Readonly<Record<string, readonly string[]>> = { approveChangeRequest: ['updateUserRoles'] }
 
-describe('one change, one event', () => {
-  test('for every operation that writes, and none for one that reads', { timeout: 120_000 }, async () => {
+describe('audit events', () => {
+  test('are written once by every operation that writes, and by none that reads', { timeout: 120_000 }, async () => {
     const tenantRoutes = w.kernel.routes.filter(({ access }) => access === 'tenant')
     let changes = 0
     for (const route of tenantRoutes) {
@@ -81,7 +81,7 @@ describe('one change, one event', () => {
     expect(changes).toBeGreaterThan(15)
   })
 
-  test('none for a refused or failed request', async () => {
+  test('are not written for a refused or failed request', async () => {
     const before = (await events()).length
     const token = await t.token()
     expect((await w.call('POST /users', { token, body: { name: 'x' } })).status).toBe(422)
@@ -92,7 +92,7 @@ describe('one change, one event', () => {
     expect((await events()).length).toBe(before + 1)
   })
 
-  test('one for a repeated request', async () => {
+  test('are written once for a repeated request', async () => {
     const before = (await events()).length
     const options = {
       token: await t.token(),
@@ -106,7 +106,7 @@ describe('one change, one event', () => {
     expect((await events()).length).toBe(before + 1)
   })
 
-  test('configuration keeps what differs in the clear, persons only as keyed hashes', async () => {
+  test('hold changed configuration in clear text and personal data as keyed hashes', async () => {
     const token = await t.token()
     await w.call('PATCH /tenant', { token, body: { residency: 'EU' } })
     const [profile] = (await events()).slice(-1)
@@ -119,7 +119,7 @@ describe('one change, one event', () => {
     expect(person?.detail['before_hash']).not.toBe(person?.detail['after_hash'])
   })
 
-  test('a proposal is shown as one, and its execution with who approved it', async () => {
+  test('mark a proposal, and name the approvers of its execution', async () => {
     const user_id = await t.newUser()
     await t.setApprovalRules([{ action: 'roles', approvers: 2, role: 'tenant_admin' }])
     const approvers = [`user:${uuidv7()}`, `user:${uuidv7()}`] as const
@@ -154,7 +154,7 @@ describe('one change, one event', () => {
     expect(await t.make(`GET /audit/events/${event_id}`)).toMatchObject({ outcome: 'executed', cr_id })
   })
 
-  test('none whose detail is not JSON', async () => {
+  test('have JSON as detail', async () => {
     const at = '2020-01-01T00:00:00.000000Z'
     const record = (detail: string) =>
       t.write(async (tx) => {
@@ -165,7 +165,7 @@ describe('one change, one event', () => {
     for (const detail of ['', '{', "{'a':1}", '{"a":1}}']) await expect(record(detail), detail).rejects.toThrow()
   })
 
-  test('nobody writes without saying who', async () => {
+  test('need an actor', async () => {
     const write = (actor: string) =>
       w.runtime.database.write({ tenant_id: t.tenant_id, actor }, (tx) =>
         tx.run("delete from app.revoked_token where tenant_id = $1 and token_id = 'none'", [t.tenant_id]),
@@ -176,12 +176,12 @@ describe('one change, one event', () => {
       await expect(write(actor), actor).resolves.toBe(0)
   })
 
-  test('nobody changes or removes one through the service', async () => {
+  test('cannot be changed or deleted through the service', async () => {
     await expect(t.write((tx) => tx.run(`update app.audit_event set actor = 'user:other'`))).rejects.toThrow()
     await expect(t.write((tx) => tx.run('delete from app.audit_event'))).rejects.toThrow()
   })
 
-  test('sealing chains them all, once, also when two workers try', async () => {
+  test('are chained once, also by two concurrent workers', async () => {
     const seal = () =>
       w.runtime.database.write({ tenant_id: t.tenant_id, actor: 'job:seal' }, (tx) =>
         chainTenantEvents(tx, w.kernel.auditKeys),
@@ -199,8 +199,8 @@ describe('one change, one event', () => {
     for (let i = 1; i < rows.length; i++) expect(rows[i]?.prev_hash).toBe(rows[i - 1]?.hash)
   })
 
-  test('a worker that finds another one at a tenant looks again: that one may not come to its end', async () => {
-    const sealer = w.runtime.createChainWriter()
+  test('are chained by a worker that returns to a tenant another worker had locked', async () => {
+    const chainWriter = w.runtime.createChainWriter()
     const unsealed = () =>
       t.write((tx) =>
         tx.query(
@@ -210,14 +210,14 @@ describe('one change, one event', () => {
         ),
       )
     const passed = async () => {
-      await sealer.runOnce()
+      await chainWriter.runOnce()
       return (await unsealed()).length
     }
     await expect.poll(passed).toBe(0)
     await t.newUser()
     await t.write(async (tx) => {
       await tx.query("select pg_advisory_xact_lock(hashtextextended('audit:' || $1, 0))", [t.tenant_id])
-      await sealer.runOnce()
+      await chainWriter.runOnce()
     })
     expect(await unsealed()).toHaveLength(1)
     await expect.poll(passed).toBe(0)

@@ -101,7 +101,7 @@ for (const [name, value] of Object.entries(choices)) {
 }
 
 describe('search', () => {
-  test('every combination of filters, newest first', async () => {
+  test('returns the newest first for every combination of filters', async () => {
     expect(combinations).toHaveLength(64)
     for (const filter of combinations) {
       const found = (await search(filter)).filter((id) => id !== setBack.event_id)
@@ -118,19 +118,19 @@ describe('search', () => {
     },
   )
 
-  test('bounds are exact: from is within, until is not', async () => {
+  test('includes `from` and excludes `until`', async () => {
     const [from_at, until_at] = [at(START_MS), at(START_MS + STEP_MS)]
     expect(await search({ from_at, until_at })).toEqual([made[0]?.event_id])
     expect(await search({ from_at: from_at.replace('000Z', '001Z'), until_at })).toEqual([])
   })
 
-  test('what was recorded while a clock had been set back is found by its time', async () => {
+  test('finds an event recorded while the clock was set back by its time', async () => {
     const second = { from_at: setBack.recorded_at, until_at: at(START_MS) }
     expect(await search(second)).toEqual([setBack.event_id])
     expect(await search({ ...second, actor: setBack.actor })).toEqual([setBack.event_id])
   })
 
-  test('an event has the time of its id, however far the clock is set back', async () => {
+  test('an event has the time of its id when the clock is set back', async () => {
     const noon_ms = Date.parse('2020-06-01T12:00:00Z')
     const facts = { operation: 'openCase', object_type: 'cases', object_id: 'back', request_id: null, detail: {} }
     const times = [0, -3 * HOUR_MS, -26 * HOUR_MS, -3 * HOUR_MS].map((offset) => noon_ms + offset)
@@ -149,7 +149,7 @@ describe('search', () => {
     expect(await found(noon_ms - 26 * HOUR_MS)).toBe(1)
   })
 
-  test('every instant the contract admits has a place', async () => {
+  test('accepts every timestamp the schema allows', async () => {
     for (const instant of ['1000-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '2016-12-31T23:59:60Z']) {
       for (const name of ['from_at', 'until_at']) {
         const { status } = await w.call(`GET /audit/events?${name}=${instant}&limit=1`, { token })

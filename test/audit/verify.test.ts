@@ -54,7 +54,7 @@ async function runJob(at: string, body: unknown = {}) {
 const verify = async (): Promise<ChainVerification> => (await runJob('POST /audit/verify')).resource.report
 
 describe('verification', () => {
-  test('an untouched record is intact and its newest events are counted as unsealed', async () => {
+  test('reports an untouched record as intact and counts its unchained events', async () => {
     await sealAll()
     const report = await verify()
     // The request for the verification itself came after the sealing.
@@ -74,7 +74,7 @@ describe('verification', () => {
     expect((await verify()).intact, `${kind} was undone`).toBe(true)
   })
 
-  test('a broken record alarms the operator too, who is told tenant and place; an intact one does not', async () => {
+  test('raises an alarm with tenant and place for a broken record only', async () => {
     const alarms = async () => (await w.runtime.metrics.alarms.get()).values.at(-1)
     await sealAll()
     const before = (await alarms())?.value ?? Number.NaN
@@ -97,7 +97,7 @@ describe('verification', () => {
     expect((await alarms())?.value).toBe(before + 1)
   })
 
-  test('is done once a day without being asked, and alarms when the record is broken', async () => {
+  test('runs once a day by schedule and raises an alarm when the record is broken', async () => {
     const of = await ExampleTenant.create(w)
     for (let i = 0; i < 6; i++) await of.newUser()
     await chainAllEvents(w, of)
@@ -135,7 +135,7 @@ describe('verification', () => {
     expect(rest.json.items).toEqual([first])
   })
 
-  test('a tenant that is older than that is given its schedule by housekeeping, one that changed it keeps its own', async () => {
+  test('housekeeping adds the schedule to older tenants and keeps a changed one', async () => {
     const of = await ExampleTenant.create(w)
     const schedule = () =>
       of.write((tx) =>
@@ -162,7 +162,7 @@ describe('verification', () => {
     expect(await schedule()).toEqual([{ every_s: 3600, enabled: false }])
   })
 
-  test('a sealer started later chains what an earlier one missed', async () => {
+  test('a chain writer started later chains what an earlier one missed', async () => {
     await t.newUser()
     await sealAll()
     const unsealed = await t.write((tx) =>
@@ -174,7 +174,7 @@ describe('verification', () => {
     expect(unsealed).toHaveLength(0)
   })
 
-  test('an event of a transaction still running is not overtaken', async () => {
+  test('does not chain past an event of a running transaction', async () => {
     let release: () => void = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -216,7 +216,7 @@ describe('verification', () => {
 })
 
 describe('after a rotation of the master key', () => {
-  test('what was recorded, sealed and signed before still verifies, and the chain goes on', async () => {
+  test('earlier events, links and checkpoints still verify, and the chain continues', async () => {
     const tenant = await ExampleTenant.create(w)
     const scope = { tenant_id: tenant.tenant_id, actor: 'operator:test' }
     await tenant.newUser()
@@ -240,7 +240,7 @@ describe('after a rotation of the master key', () => {
 })
 
 describe('export', () => {
-  test('verifies offline, and notices what was done to the file', async () => {
+  test('verifies offline and detects changes of the file', async () => {
     const fresh = await ExampleTenant.create(w)
     for (let i = 0; i < 5; i++) await fresh.newUser()
     t = fresh

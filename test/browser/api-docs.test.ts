@@ -44,8 +44,8 @@ afterAll(async () => {
 /** A fresh page that keeps account of all that a visitor should never meet. */
 async function visit(url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: wide, ...options })
-  const seen = { outside: trackOutsideRequests(context, base), errors: [] as string[], failed: [] as string[] }
   const page = await context.newPage()
+  const seen = { outside: trackOutsideRequests(page, base), errors: [] as string[], failed: [] as string[] }
   page.on('console', (message) => message.type() === 'error' && seen.errors.push(message.text()))
   page.on('pageerror', (error) => seen.errors.push(String(error)))
   page.on('response', (answer) => answer.status() >= 400 && seen.failed.push(`${answer.status()} ${answer.url()}`))

@@ -1,7 +1,7 @@
-/** A person at a browser: a fresh context that keeps account of all that a visitor should never meet. */
+/** A person at a browser: a page of their own that keeps account of all that a visitor should never meet. */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { trackOutsideRequests } from '../support/browser.ts'
 import { projectRoot } from '../support/database.ts'
@@ -24,6 +24,28 @@ const signInOnce = (token: string): string => `
     sessionStorage.setItem('probity.token', ${JSON.stringify(token)})
   }`
 
+const DEFAULT_OPTIONS: BrowserContextOptions = { viewport: DESKTOP, reducedMotion: 'reduce' }
+const sharedContexts = new Map<string, Promise<BrowserContext>>()
+
+/** One context for all pages without options of their own: sessions are kept per tab. A page stays open, and with it the process. */
+function getSharedContext(browser: Browser, base: string): Promise<BrowserContext> {
+  const known = sharedContexts.get(base) ?? createSharedContext(browser, base)
+  sharedContexts.set(base, known)
+  return known
+}
+
+async function createSharedContext(browser: Browser, base: string): Promise<BrowserContext> {
+  const context = await browser.newContext(DEFAULT_OPTIONS)
+  await (await context.newPage()).goto(`${base}/favicon.svg`)
+  return context
+}
+
+/** When the server at `base` goes. */
+export async function closeSharedContext(base: string): Promise<void> {
+  await (await sharedContexts.get(base))?.close()
+  sharedContexts.delete(base)
+}
+
 export async function openPage(
   browser: Browser,
   base: string,
@@ -31,9 +53,14 @@ export async function openPage(
   options: BrowserContextOptions = {},
   token?: string,
 ) {
-  const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce', ...options })
-  const seen: PageProblems = { outside: trackOutsideRequests(context, base), errors: [], failed: [] }
+  const isShared = Object.keys(options).length === 0
+  const context = isShared
+    ? await getSharedContext(browser, base)
+    : await browser.newContext({ ...DEFAULT_OPTIONS, ...options })
   const page = await context.newPage()
+  const seen: PageProblems = { outside: trackOutsideRequests(page, base), errors: [], failed: [] }
+  // A colour scheme that another page chose is not this one's.
+  await page.addInitScript(`try { localStorage.clear() } catch {}`)
   if (token !== undefined) await page.addInitScript(signInOnce(token))
   page.on('console', (message) => {
     // The browser itself writes a line for every refused request; those are counted below.
@@ -46,7 +73,7 @@ export async function openPage(
   })
   page.setDefaultTimeout(90_000)
   await page.goto(`${base}${place}`)
-  return { page, context, seen, close: () => context.close() }
+  return { page, context, seen, close: () => (isShared ? page.close() : context.close()) }
 }
 
 export async function signIn(page: Page, token: string): Promise<void> {

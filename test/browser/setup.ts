@@ -8,7 +8,7 @@ import type { Role } from '#kernel/auth/roles.ts'
 import { checkBrowser, getBrowser } from '../support/browser.ts'
 import { buildConsole } from '../support/console-build.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
-import { openPageAs } from './page-session.ts'
+import { closeSharedContext, openPageAs } from './page-session.ts'
 
 const availability = await checkBrowser()
 if (!availability.ok) console.warn(`Tests in a browser are skipped: ${availability.reason}`)
@@ -55,6 +55,7 @@ export function setUpBrowserTests({ jobs = [], four_eyes = false, prepare, end }
     browser = await getBrowser()
   }, 120_000)
   afterAll(async () => {
+    await closeSharedContext(base)
     await jobWorker.stop()
     await end?.()
     await w?.close()

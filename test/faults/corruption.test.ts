@@ -18,7 +18,7 @@ afterAll(async () => {
   await w.close()
 })
 
-test('nothing is missed, and nothing is accused that is sound', async () => {
+test('detects every flipped bit and reports no fault where nothing was flipped', async () => {
   expect(stored.names).toEqual(targets)
   expect(await stored.unsound()).toEqual([])
 })

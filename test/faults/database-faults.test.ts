@@ -215,7 +215,7 @@ describe('a database call whose answer is lost', () => {
   })
 })
 
-test('what a tenant has is told apart after every kind of change', async () => {
+test('the digest of a tenant changes with every insert, update and delete', async () => {
   const seen = new Set([JSON.stringify(await digest())])
   const user_id = uuidv7()
   for (const text of [
@@ -234,7 +234,7 @@ test('what a tenant has is told apart after every kind of change', async () => {
   expect(seen.size).toBe(4)
 })
 
-test('the calls were really made to fail: many operations call the database several times', async () => {
+test('many operations call the database several times', async () => {
   for (const route of routes.filter(({ id }) =>
     ['createUser', 'updateUserRoles', 'approveChangeRequest'].includes(id),
   )) {

@@ -27,7 +27,7 @@ async function hold(token: string, names: readonly string[]) {
   }
 }
 
-test('others are told to come back, probes of life are answered, and afterwards everybody is served', async () => {
+test('other requests get 503 with Retry-After, liveness is answered, and afterwards requests are served', async () => {
   const [one, two, other] = await Promise.all(
     [w.makeTenant(), w.makeTenant(), w.makeTenant()].map(async (made) => w.token({ tenant_id: await made })),
   )
@@ -57,7 +57,7 @@ test('others are told to come back, probes of life are answered, and afterwards 
   await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
 })
 
-test('one tenant cannot hold them all: its third write waits, another tenant is served', async () => {
+test('one tenant cannot hold all connections: its third write waits, another tenant is served', async () => {
   const [greedy, other] = await Promise.all([w.makeTenant(), w.makeTenant()])
   const token = await w.token({ tenant_id: greedy })
   const held = await hold(token, ['greedy-a', 'greedy-b'])
@@ -68,7 +68,7 @@ test('one tenant cannot hold them all: its third write waits, another tenant is 
   expect((await w.call('POST /rehearsal/marks', { token, body: { name: 'greedy-c' } })).status).toBe(201)
 })
 
-test('who waited in vain for the keys that check a token is told so, instead of waiting again for the rest', async () => {
+test('a request that waited in vain for signing keys gets 503 without waiting again', async () => {
   let now_ms = 0
   let busy = false
   const keys = createKeySet(

@@ -41,21 +41,21 @@ const openPool = (connection: ConnectionConfig) =>
 /** What a process has: pools as app and worker, and a chain writer. */
 function openProcess(connection: (role: string) => ConnectionConfig) {
   const [app, worker] = [openPool(connection('app')), openPool(connection('worker'))]
-  const sealer = new AuditChainWriter({ transactions: app, queue: worker, keys, log: createSilentLog() })
+  const chainWriter = new AuditChainWriter({ transactions: app, queue: worker, keys, log: createSilentLog() })
   const record = () =>
     app.write(scope, async (tx) =>
       recordEvent(tx, keys, { operation: 'x', object_type: 'x', object_id: 'x', request_id: null, detail: {} }),
     )
   return {
     app,
-    sealer,
+    chainWriter,
     record,
     /** Until nothing is left over: a connection that was lost is noticed by the first that uses it. */
     chainAll: () =>
       expect
         .poll(async () => {
-          await sealer.runOnce().catch(() => {})
-          return sealer.findBacklog().catch(() => null)
+          await chainWriter.runOnce().catch(() => {})
+          return chainWriter.findBacklog().catch(() => null)
         })
         .toEqual({ events: 0, age_s: 0 }),
     verify: () => app.read(scope, (tx) => verifyChain(tx, keys, async () => {})),
@@ -138,7 +138,7 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
       'select max(last_txid) > pg_snapshot_xmax(pg_current_snapshot())::text::bigint as ahead from app.audit_head',
     )
     expect(newest.ahead).toBe(true)
-    expect(await process.sealer.findBacklog()).toMatchObject({ events: 4 })
+    expect(await process.chainWriter.findBacklog()).toMatchObject({ events: 4 })
     expect(await process.verify()).toMatchObject({ intact: true, unsealed: 4 })
     await process.chainAll()
     expect(await process.verify()).toMatchObject({ intact: true, unsealed: 0 })
@@ -198,7 +198,7 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
 
     await run(standby, 'select pg_promote()')
     await expect.poll(() => process.record().then(() => 'recorded', String)).toBe('recorded')
-    expect((await process.sealer.findBacklog()).events).toBe(1)
+    expect((await process.chainWriter.findBacklog()).events).toBe(1)
     await process.chainAll()
     const kept = await process.verify()
     expect(kept).toMatchObject({ intact: true, unsealed: 0, events: lost.events - 20 + 1 })

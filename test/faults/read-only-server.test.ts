@@ -21,7 +21,7 @@ afterAll(async () => {
 const createUser = (email: string) => w.call('POST /users', { token, body: { name: 'x', email, roles: [] } })
 const database = () => `"${w.clone.app.database}"`
 
-test('writes are answered 503 with Retry-After, and work again on the same process once the server takes them', async () => {
+test('writes get 503 with Retry-After, and succeed in the same process once the server accepts them', async () => {
   expect((await createUser('before@example.com')).status).toBe(201)
   await superuser.query(`alter database ${database()} set default_transaction_read_only = on`)
   await superuser.query(
@@ -49,7 +49,7 @@ test('writes are answered 503 with Retry-After, and work again on the same proce
   expect((await w.call('GET /health/ready')).json.checks.database.status).toBe('ok')
 })
 
-test('a write inside a transaction that was declared to read stays a fault of the program', async () => {
+test('a write inside a read transaction is an internal error', async () => {
   const scope = { tenant_id: await w.tenant(), actor: 'user:test' }
   const error = await w.runtime.database
     .read(scope, (tx) => tx.run('delete from app.revoked_token where tenant_id = $1', [tx.tenant_id]))

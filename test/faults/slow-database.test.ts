@@ -51,7 +51,7 @@ async function expectAllWell(process: FaultyProcess): Promise<void> {
   expect(made.status).toBe(201)
 }
 
-test('a statement that takes too long is given up, without effect', async () => {
+test('a statement that exceeds the timeout is cancelled without effect', async () => {
   const user_id = await tenant.newUser()
   await superuser.query('begin')
   await superuser.query('select 1 from app.user_account where user_id = $1 for update', [user_id])
@@ -68,7 +68,7 @@ test('a statement that takes too long is given up, without effect', async () => 
   expect((await impatient.call(`PATCH /users/${user_id}`, change)).json.team).toBe('late')
 })
 
-test('a transaction that stands idle too long is ended by the database, without effect', async () => {
+test('an idle transaction is ended by the database without effect', async () => {
   const token = await tenant.token()
   const gate = rehearsal.hold('idle')
   const writing = impatient.call('POST /rehearsal/marks', { token, body: { name: 'idle' } })
@@ -86,7 +86,7 @@ test('a transaction that stands idle too long is ended by the database, without 
   await expectAllWell(impatient)
 })
 
-test('connections that are cut while idle or busy are replaced', async () => {
+test('connections that break while idle or busy are replaced', async () => {
   const token = await tenant.token()
   await expectAllWell(impatient)
   const gate = rehearsal.hold('cut')
@@ -129,8 +129,8 @@ async function silencer(config: pg.ClientConfig) {
   }
 }
 
-describe('a database that says nothing at all', () => {
-  test('is not waited for without end, and is asked anew on another connection', async () => {
+describe('a database that does not answer', () => {
+  test('is given up after a timeout and asked again on another connection', async () => {
     const line = await silencer(w.clone.app)
     const connections = { app: line.connection, worker: line.connection }
     const process = await startFaultyProcess(w, {

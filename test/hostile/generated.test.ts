@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-test('every answer to generated requests is the one the document promises', async () => {
+test('every answer to generated requests conforms to the OpenAPI document', async () => {
   const result = await runGeneratedRequests({
     base,
     document: w.kernel.openapi(),
@@ -39,7 +39,7 @@ test('every answer to generated requests is the one the document promises', asyn
   )
 })
 
-test('the same seed gives the same requests, and another seed others', () => {
+test('the same seed gives the same requests', () => {
   const requests = (seed: number) => {
     const made = new GeneratedRequests(new ApiContract(w.kernel.openapi()), new SeededRandom(seed), () => undefined)
     return Array.from({ length: 50 }, (_, n) => {
@@ -51,7 +51,7 @@ test('the same seed gives the same requests, and another seed others', () => {
   expect(requests(1)).not.toEqual(requests(2))
 })
 
-test('the judge notices an answer of another shape and a status nobody documented', () => {
+test('the check detects an answer of another shape and an undocumented status', () => {
   const contract = new ApiContract(w.kernel.openapi())
   const operation = contract.operations.find(({ id }) => id === 'getTenant')
   if (!operation) throw new Error('getTenant is not in the document')

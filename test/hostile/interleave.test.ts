@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-async function furnish() {
+async function seedTenant() {
   const tenant = await ExampleTenant.create(w)
   const { tenant_id } = tenant
   const marker = `zq${tenant_id.slice(-8)}`
@@ -26,9 +26,9 @@ async function furnish() {
   return { tenant_id, marker, user_ids, tokens: [token] }
 }
 
-test('no tenant ever sees a byte of another, however many requests are broken off', async () => {
+test('no tenant gets a byte of another while requests are aborted', async () => {
   const tenants = []
-  for (let n = 0; n < 10; n++) tenants.push(await furnish())
+  for (let n = 0; n < 10; n++) tenants.push(await seedTenant())
   const result = await runInterleavedRequests({
     base: await w.listen(),
     seed: SEED,

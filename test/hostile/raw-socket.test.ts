@@ -44,7 +44,7 @@ const exchange = 'POST /api/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: appl
 const hidden = 'GET /api/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 const health = (headers = '') => `GET /api/health HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`
 
-describe('a length that can be read in two ways', () => {
+describe('an ambiguous body length', () => {
   test.each<[string, string]>([
     ['length before chunks', `${exchange}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`],
     [
@@ -79,7 +79,7 @@ describe('a length that can be read in two ways', () => {
   })
 })
 
-describe('lines that are not quite HTTP', () => {
+describe('malformed HTTP', () => {
   test.each<[string, string, number[]]>([
     ['a folded header', health('X-Long: one\r\n two\r\n'), [200, 400]],
     ['a folded length', `${exchange}Content-Length:\r\n 2\r\n\r\n{}${hidden}`, [400, 422]],
@@ -153,8 +153,8 @@ describe('lines that are not quite HTTP', () => {
   })
 })
 
-describe('time', () => {
-  test('headers that come too slowly end in 408', async () => {
+describe('slow requests', () => {
+  test('get 408 when headers arrive too slowly', async () => {
     // The product's own limit is ten seconds; the sweep that applies it runs every second.
     const { server } = w.server.app
     const usual_ms = server.headersTimeout
@@ -168,12 +168,12 @@ describe('time', () => {
     }
   })
 
-  test('a request in single bytes is a request', async () => {
+  test('are accepted byte by byte', async () => {
     const { answers } = await exchangeRaw(base, [...health()])
     expect(answers.map(({ status }) => status)).toEqual([200])
   })
 
-  test('pipelined requests are answered in their order, each with its own id', async () => {
+  test('pipelined requests are answered in order, each with its own id', async () => {
     const ids = Array.from({ length: 8 }, (_, n) => `00000000-0000-7000-8000-00000000000${n}`)
     const asked = ids.map((id, n) => {
       const last = n === ids.length - 1 ? 'Connection: close\r\n' : ''
@@ -185,7 +185,7 @@ describe('time', () => {
     expect(answers.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test('what is pipelined behind a refusal is not answered', async () => {
+  test('requests pipelined after a refusal are not answered', async () => {
     const { answers } = await exchangeRaw(base, [`GET /api/health HTTP/1.1\r\nHost: x\r\nBroken\r\n\r\n${hidden}`])
     expect(answers.map(({ status }) => status)).toEqual([400])
   })
@@ -202,16 +202,16 @@ describe('time', () => {
     await Promise.all(Array.from({ length: 20 }, () => exchangeRaw(base, [text], { leave: true })))
   })
 
-  test('and nothing stays counted as in flight', async () => {
+  test('no request stays counted as in flight', async () => {
     const { json } = await w.call('GET /limits', { token })
     expect(json.buckets).toContainEqual(expect.objectContaining({ bucket: 'in_flight', remaining: 63 }))
   })
 })
 
-describe('a good request with some bytes changed', () => {
+describe('a valid request with some bytes changed', () => {
   const SEED = 20_261_115
 
-  test('is answered as documented, closed, or waited for', async () => {
+  test('is answered as documented, closed, or kept waiting for more', async () => {
     const random = new SeededRandom(SEED)
     const good = [
       Buffer.from(health('Accept: */*\r\n')),

@@ -57,7 +57,7 @@ function visible({ status, headers, json, text }: Reply): object {
 announceSampling('headers that ask about a state, for each operation')
 const SAMPLED_HEADERS = 3
 
-describe('headers that ask about a state', () => {
+describe('conditional headers', () => {
   const questions: readonly (readonly [name: string, headers: () => Record<string, string>])[] = [
     ['If-None-Match: *', () => ({ 'if-none-match': '*' })],
     ['If-None-Match with a likely tag', () => ({ 'if-none-match': '"1", W/"1", "2"' })],
@@ -70,7 +70,7 @@ describe('headers that ask about a state', () => {
 
   let asked = 0
 
-  test.for(sample(named, 60, 'conditional headers'))('$id tells nothing of another tenant', async (route) => {
+  test.for(sample(named, 60, 'conditional headers'))('$id reveals nothing of another tenant', async (route) => {
     const [mine, theirs] = [await exampleOf(route, own), await exampleOf(route, other)]
     // Names that both have are shared by everybody, and no secret.
     const foreign = Object.entries(theirs.params ?? {}).filter(([name, id]) => mine.params?.[name] !== id)
@@ -87,13 +87,13 @@ describe('headers that ask about a state', () => {
     }
   })
 
-  test('many operations were asked', () => expect(asked).toBeGreaterThan(15))
+  test('are tried on many operations', () => expect(asked).toBeGreaterThan(15))
 })
 
-describe('an answer kept for one tenant', () => {
+describe('a stored answer of one tenant', () => {
   const posts = named.filter(({ method }) => method === 'POST')
 
-  test.for(posts)('$id is not repeated to another with the same key', async (route) => {
+  test.for(posts)('$id is not replayed to another tenant with the same key', async (route) => {
     const key = { 'idempotency-key': uuidv7() }
     const [mine, theirs] = [await exampleOf(route, own), await exampleOf(route, other)]
     if (Object.entries(theirs.params ?? {}).every(([name, id]) => mine.params?.[name] === id)) return
@@ -111,8 +111,8 @@ describe('an answer kept for one tenant', () => {
   })
 })
 
-describe('what must be unique', () => {
-  test('collides inside a tenant only, and the refusal names no row', async () => {
+describe('uniqueness', () => {
+  test('conflicts inside a tenant only, and the refusal names no row', async () => {
     const [mine, theirs] = [await own.token(), await other.token()]
     const body = { name: 'Ada', email: `${uuidv7()}@example.com`, roles: [] }
     const first = await w.call('POST /users', { token: theirs, body })
@@ -126,8 +126,8 @@ describe('what must be unique', () => {
   })
 })
 
-describe('what is counted', () => {
-  test('another tenant at work changes no listing, no limit and no usage of ours', async () => {
+describe('counts', () => {
+  test('of listings, limits and usage do not change with the work of another tenant', async () => {
     const token = await own.token(['tenant_admin', 'auditor'], `user:${uuidv7()}`)
     const paths = [
       '/users?limit=200',

@@ -37,8 +37,8 @@ afterAll(() => w?.close())
 const get = (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
   w.server.app.inject({ method, url, headers })
 
-describe('every text', () => {
-  test('is the file when decoded, and smaller before', async () => {
+describe('a static text file', () => {
+  test('is smaller when compressed and identical when decoded', async () => {
     expect(texts.length).toBeGreaterThan(100)
     for (const { url, file } of texts) {
       const plain = fs.readFileSync(file)
@@ -65,7 +65,7 @@ describe('every text', () => {
     }
   })
 
-  test('has no second address for its compressed form', async () => {
+  test('is not served under the name of its compressed form', async () => {
     for (const form of ['.br', '.gz']) {
       expect((await get(`/index.html${form}`)).statusCode).toBe(404)
       expect((await get(script + form)).statusCode).toBe(404)
@@ -73,7 +73,7 @@ describe('every text', () => {
   })
 })
 
-describe('the coding', () => {
+describe('content coding', () => {
   test.each<[string | undefined, string | undefined]>([
     [undefined, undefined],
     ['gzip, deflate, br, zstd', 'br'],
@@ -100,21 +100,21 @@ describe('the coding', () => {
     },
   )
 
-  test('never is one of an answer of the API', async () => {
+  test('is not applied to answers of the API', async () => {
     for (const url of ['/api/openapi.json', '/api/docs', '/api/health', '/api/users']) {
       const { headers } = await get(url, { 'accept-encoding': 'br, gzip' })
       expect([headers['content-encoding'], headers['vary']], url).toEqual([undefined, undefined])
     }
   })
 
-  test('stands beside the origin in what an answer varies by', async () => {
+  test('is in Vary beside the origin', async () => {
     const { headers } = await get('/', { origin: ORIGIN, 'accept-encoding': 'br' })
     expect([headers['vary'], headers['content-encoding']]).toEqual(['origin, accept-encoding', 'br'])
   })
 })
 
-describe('what a browser remembers', () => {
-  test('is confirmed by the tag of its own coding only', async () => {
+describe('caching by browsers', () => {
+  test('returns 304 only for the ETag of the same coding', async () => {
     for (const url of ['/', script, SCRIPT]) {
       const asked = { 'accept-encoding': 'br' }
       const tag = (await get(url, asked)).headers['etag'] as string
@@ -129,7 +129,7 @@ describe('what a browser remembers', () => {
     }
   })
 
-  test('HEAD says the same as GET and sends nothing', async () => {
+  test('HEAD returns the headers of GET and no body', async () => {
     for (const url of ['/', script]) {
       const asked = { 'accept-encoding': 'gzip' }
       const [got, head] = [await get(url, asked), await get(url, asked, 'HEAD')]
@@ -139,7 +139,7 @@ describe('what a browser remembers', () => {
     }
   })
 
-  test('is kept as long as its name allows, in any coding', async () => {
+  test('has a Cache-Control that fits the file name, in any coding', async () => {
     for (const coding of codings) {
       const lifeOf = async (url: string) => (await get(url, { 'accept-encoding': coding })).headers['cache-control']
       expect(await lifeOf(script)).toBe('public, max-age=31536000, immutable')
@@ -150,7 +150,7 @@ describe('what a browser remembers', () => {
   })
 })
 
-test('the page belongs to no other window, whatever its coding', async () => {
+test('the page is isolated from other windows in any coding', async () => {
   for (const url of ['/', '/index.html', '/api-docs']) {
     for (const coding of codings) {
       const { headers } = await get(url, { 'accept-encoding': coding })
@@ -160,7 +160,7 @@ test('the page belongs to no other window, whatever its coding', async () => {
   }
 })
 
-describe('a folder of another build', () => {
+describe('a folder of a different build', () => {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-assets-'))
   afterAll(() => fs.rmSync(root, { recursive: true, force: true }))
   const write = (project: string, name: string, text: string) => {
@@ -174,7 +174,7 @@ describe('a folder of another build', () => {
     return app
   }
 
-  test('without compressed files is served as it is, and under any name', async () => {
+  test('without compressed files is served uncompressed', async () => {
     write('assets/probity', 'console/index.html', '<p>page</p>')
     write('assets/probity', 'console/assets/a.js', 'one()')
     const app = await serve('assets/probity')
@@ -189,7 +189,7 @@ describe('a folder of another build', () => {
     await app.close()
   })
 
-  test('may lose a file under the running server', async () => {
+  test('may lose a file while the server runs', async () => {
     write('shrinking', 'console/index.html', '<p>page</p>')
     write('shrinking', 'console/assets/a.js', 'one()')
     const app = await serve('shrinking')

@@ -47,7 +47,7 @@ const json = (token: string, length: number) => ({
 })
 
 describe('slow bodies', () => {
-  test('of one principal take no slot of its tenant, and have a bound of their own', async () => {
+  test('of one principal take no in-flight slot of the tenant and have a limit of their own', async () => {
     const tenant_id = await w.makeTenant()
     const principal = 'user:00000000-0000-7000-8000-000000000001'
     const slow = await w.token({ tenant_id, roles: ['viewer', 'analyst'], principal })
@@ -65,7 +65,7 @@ describe('slow bodies', () => {
     expect((await w.call('POST /users', { token: other, body: user })).status).toBe(201)
   })
 
-  test('a place is free again when the client goes away', async () => {
+  test('release their slot when the client disconnects', async () => {
     const token = await w.token()
     const { socket } = await begin('POST /users', json(token, 1000), '{')
     await vi.waitFor(() => expect(w.server.receivingBodies).toBe(1), patience)
@@ -73,7 +73,7 @@ describe('slow bodies', () => {
     await vi.waitFor(() => expect(w.server.receivingBodies).toBe(0), patience)
   })
 
-  test('a tenant that is full is refused before its body is sent', async () => {
+  test('are refused before the body is sent when the tenant has no slot', async () => {
     const tenant_id = await w.makeTenant()
     const token = await w.token({ tenant_id })
     const standing = { limits: new Map([['in_flight', { per_second: 1, burst: 1 }]]) } as never
@@ -85,10 +85,10 @@ describe('slow bodies', () => {
   })
 })
 
-describe('what is watched', () => {
+describe('the minimum rate', () => {
   const rate = { grace_ms: 1000, min_bytes_per_s: 100 }
 
-  test('is the average rate, and only while the server waits for the client', async () => {
+  test('is an average, measured only while the server waits for the client', async () => {
     let now_ms = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
     const watch = new SlowBodyDetector(rate)
@@ -125,11 +125,11 @@ describe('what is watched', () => {
   })
 })
 
-describe('bounds', () => {
+describe('limits on bodies being received', () => {
   const limit = (count: number, bytes: number) => ({ count, bytes })
   const limits = { principal: limit(2, 10), tenant: limit(3, 20), process: limit(4, 30) }
 
-  test('hold for a principal, its tenant and the process, in number', () => {
+  test('count requests per principal, tenant and process', () => {
     const bodies = new BodyLimiter(limits)
     const places = [bodies.acquire('a1', 'a'), bodies.acquire('a1', 'a')]
     expect(() => bodies.acquire('a1', 'a')).toThrow('concurrency_limited')
@@ -142,7 +142,7 @@ describe('bounds', () => {
     expect([bodies.count, bodies.keys]).toEqual([0, 0])
   })
 
-  test('and in bytes, which are given back with the place', () => {
+  test('count bytes, which are released with the slot', () => {
     const bodies = new BodyLimiter(limits)
     const first = bodies.acquire('a1', 'a')
     first.addBytes(10)
@@ -159,8 +159,8 @@ describe('bounds', () => {
   })
 })
 
-describe('a steady upload', () => {
-  test('works however slowly it comes, and is not in flight while it does', async () => {
+describe('a slow but steady upload', () => {
+  test('succeeds and does not count as in flight while it arrives', async () => {
     const tenant_id = await w.makeTenant()
     const token = await w.token({ tenant_id })
     const headers = { ...json(token, 6), 'content-type': 'application/octet-stream' }
@@ -177,7 +177,7 @@ describe('a steady upload', () => {
   })
 })
 
-describe('a body in another coding', () => {
+describe('a transfer coding', () => {
   const send = (headers: Record<string, string>, body = '{}', path = '/users') =>
     new Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string }>((resolve, reject) => {
       const request = http.request(`${base}/api${path}`, { method: 'POST', headers }, (reply) => {
@@ -213,14 +213,14 @@ describe('a body in another coding', () => {
     expect((await send(identity, '{', path)).status).toBe(path === '/users' ? 400 : 201)
   })
 
-  test('of its transfer is refused unless it is chunked', async () => {
+  test('other than chunked is refused', async () => {
     const authorization = `Bearer ${await w.token()}`
     const headers = { authorization, 'content-type': 'application/octet-stream', 'transfer-encoding': 'gzip, chunked' }
     const { answer } = await begin('POST /uploads', headers, '5\r\nbytes\r\n0\r\n\r\n')
     await vi.waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 400 /), patience)
   })
 
-  test('comes after the role and before what is in the body', async () => {
+  test('is checked after the role and before the content', async () => {
     const viewer = `Bearer ${await w.token({ roles: ['viewer'] })}`
     const coded = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     expect((await send({ ...coded, authorization: viewer })).status).toBe(403)
@@ -252,7 +252,7 @@ describe('a body slower than the minimum rate', () => {
     expect(answer()).toMatch(/^HTTP\/1.1 408 [\s\S]*connection: close[\s\S]*"code":"request_timeout"/)
   })
 
-  test('that nobody reads any more ends with its connection', async () => {
+  test('that nobody reads closes its connection', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '100000' }
     const { answer, closed } = await begin('POST /users', headers, '{')
     await vi.waitFor(() => expect(answer()).toContain('"code":"token_missing"'), patience)

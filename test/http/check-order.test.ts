@@ -53,8 +53,8 @@ async function slowTenant() {
 const huge = `{"name":"${'x'.repeat(1024 * 1024)}`
 const unknown = `/users/${uuidv7()}`
 
-describe('before the caller is known', () => {
-  test('an unknown path is 404, whatever else is wrong', async () => {
+describe('before authentication', () => {
+  test('returns 404 for an unknown path whatever else is wrong', async () => {
     const from = exhausted()
     const typed = (type: string) => ({ ...from, payload: '{', headers: { 'content-type': type } })
     expect(await code('GET /nowhere', from)).toBe('404 not_found')
@@ -82,13 +82,13 @@ describe('before the caller is known', () => {
     expect(await code('GET /users', { ...from, token: 'broken' })).toBe('429 rate_limited')
   })
 
-  test('401 before everything that is in the request', async () => {
+  test('401 before any fault of the request itself', async () => {
     const headers = { accept: 'text/plain', 'content-type': 'text/plain' }
     expect(await code('PATCH /users/x?y=1', { payload: huge, headers })).toBe('401 token_missing')
   })
 })
 
-describe('once the caller is known', () => {
+describe('after authentication', () => {
   test('401 before 429 of the principal, and that before 403', async () => {
     const tenant_id = await slowTenant()
     const principal = `user:${uuidv7()}` as const
@@ -145,7 +145,7 @@ describe('400 before 422', () => {
   })
 })
 
-describe('what is stored comes last', () => {
+describe('stored state is checked last', () => {
   test('422 before 404', async () => {
     expect(await code(`PATCH ${unknown}`, { token: admin, body: { name: '' } })).toBe('422 validation_failed')
     expect(await code(`GET ${unknown}?x=1`, { token: admin })).toBe('422 validation_failed')
@@ -169,7 +169,7 @@ describe('what is stored comes last', () => {
     )
   })
 
-  test('every fault of one step is named together, in path, query and body', async () => {
+  test('lists all faults of path, query and body together', async () => {
     const { json } = await w.call('PATCH /users/x?y=1', { token: admin, body: { name: '', extra: 1 } })
     expect(json.errors.map((error: { in: string; pointer: string }) => `${error.in} ${error.pointer}`)).toEqual(
       expect.arrayContaining(['path #/user_id', 'query #/y', 'body #/name', 'body #/extra']),

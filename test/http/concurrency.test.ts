@@ -34,7 +34,7 @@ describe('a revision', () => {
     expect(read.headers['etag']).toBe('"2"')
   })
 
-  test('is carried by every operation that says so', async () => {
+  test('is in the reply of every revisioned operation', async () => {
     const marked = routes.filter(({ revisioned }) => revisioned)
     const withoutRevision = marked.filter(({ reply }) => {
       const schema = reply[1] as { properties?: object; anyOf?: { properties: object }[] }
@@ -45,7 +45,7 @@ describe('a revision', () => {
     expect(withoutRevision.map(({ id }) => id)).toEqual([])
   })
 
-  test('is not moved by a refused change', async () => {
+  test('does not change when a change is refused', async () => {
     const { user_id } = (await newUser()).json
     await change(user_id, { team: 'x', expected_revision: 9 })
     await change(user_id, { team: 'x' }, { 'if-match': '"9"' })
@@ -55,7 +55,7 @@ describe('a revision', () => {
 })
 
 describe('expected_revision', () => {
-  test('lets the current one through and refuses any other with 409', async () => {
+  test('accepts the current revision and returns 409 for any other', async () => {
     const { user_id } = (await newUser()).json
     expect((await change(user_id, { team: 'a', expected_revision: 1 })).status).toBe(200)
     const stale = await change(user_id, { team: 'b', expected_revision: 1 })
@@ -64,7 +64,7 @@ describe('expected_revision', () => {
     expect(brief(await change(user_id, { team: 'b', expected_revision: 3 }))).toBe('409 revision_stale')
   })
 
-  test('of two who read the same, one wins', async () => {
+  test('lets one of two concurrent changes succeed', async () => {
     const { user_id } = (await newUser()).json
     const replies = await Promise.all(
       ['a', 'b', 'c', 'd'].map((team) => change(user_id, { team, expected_revision: 1 })),
@@ -89,7 +89,7 @@ describe('If-Match', () => {
     if (status === 412) expect(reply.json.code).toBe('precondition_failed')
   })
 
-  test('counts before expected_revision', async () => {
+  test('is checked before expected_revision', async () => {
     const { user_id } = (await newUser()).json
     expect(brief(await change(user_id, { team: 'a', expected_revision: 9 }, { 'if-match': '"9"' }))).toBe(
       '412 precondition_failed',
@@ -98,7 +98,7 @@ describe('If-Match', () => {
 
   const changes = routes.filter((route) => route.revisioned && route.method !== 'GET' && route.reply[0] !== 201)
 
-  test('there are changes to try', () => expect(changes.length).toBeGreaterThan(8))
+  test('is supported by several operations', () => expect(changes.length).toBeGreaterThan(8))
 
   test.each(changes.map((route) => [route.id, route] as const))('is honoured by %s', async (_id, route) => {
     const t = await ExampleTenant.create(w)
@@ -131,14 +131,14 @@ describe('If-None-Match', () => {
     if (status === 304) expect(reply.text).toBe('')
   })
 
-  test('a changed resource is sent again', async () => {
+  test('returns a changed resource in full', async () => {
     const { user_id } = (await newUser()).json
     await change(user_id, { team: 'a' })
     expect((await read(user_id, '"1"')).status).toBe(200)
     expect((await read(user_id, '"2"')).status).toBe(304)
   })
 
-  test('each approval of several changes the ETag of the request', async () => {
+  test('each of several approvals changes the ETag of the change request', async () => {
     const tenant_id = await w.makeTenant()
     const person = () => w.token({ tenant_id, roles: ['tenant_admin'] })
     const [author, first, second] = [await person(), await person(), await person()]

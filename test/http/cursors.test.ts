@@ -47,7 +47,7 @@ async function all(query: string, between: () => Promise<void> = async () => {})
   }
 }
 
-describe('reading on', () => {
+describe('paging', () => {
   test.each([1, 2, 3, 6, 7, 200])('in pages of %i gives every row once, in order', async (limit) => {
     const whole = await all('limit=200')
     expect(await all(`limit=${limit}`)).toEqual(whole)
@@ -60,7 +60,7 @@ describe('reading on', () => {
     expect(viewers).toHaveLength(3)
   })
 
-  test('is not disturbed by rows that come meanwhile', async () => {
+  test('is not affected by rows inserted meanwhile', async () => {
     const before = await all('limit=200')
     const read = await all('limit=2', async () => {
       await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) => insertUser(tx, person(0)))
@@ -69,7 +69,7 @@ describe('reading on', () => {
     expect(new Set(read).size).toBe(read.length)
   })
 
-  test('may change the size of the page', async () => {
+  test('may change the page size', async () => {
     const whole = await all('limit=200')
     const { json } = await page(`limit=3&cursor=${await first('limit=2')}`)
     expect(json.items.map(({ user_id }: { user_id: string }) => user_id)).toEqual(whole.slice(2, 5))
@@ -81,7 +81,7 @@ describe('reading on', () => {
     expect(headers['link']).toBeUndefined()
   })
 
-  test('fifty rows unless told otherwise', async () => {
+  test('returns fifty rows by default', async () => {
     const other = await w.makeTenant()
     await w.runtime.database.write({ tenant_id: other, actor: 'operator:test' }, async (tx) => {
       for (let n = 0; n < 51; n++) await insertUser(tx, person(n))
@@ -91,7 +91,7 @@ describe('reading on', () => {
     expect(json.next_cursor).not.toBeNull()
   })
 
-  test('newest first where a listing says so', async () => {
+  test('returns the newest first where documented', async () => {
     const other = await w.makeTenant({ four_eyes: true })
     const by = await w.token({ tenant_id: other })
     for (let n = 0; n < 3; n++) await w.call('PUT /tenant/approval-policy', { token: by, body: { rules: [] } })
@@ -105,7 +105,7 @@ describe('reading on', () => {
   })
 })
 
-describe('a cursor that does not belong here is 404', () => {
+describe('returns 404 for a cursor', () => {
   const refused = async (at: string, by = token) => {
     const { status, json } = await w.call(`GET ${at}`, { token: by })
     expect(`${status} ${json.code}`).toBe('404 cursor_not_found')
@@ -115,7 +115,7 @@ describe('a cursor that does not belong here is 404', () => {
     await refused(`/users?cursor=${cursor}`)
   })
 
-  test('shortened, lengthened or changed in any one character', async () => {
+  test('that is shortened, extended or changed in one character', async () => {
     const cursor = await first()
     await refused(`/users?limit=2&cursor=${cursor.slice(0, -1)}`)
     await refused(`/users?limit=2&cursor=${cursor}A`)
@@ -126,11 +126,11 @@ describe('a cursor that does not belong here is 404', () => {
     }
   })
 
-  test("another tenant's", async () => {
+  test('of another tenant', async () => {
     await refused(`/users?limit=2&cursor=${await first()}`, await w.token({ tenant_id: await w.makeTenant() }))
   })
 
-  test("another listing's, whichever it is", async () => {
+  test('of another listing', async () => {
     const listings = routes.filter(({ query }) =>
       Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'cursor'),
     )
@@ -151,7 +151,7 @@ describe('a cursor that does not belong here is 404', () => {
     await refused(`/users?limit=2&role=analyst&cursor=${await first('limit=2&role=viewer')}`)
   })
 
-  test('expired', async () => {
+  test('that has expired', async () => {
     const position = ['2026-01-01T00:00:00.000000Z', uuidv7()]
     const cursorMade = (ago_ms: number) =>
       createCursorCodec(w.seedContext.keyring.derive('cursor'), () => Date.now() - ago_ms).encode({
@@ -164,7 +164,7 @@ describe('a cursor that does not belong here is 404', () => {
     await refused(`/users?cursor=${cursorMade(CURSOR_TTL_MS + 1)}`)
   })
 
-  test('and one that breaks the schema is 422', async () => {
+  test('returns 422 for a cursor that breaks the schema', async () => {
     for (const cursor of ['', 'x'.repeat(1001), '%00']) expect((await page(`cursor=${cursor}`)).status).toBe(422)
   })
 })

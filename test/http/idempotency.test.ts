@@ -35,7 +35,7 @@ const answers = async (key: string) =>
   )
 
 describe('repeating a request', () => {
-  test('gives the same bytes and headers, says so, and changes nothing', async () => {
+  test('returns the same bytes and headers, marks the replay, and changes nothing', async () => {
     const first = await mark('again', 'again')
     const second = await mark('again', 'again')
     expect(first.status).toBe(201)
@@ -62,13 +62,13 @@ describe('repeating a request', () => {
     expect(second.headers['etag']).toBe('"1"')
   })
 
-  test('without a key does it again', async () => {
+  test('without a key takes effect again', async () => {
     await mark(undefined, 'twice')
     await mark(undefined, 'twice')
     expect(await marks('twice')).toBe(2)
   })
 
-  test('may spell the same JSON differently', async () => {
+  test('accepts the same JSON in another spelling', async () => {
     const send = (payload: string) =>
       w.call('POST /users', {
         token,
@@ -80,14 +80,14 @@ describe('repeating a request', () => {
     expect(second.text).toBe(first.text)
   })
 
-  test('with another body is refused and has no effect', async () => {
+  test('with another body is refused without effect', async () => {
     await mark('other', 'one')
     const reused = await mark('other', 'two')
     expect(reused.json.code).toBe('idempotency_key_reused')
     expect(await marks('two')).toBe(0)
   })
 
-  test('under another path is another request, and is refused', async () => {
+  test('under another path is refused', async () => {
     const made = async (email: string) =>
       (await w.call('POST /users', { token, body: { name: 'Ada', email, roles: [] } })).json.user_id
     const [one, two] = [await made('one@example.com'), await made('two@example.com')]
@@ -96,7 +96,7 @@ describe('repeating a request', () => {
     expect((await w.call(`POST /users/${two}/deactivate`, { token, headers })).json.code).toBe('idempotency_key_reused')
   })
 
-  test('after its 24 hours is a new request', async () => {
+  test('after 24 hours is a new request', async () => {
     await mark('old', 'old')
     await w.runtime.database.write({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
       tx.run(`update app.idempotency set expires_at = now() - interval '1 s' where tenant_id = $1 and key = 'old'`, [
@@ -108,8 +108,8 @@ describe('repeating a request', () => {
   })
 })
 
-describe('while the first is still running', () => {
-  test('the second is told so at once, and gets the answer afterwards', async () => {
+describe('while the first request is running', () => {
+  test('the second returns 409 at once and the stored answer afterwards', async () => {
     const gate = rehearsal.hold('slow')
     const running = mark('slow', 'slow')
     await gate.arrived
@@ -123,7 +123,7 @@ describe('while the first is still running', () => {
     expect(await marks('slow')).toBe(1)
   })
 
-  test('of twenty at once, one takes effect', async () => {
+  test('one of twenty concurrent requests takes effect', async () => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => mark('crowd', 'crowd')))
     const made = replies.filter(({ status }) => status === 201)
     expect(made.length).toBeGreaterThanOrEqual(1)
@@ -135,8 +135,8 @@ describe('while the first is still running', () => {
   })
 })
 
-describe('what failed', () => {
-  test('is not kept: the same key may be used for the corrected request', async () => {
+describe('a failed request', () => {
+  test('is not stored: its key can be used for the corrected request', async () => {
     const invite = (email: string) =>
       w.call('POST /users', {
         token,
@@ -149,7 +149,7 @@ describe('what failed', () => {
     expect((await invite('free@example.com')).status).toBe(201)
   })
 
-  test('after its effect leaves neither effect nor answer', async () => {
+  test('that fails after its effect leaves neither effect nor answer', async () => {
     const request = { token, headers: { 'idempotency-key': 'accident' }, body: { name: 'accident' } }
     expect((await w.call('POST /rehearsal/accidents', request)).json.code).toBe('internal')
     expect(await marks('accident')).toBe(0)
@@ -189,8 +189,8 @@ describe('a key belongs to', () => {
   })
 })
 
-describe('an answer with a secret', () => {
-  test('is not kept, and its repetition is refused', async () => {
+describe('an answer that holds a secret', () => {
+  test('is not stored, and its repetition is refused', async () => {
     const roles: Role[] = ['viewer']
     const request = { token, headers: { 'idempotency-key': 'secret' }, body: { name: 'robot', roles } }
     expect((await w.call('POST /api-keys', request)).status).toBe(201)
@@ -209,12 +209,12 @@ describe('the key itself', () => {
     expect(await marks('bad')).toBe(0)
   })
 
-  test('may have any visible character and 255 of them', async () => {
+  test('may have up to 255 visible ASCII characters', async () => {
     expect((await mark('!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', 'visible')).status).toBe(201)
     expect((await mark('x'.repeat(255), 'long')).status).toBe(201)
   })
 
-  test('is for POST: a PUT or PATCH is repeatable anyway', async () => {
+  test('is ignored on PUT and PATCH', async () => {
     const user = { name: 'Ada', email: 'patch@example.com', roles: [] }
     const { user_id } = (await w.call('POST /users', { token, body: user })).json
     const patch = (team: string) =>

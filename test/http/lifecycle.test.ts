@@ -40,7 +40,7 @@ describe('probes', () => {
     for (const check of Object.values(json.checks)) expect(check).toMatchObject({ latency_ms: expect.any(Number) })
   })
 
-  test('without its database a process is alive, not ready, and every operation says why', async () => {
+  test('without its database a process is alive and not ready, and every operation returns 503', async () => {
     const nowhere = { ...w.clone.app, database: 'no_such_database' }
     // It lost its database after it had started, and with its keys read.
     const { integrity } = w.kernel
@@ -77,11 +77,11 @@ describe('probes', () => {
   })
 })
 
-describe('leaving', () => {
+describe('draining', () => {
   const rehearsal = createTestModule()
   const leaving = () => startTestApp({ modules: [...modules, rehearsal.module] })
 
-  test('draining is visible at once, and everybody is still served', async () => {
+  test('turns readiness off at once and still serves requests', async () => {
     const v = await leaving()
     const base = await v.listen()
     const headers = { authorization: `Bearer ${await v.token()}` }
@@ -99,7 +99,7 @@ describe('leaving', () => {
     await v.close()
   })
 
-  test('a request that is being worked on is finished, new ones are not taken, and waiting ends', async () => {
+  test('finishes running requests, accepts no new ones and ends long polls', async () => {
     const v = await leaving()
     const base = await v.listen()
     const headers = { authorization: `Bearer ${await v.token()}`, 'content-type': 'application/json' }
@@ -124,7 +124,7 @@ describe('leaving', () => {
     await v.close()
   })
 
-  test('a stream that began before comes to its end, and its connection does not hold the process back', async () => {
+  test('finishes a running stream and then closes its connection', async () => {
     const v = await leaving()
     const base = await v.listen()
     const headers = { authorization: `Bearer ${await v.token()}` }

@@ -51,7 +51,7 @@ const from = async (remoteAddress: string, url: string, authorization?: string) 
 }
 
 describe('a principal', () => {
-  test('sees its buckets in every answer', async () => {
+  test('gets RateLimit headers in every answer', async () => {
     const { token } = await tenantWith({ principal: [2, 10], tenant: [5, 50] })
     const { headers } = await me(token)
     expect(headers['ratelimit-policy']).toBe('"principal";q=10;w=5, "tenant";q=50;w=10')
@@ -61,7 +61,7 @@ describe('a principal', () => {
     expect([missing.status, missing.headers['ratelimit']]).toEqual([422, '"principal";r=7;t=2, "tenant";r=47;t=1'])
   })
 
-  test('is refused with Retry-After once its bucket is empty, and served again when it has filled', async () => {
+  test('gets 429 with Retry-After when its bucket is empty, and is served when it has refilled', async () => {
     const { token, tenant_id } = await tenantWith({ principal: [1, 3] })
     for (let n = 0; n < 3; n++) expect((await me(token)).status).toBe(200)
     const refused = await me(token)
@@ -74,21 +74,21 @@ describe('a principal', () => {
     expect((await me(token)).status).toBe(429)
   })
 
-  test('is the same principal under every token', async () => {
+  test('shares one bucket among its tokens', async () => {
     const { tenant_id } = await tenantWith({ principal: [1, 1] })
     const principal = 'user:00000000-0000-7000-8000-000000000001'
     expect((await me(await w.token({ tenant_id, principal }))).status).toBe(200)
     expect((await me(await w.token({ tenant_id, principal }))).status).toBe(429)
   })
 
-  test('uses up nothing of the tenant while it is refused: one runaway key locks nobody else out', async () => {
+  test("does not use the tenant's bucket while it is refused", async () => {
     const { token, tenant_id } = await tenantWith({ principal: [1, 3], tenant: [1, 10] })
     for (let n = 0; n < 50; n++) await me(token)
     const other = await me(await w.token({ tenant_id }))
     expect([other.status, other.headers['ratelimit']]).toEqual([200, expect.stringContaining('"tenant";r=6;')])
   })
 
-  test('waits longer when its bucket fills slowly', async () => {
+  test('gets a longer Retry-After when its bucket refills slowly', async () => {
     const { token } = await tenantWith({ principal: [1, 100] })
     for (let n = 0; n < 100; n++) await me(token)
     expect((await me(token)).headers['ratelimit-policy']).toContain('"principal";q=100;w=100')
@@ -96,7 +96,7 @@ describe('a principal', () => {
 })
 
 describe('a tenant', () => {
-  test('is refused as a whole, and other tenants are not', async () => {
+  test('is limited as a whole, independently of other tenants', async () => {
     const { tenant_id } = await tenantWith({ tenant: [1, 2] })
     const people = await Promise.all([1, 2, 3].map(() => w.token({ tenant_id })))
     const statuses: number[] = []
@@ -106,7 +106,7 @@ describe('a tenant', () => {
     expect((await me(token)).status).toBe(200)
   })
 
-  test('has the generous defaults where it has no rows', async () => {
+  test('has the default limits without rows of its own', async () => {
     const { token } = await tenantWith({})
     const { principal, tenant } = defaultLimits
     expect((await me(token)).headers['ratelimit']).toBe(
@@ -114,7 +114,7 @@ describe('a tenant', () => {
     )
   })
 
-  test('changes its limits without a restart', async () => {
+  test('gets changed limits without a restart', async () => {
     const { token, tenant_id } = await tenantWith({ principal: [1, 1] })
     await me(token)
     expect((await me(token)).status).toBe(429)
@@ -125,8 +125,8 @@ describe('a tenant', () => {
   })
 })
 
-describe('requests at once', () => {
-  test('are counted while they run, whoever sends them', async () => {
+describe('requests in flight', () => {
+  test('are counted per tenant while they run', async () => {
     const { token, tenant_id } = await tenantWith({ in_flight: [1, 2] })
     const gates = ['one', 'two'].map((name) => rehearsal.hold(name))
     const running = ['one', 'two'].map((name) => w.call(`GET /rehearsal/pauses?name=${name}`, { token }))
@@ -142,7 +142,7 @@ describe('requests at once', () => {
     expect((await me(token)).status).toBe(200)
   })
 
-  test('are given back by every answer, refusals and failures included', async () => {
+  test('are released by every answer, also by refusals and failures', async () => {
     const { token } = await tenantWith({ in_flight: [1, 1] })
     const codes: string[] = []
     for (const at of [
@@ -161,10 +161,10 @@ describe('requests at once', () => {
   })
 })
 
-describe('a stranger', () => {
+describe('an anonymous address', () => {
   const { burst } = defaultLimits.anonymous
 
-  test('with a bad token is told 401 until the bucket of the address is empty, then 429', async () => {
+  test('gets 401 for a bad token until its bucket is empty, then 429', async () => {
     const address = '192.0.2.1'
     for (let n = 0; n < burst; n++) expect((await from(address, '/auth/me', 'Bearer bad')).status).toBe(401)
     const refused = await from(address, '/auth/me', 'Bearer bad')
@@ -178,7 +178,7 @@ describe('a stranger', () => {
     expect((await from(address, '/auth/me', 'Bearer bad')).status).toBe(429)
   })
 
-  test('does not shut out people behind the same address whose tokens are known', async () => {
+  test('with an empty bucket does not block verified tokens from the same address', async () => {
     const address = '192.0.2.3'
     const [known, unknown] = [`Bearer ${await w.token()}`, `Bearer ${await w.token()}`]
     expect((await from(address, '/auth/me', known)).status).toBe(200)
@@ -190,7 +190,7 @@ describe('a stranger', () => {
     expect((await from(address, '/auth/me', unknown)).status).toBe(200)
   })
 
-  test('has a bucket for public operations too, and sees it', async () => {
+  test('has a bucket for public operations, shown in RateLimit headers', async () => {
     const address = '192.0.2.4'
     const first = await from(address, '/version')
     expect(first.headers['ratelimit-policy']).toBe(`"anonymous";q=${burst};w=10`)
@@ -202,7 +202,7 @@ describe('a stranger', () => {
     expect(guess.statusCode).toBe(429)
   })
 
-  test('may probe as often as it likes', async () => {
+  test('may call the probes without limit', async () => {
     const address = '192.0.2.5'
     for (let n = 0; n < burst; n++) w.kernel.limits.takeAnonymous(address)
     for (const url of ['/health', '/health/ready']) {
@@ -251,7 +251,7 @@ describe('several processes on one database', () => {
   const limits = { principal: [20, 20], tenant: [20, 20] } as Rows
   const FULL = 20 + 6 * 20
 
-  test('share a limit: three together serve no more than 1.2 times what one alone serves', async () => {
+  test('share a limit: three serve at most 1.2 times what one serves', async () => {
     const processes = await open(3)
     await beatAll(processes)
     const { token } = await tenantWith(limits)
@@ -271,7 +271,7 @@ describe('several processes on one database', () => {
     await alone.registry.stop()
   })
 
-  test('count until they have not been seen for 15 seconds, and workers do not count at all', async () => {
+  test('count until 15 seconds after their last sign of life; workers do not count', async () => {
     const [own] = (await open(1)) as [Processes]
     const seen = async (age: string, serves_requests: boolean) => {
       await w.runtime.database.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
@@ -292,7 +292,7 @@ describe('several processes on one database', () => {
     await own.registry.stop()
   })
 
-  test('take turns where one of them is enough', async () => {
+  test('take turns at work that one of them can do', async () => {
     const worker = { serves_requests: false, runs_jobs: true }
     const registries = [1, 2, 3].map(() => w.runtime.createProcessRegistry(worker))
     const alone = registries[0] as ProcessRegistry
@@ -308,7 +308,7 @@ describe('several processes on one database', () => {
 })
 
 describe('GET /limits', () => {
-  test('explains what a refusal was about', async () => {
+  test('shows which bucket is empty', async () => {
     const { token } = await tenantWith({ principal: [1, 20], tenant: [2, 30], in_flight: [1, 8] })
     await me(token)
     const { status, json } = await w.call('GET /limits', { token })

@@ -1,5 +1,5 @@
 /**
- * A process whose database is far behind refuses at the door, and so it does to callers who go on far beyond their limit: the
+ * A process whose database queue is full refuses requests before routing, as it does for callers far beyond their limit: the
  * same answer as ever, for a fraction of the work.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -42,7 +42,7 @@ const ask = (path: string, headers: Record<string, string> = {}) =>
 const plain = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => !/^(date|content-length)$/.test(name)))
 
-test('the answer is like any other, with its own id', async () => {
+test('the refusal has all headers and a request id of its own', async () => {
   const request_id = uuidv7()
   const headers = { 'x-request-id': request_id }
   const ordinary = await ask('/api/nowhere', headers)
@@ -53,7 +53,7 @@ test('the answer is like any other, with its own id', async () => {
   expect((await ask('/api/tenant')).status).toBe(200)
 })
 
-test('a request with a body is refused too, and its connection goes on', async () => {
+test('a request with a body is refused too, and its connection stays usable', async () => {
   const send = () =>
     fetch(`${base}/api/users`, {
       method: 'POST',
@@ -64,7 +64,7 @@ test('a request with a body is refused too, and its connection goes on', async (
   expect((await ask('/api/tenant')).status).toBe(200)
 })
 
-test('probes of life, and who needs no database or must be allowed to read the answer, are let through', async () => {
+test('probes, preflight requests and operations without a database are served', async () => {
   await behind(async () => {
     expect((await ask('/api/health')).status).toBe(200)
     expect((await ask('/health')).status).toBe(200)
@@ -76,7 +76,7 @@ test('probes of life, and who needs no database or must be allowed to read the a
 
 describe('far beyond a limit', () => {
   const ALLOWED = 5
-  /** So many refusals go the whole way before those that follow within the second are refused at the door. */
+  /** So many refusals are logged in full before those that follow within the second are refused before routing. */
   const IN_FULL = 100
 
   /** The clock stands still, so buckets do too. */
@@ -105,7 +105,7 @@ describe('far beyond a limit', () => {
     return { tenant_id, mine, call, flood, wait }
   }
 
-  test('a caller is answered before the router looks, with the words and headers of every refusal', async () => {
+  test('a caller is refused before routing, with the body and headers of any 429', async () => {
     const { call } = await limited()
     const headers = { 'x-request-id': uuidv7() }
     for (let n = 0; n < ALLOWED; n++) await call('/api/tenant')
@@ -119,7 +119,7 @@ describe('far beyond a limit', () => {
     expect(await refused.json()).toEqual(await ordinary.json())
   })
 
-  test('nobody else is: not another caller of the tenant, not another tenant, not a token that nobody knows', async () => {
+  test('other callers of the tenant, other tenants and unknown tokens are not affected', async () => {
     const { tenant_id, flood } = await limited()
     await flood()
     const other = await w.token({ tenant_id })
@@ -129,7 +129,7 @@ describe('far beyond a limit', () => {
     expect((await ask('/api/tenant', { authorization: 'Bearer a.b.c' })).status).toBe(401)
   })
 
-  test('as soon as the limit allows, and for probes and browsers of other origins at any time, the way is free', async () => {
+  test('requests are served again when the limit allows; probes and preflight requests always are', async () => {
     const { call, flood, wait } = await limited()
     await flood()
     expect((await call('/api/nowhere')).status).toBe(429)
@@ -140,7 +140,7 @@ describe('far beyond a limit', () => {
     expect((await call('/api/tenant')).status).toBe(200)
   })
 
-  test('a token that is revoked meanwhile is told so', async () => {
+  test('a token revoked meanwhile gets token_revoked', async () => {
     const { tenant_id, mine, call, flood } = await limited()
     await flood()
     expect((await call('/api/tenant')).status).toBe(429)
@@ -148,7 +148,7 @@ describe('far beyond a limit', () => {
     const officer = await w.token({ tenant_id })
     const body = { token_id: jti, reason: 'It floods us.' }
     expect((await w.call('POST /auth/token/revoke', { token: officer, body })).status).toBeLessThan(300)
-    // Somebody else's request makes the process know of it, so that the door has to look for itself.
+    // Somebody else's request makes the process know of it, so that load shedding has to check it.
     expect((await ask('/api/tenant', { authorization: `Bearer ${officer}` })).status).toBe(200)
     expect((await call('/api/tenant')).status).toBe(401)
   })

@@ -57,7 +57,7 @@ describe('the document', () => {
     expect(valid).toBe(true)
   })
 
-  test('lists exactly what the router answers, in both directions', () => {
+  test('lists exactly the routes that are served', () => {
     const served = w.server.mountedRoutes
       .filter(({ url }) => url.startsWith('/api/') && !url.startsWith('/api/docs/'))
       .map(({ method, url }) => `${method} ${url.replace(/:([a-z_]+)/g, '{$1}')}`)
@@ -66,20 +66,20 @@ describe('the document', () => {
     expect(written.toSorted()).toEqual(served.toSorted())
   })
 
-  test('every served path really is routed, and every declared route is served', () => {
+  test('every served path is routed, and every declared route is served', () => {
     for (const { route } of routes) {
       expect(w.server.app.hasRoute({ method: route.method, url: `/api${route.path}` })).toBe(true)
     }
     expect(operations).toHaveLength(routes.length)
   })
 
-  test('has every reference and uses every schema', () => {
+  test('resolves every reference and uses every schema', () => {
     const text = JSON.stringify(document)
     const used = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name))
     expect([...used].toSorted()).toEqual(Object.keys(document.components.schemas).toSorted())
   })
 
-  test('is the same for everybody and needs no token', async () => {
+  test('is the same for every caller and needs no token', async () => {
     const { status, json } = await w.call('GET /openapi.json', { token: await w.token() })
     expect(status).toBe(200)
     expect(json).toEqual(document)
@@ -123,7 +123,7 @@ describe('every operation', () => {
     expect(strangers.map(({ route }) => route.at)).toEqual([])
   })
 
-  test('names each status it may answer with, and nothing vague', () => {
+  test('documents each status it may return', () => {
     const vague = faulty(({ operation }) =>
       Object.keys(operation.responses).some((status) => !/^[2-5]\d\d$/.test(status)),
     )
@@ -149,7 +149,7 @@ describe('every operation', () => {
     }
   })
 
-  test('answers errors as problems', () => {
+  test('returns errors as problem+json', () => {
     const plain = faulty(({ operation }) =>
       Object.entries(operation.responses).some(
         ([status, { content }]) => status >= '400' && !Object.hasOwn(content ?? {}, 'application/problem+json'),
@@ -158,7 +158,7 @@ describe('every operation', () => {
     expect(plain).toEqual([])
   })
 
-  test('declares the parameters of its path, and no other', () => {
+  test('declares exactly the parameters of its path', () => {
     for (const { path, operation } of operations) {
       const named = [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name)
       const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path')
@@ -171,7 +171,7 @@ describe('every operation', () => {
     }
   })
 
-  test('keeps conditional and retry headers in prose, where generated requests do not trip over them', () => {
+  test('describes conditional and retry headers in its description, not as parameters', () => {
     expect(
       faulty(({ operation }) => (operation.parameters ?? []).some((parameter) => parameter.in === 'header')),
     ).toEqual([])
@@ -192,7 +192,7 @@ describe('every operation', () => {
     }
   })
 
-  test('links only to operations that exist, by parameters they have, from members that are there', () => {
+  test('links only to existing operations, with existing parameters and members', () => {
     const links = operations.flatMap(({ operation }) =>
       Object.values(operation.responses).flatMap((response) => Object.values(response.links ?? {})),
     )
@@ -208,7 +208,7 @@ describe('every operation', () => {
 })
 
 describe('every schema', () => {
-  test('of a request and of a reply compiles, strictly', () => {
+  test('of a request and of a reply compiles in strict mode', () => {
     let count = 0
     for (const { route } of routes) {
       for (const schema of [route.params, route.query, route.body]) {
@@ -244,7 +244,7 @@ describe('every schema', () => {
     return w.call('GET /users?limit=0', {}).then(({ json }) => expect(isProblem(json)).toBe(true))
   })
 
-  test('of a problem knows every code', () => {
+  test('of a problem lists every code', () => {
     expect(document.components.schemas['Problem']).toMatchObject({
       properties: { code: { enum: Object.keys(problems) } },
     })

@@ -281,12 +281,12 @@ const notYetReachable: Partial<Record<ProblemCode, string>> = {
 }
 
 describe('the catalogue', () => {
-  test('every code is either provoked below or listed as not yet reachable', () => {
+  test('every code is provoked below or listed as not reachable', () => {
     const listed = [...Object.keys(provocations), ...Object.keys(notYetReachable)]
     expect(listed.toSorted()).toEqual(Object.keys(problems).toSorted())
   })
 
-  test('is public, whole, and the same one by one', async () => {
+  test('is public, complete, and the same code by code', async () => {
     const { status, json } = await w.call('GET /errors')
     expect(status).toBe(200)
     expect(json.items.map(({ code }: { code: string }) => code)).toEqual(Object.keys(problems))
@@ -295,7 +295,7 @@ describe('the catalogue', () => {
     expect((await w.call('GET /errors/constructor')).json.code).toBe('not_found')
   })
 
-  test('advice is a sentence, titles have no full stop, and what may be repeated says so', () => {
+  test('advice is a sentence, titles have no full stop, and retryable problems say so', () => {
     for (const [code, { title, advice, status, ...rest }] of Object.entries(problems)) {
       expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
       expect(title).toMatch(/[^.]$/)
@@ -326,8 +326,8 @@ describe('provoked', () => {
   })
 })
 
-describe('what an error never says', () => {
-  test('an unforeseen failure tells nothing of its reason, and an undeclared problem is one in tests', async () => {
+describe('error details', () => {
+  test('an unexpected failure reveals no reason, and an undeclared problem is one in tests', async () => {
     const accident = await w.call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } })
     expect(accident.text).not.toContain('secret')
     expect(accident.text).not.toContain('stack')
@@ -335,7 +335,7 @@ describe('what an error never says', () => {
     expect((await w.call('GET /rehearsal/lies')).json.code).toBe('internal')
   })
 
-  test('a refused token is not repeated, and neither is a long body', async () => {
+  test('do not repeat a refused token or a long body', async () => {
     const token = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}`
     expect((await w.call('GET /auth/me', { token })).text).not.toContain('aaaa')
     const long = 'z'.repeat(5000)
@@ -344,7 +344,7 @@ describe('what an error never says', () => {
     expect(text.length).toBeLessThan(3000)
   })
 
-  test('a connection that breaks off leaves the server standing', async () => {
+  test('a connection that breaks does not stop the server', async () => {
     const { port } = new URL(base)
     await new Promise<void>((resolve) => {
       const socket = net.connect(Number(port), '127.0.0.1', () => {

@@ -62,7 +62,7 @@ describe('every answer', () => {
     expect(headers).not.toHaveProperty('set-cookie')
   })
 
-  test('401 says how to authenticate', async () => {
+  test('401 has WWW-Authenticate', async () => {
     const challenge = async (bearer?: string) =>
       (await w.call('GET /auth/me', bearer === undefined ? {} : { token: bearer })).headers['www-authenticate']
     expect(await challenge()).toBe(
@@ -74,7 +74,7 @@ describe('every answer', () => {
 })
 
 describe('request and trace ids', () => {
-  test('a UUID of the caller is taken over into header, body and log', async () => {
+  test('a UUID sent by the caller is used in header, body and log', async () => {
     const id = uuidv7()
     const { headers, json } = await w.call('GET /nowhere', { headers: { 'x-request-id': id.toUpperCase() } })
     expect(headers['x-request-id']).toBe(id)
@@ -82,7 +82,7 @@ describe('request and trace ids', () => {
     expect(lines.at(-1)).toMatchObject({ request_id: id, status: 404, code: 'not_found', route: 'unmatched' })
   })
 
-  test('so is one without dashes, as a proxy writes it', async () => {
+  test('a UUID without dashes is accepted too', async () => {
     const id = uuidv7()
     const { headers, json } = await w.call('GET /nowhere', { headers: { 'x-request-id': id.replaceAll('-', '') } })
     expect([headers['x-request-id'], json.request_id]).toEqual([id, id])
@@ -97,12 +97,12 @@ describe('request and trace ids', () => {
     },
   )
 
-  test('two requests never share one', async () => {
+  test('two requests have different ids', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => w.call('GET /health')))
     expect(new Set(ids.map(({ headers }) => headers['x-request-id'])).size).toBe(50)
   })
 
-  test('traceparent goes on with the same trace and a new span', async () => {
+  test('traceparent continues the trace with a new span', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
     const sent = `00-${trace}-00f067aa0ba902b7-01`
     const { headers } = await w.call('GET /health', { headers: { traceparent: sent } })
@@ -123,7 +123,7 @@ describe('request and trace ids', () => {
 })
 
 describe('the log', () => {
-  test('has one line per request, with who, what and how it ended', async () => {
+  test('has one line per request with principal, operation and status', async () => {
     const before = lines.length
     await w.call('GET /users?limit=0', { token, address: '203.0.113.7' })
     expect(lines.length).toBe(before + 1)
@@ -140,7 +140,7 @@ describe('the log', () => {
     })
   })
 
-  test('tells the address that trusted proxies name, and no other', async () => {
+  test('holds the address named by trusted proxies only', async () => {
     const forwarded = { 'x-forwarded-for': 'forged, 203.0.113.9' }
     await w.call('GET /health', { headers: forwarded, address: '192.0.2.1' })
     expect(lines.at(-1)).toMatchObject({ client: '192.0.2.1' })
@@ -151,7 +151,7 @@ describe('the log', () => {
     expect(heard.find(({ msg }) => msg === 'request')).toMatchObject({ client: '203.0.113.9' })
   })
 
-  test('tells what the parser refused, with the id of the answer', async () => {
+  test('has a line for what the parser refused, with the request id', async () => {
     // In a second of many refusals this one may be left out; in a later one it is not.
     await vi.waitFor(
       async () => {
@@ -178,7 +178,7 @@ describe('the log', () => {
     expect(asked()[0]).toEqual({ left_out: 16 })
   })
 
-  test('says the same of a request over the wire, and 499 of a caller who went away', async () => {
+  test('has a line for a request over the wire, with 499 for a caller that disconnected', async () => {
     const headers = { authorization: `Bearer ${token}` }
     await (await fetch(`${base}/api/auth/me`, { headers })).json()
     await vi.waitFor(() => expect(lines.at(-1)).toMatchObject({ operation: 'getMe', status: 200 }), { timeout: 60_000 })
@@ -215,7 +215,7 @@ describe('CORS', () => {
   const preflight = (origin: string, headers: Record<string, string> = {}) =>
     w.call('OPTIONS /users', { headers: { origin, 'access-control-request-method': 'POST', ...headers } })
 
-  test('a listed origin may ask and read', async () => {
+  test('a listed origin may send requests and read answers', async () => {
     const { status, headers } = await preflight(ORIGIN)
     expect(status).toBe(204)
     expect(headers).toMatchObject({
@@ -261,10 +261,10 @@ describe('CORS', () => {
   })
 })
 
-describe('a method that is not there', () => {
+describe('an unsupported method', () => {
   const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY', 'PROPFIND', 'LINK']
 
-  test('is 405 with Allow on every path, before anything else', async () => {
+  test('returns 405 with Allow on every path before any other check', async () => {
     const allowed = new Map<string, string[]>()
     for (const { method, url } of w.server.mountedRoutes) allowed.set(url, [...(allowed.get(url) ?? []), method])
     expect(allowed.size).toBeGreaterThan(35)
@@ -303,7 +303,7 @@ describe('a method that is not there', () => {
   })
 })
 
-describe('what hardly is HTTP', () => {
+describe('unusual HTTP', () => {
   const json = { 'Content-Type': 'application/json' }
 
   test.each<[string, string]>([
@@ -346,7 +346,7 @@ describe('what hardly is HTTP', () => {
     })
   })
 
-  test('headers beyond 16 KiB are 431 as a problem', async () => {
+  test('headers beyond 16 KiB return 431 as a problem', async () => {
     const { status, headers, body } = await sendRaw(
       base,
       formatRequest('GET /api/health HTTP/1.1', { X: 'x'.repeat(17_000) }),
@@ -355,7 +355,7 @@ describe('what hardly is HTTP', () => {
     expect(JSON.parse(body).code).toBe('headers_too_large')
   })
 
-  test('an expectation we do not know is ignored, and 100-continue is met', async () => {
+  test('an unknown expectation is ignored, and 100-continue is answered', async () => {
     const health = formatRequest('GET /api/health HTTP/1.1', { Expect: 'the-impossible' })
     expect((await sendRaw(base, health)).status).toBe(200)
     const exchange = { ...json, Expect: '100-continue', 'Content-Length': '2' }
@@ -369,12 +369,12 @@ describe('what hardly is HTTP', () => {
     expect((await sendRaw(base, 'GET /api/health HTTP/1.0\r\n\r\n')).status).toBe(200)
   })
 
-  test('an upgrade nobody offers is answered as a plain request', async () => {
+  test('an unsupported upgrade is answered as a plain request', async () => {
     const upgrade = { Connection: 'close, upgrade', Upgrade: 'websocket' }
     expect((await sendRaw(base, formatRequest('GET /api/health HTTP/1.1', upgrade))).status).toBe(200)
   })
 
-  test('afterwards everybody else is served as before', async () => {
+  test('other requests are served afterwards', async () => {
     expect((await fetch(`${base}/api/health`)).status).toBe(200)
     expect((await w.call('GET /limits', { token })).json.buckets).toContainEqual(
       expect.objectContaining({ bucket: 'in_flight', remaining: 63 }),

@@ -107,12 +107,12 @@ describe('forged tokens', () => {
         .on('error', reject)
     })
 
-  test('the tokens they were made from are good', async () => {
+  test('are made from tokens that are accepted', async () => {
     expect(await statusFor(goodToken(forgery))).toBe(200)
     expect(await statusFor(goodExternalToken(forgery, external))).toBe(200)
   })
 
-  test('every one of them is refused with 401 by the running server', async () => {
+  test('are all refused with 401', async () => {
     const forgeries = await forgedTokens(forgery)
     expect(forgeries.length).toBeGreaterThanOrEqual(118)
     const statuses = await Promise.all(
@@ -141,12 +141,12 @@ describe('forged tokens', () => {
     expect(await me(goodToken(forgery, { claims: { tenant_id: SYSTEM_TENANT } }))).toBe('401 token_invalid')
   })
 
-  test('public operations do not look at tokens', async () => {
+  test('public operations ignore tokens', async () => {
     expect((await w.call('GET /health', { token: 'bad' })).status).toBe(200)
   })
 })
 
-describe('the deny set reaches another process within five seconds', () => {
+describe('a revocation reaches another process within five seconds', () => {
   test('a revoked token, a deactivated user, a revoked key, a suspended tenant', async () => {
     const other = await startSecondProcess(w)
     const tenant_id = await w.makeTenant()
@@ -198,7 +198,7 @@ describe('the deny set reaches another process within five seconds', () => {
     await other.close()
   })
 
-  test('a role that is taken away, in every process; the others stay, and nothing is added', async () => {
+  test('for a removed role: the other roles stay, and none is added', async () => {
     const other = await startSecondProcess(w)
     const tenant_id = await w.makeTenant()
     const admin = await w.token({ tenant_id, roles: ['tenant_admin'] })
@@ -223,7 +223,7 @@ describe('the deny set reaches another process within five seconds', () => {
     await other.close()
   })
 
-  test('in the process that made the change it holds at once', async () => {
+  test('and takes effect at once in the process that made it', async () => {
     const [admin, token] = [await w.token(), await w.token()]
     const { token_id } = (await w.call('GET /auth/me', { token })).json
     await w.call('POST /auth/token/revoke', { token: admin, body: { token_id } })
@@ -260,7 +260,7 @@ describe('an external issuer', () => {
     return items.find((user: { subject: string }) => user.subject === sub)
   }
 
-  test('makes its people known on first sight, once, with the roles its map gives them', async () => {
+  test('creates a user at the first login, once, with the mapped roles', async () => {
     const sub = subject()
     const token = vouched({ sub, roles: ['boss', 'stranger'], name: 'Bo Ss' })
     const seen = (await w.call('GET /auth/me', { token })).json
@@ -278,7 +278,7 @@ describe('an external issuer', () => {
     expect(await find(sub)).toMatchObject({ user_id: user.user_id, roles: ['viewer'], name: 'Bo Now' })
   })
 
-  test('may call people by names longer than ours', async () => {
+  test('may use longer names than the API accepts', async () => {
     const sub = `${'s'.repeat(240)}@login`
     expect(await me(vouched({ sub, name: '😀'.repeat(120) }))).toBe('ok')
     expect((await find(sub)).name).toBe('😀'.repeat(120))
@@ -287,12 +287,12 @@ describe('an external issuer', () => {
     expect((await find(nameless)).name).toBe('n'.repeat(200))
   })
 
-  test('a person without a role we know is let in and may do nothing', async () => {
+  test('a user without a mapped role is authenticated and has no role', async () => {
     expect(await me(vouched({ sub: subject(), roles: ['guest', 'stranger'] }))).toBe('403 role_required')
     expect(await me(vouched({ sub: subject(), roles: [] }))).toBe('403 role_required')
   })
 
-  test('a person deactivated here stays out, whatever the issuer says, and may come back', async () => {
+  test('a deactivated user is refused until reactivated', async () => {
     const sub = subject()
     await me(vouched({ sub }))
     const { user_id } = await find(sub)
@@ -304,7 +304,7 @@ describe('an external issuer', () => {
     expect(await me(vouched({ sub }))).toBe('ok')
   })
 
-  test('roles of its people are changed there, not here', async () => {
+  test('roles of its users cannot be changed here', async () => {
     const sub = subject()
     await me(vouched({ sub }))
     const { user_id } = await find(sub)
@@ -313,13 +313,13 @@ describe('an external issuer', () => {
     expect(reply.json.code).toBe('transition_not_allowed')
   })
 
-  test('may not speak for a tenant outside its list, nor for one that does not exist', async () => {
+  test('is refused for a tenant outside its list and for an unknown tenant', async () => {
     const sub = subject()
     expect(await me(vouched({ sub, tenant_id: await w.tenant() }))).toBe('401 token_invalid')
     expect(await me(vouched({ sub, tenant_id: missing_tenant }))).toBe('401 token_invalid')
   })
 
-  test('a suspended tenant sees nobody new', async () => {
+  test('creates no user in a suspended tenant', async () => {
     const sub = subject()
     await suspend(external_tenant, 'suspended')
     w.kernel.tenantStatusCache.invalidate(external_tenant)
@@ -329,7 +329,7 @@ describe('an external issuer', () => {
     expect(await find(sub)).toBeUndefined()
   })
 
-  test('its person and ours with the same name are two principals', async () => {
+  test('its user and a built-in user with the same subject are two principals', async () => {
     const ours = await w.token({ tenant_id: external_tenant })
     const { principal } = (await w.call('GET /auth/me', { token: ours })).json
     const theirs = (await w.call('GET /auth/me', { token: vouched({ sub: principal }) })).json
@@ -339,7 +339,7 @@ describe('an external issuer', () => {
 
 // Last, because afterwards the first key no longer opens anything.
 describe('signing keys', () => {
-  test('rotate: both are published, old tokens stay good, and a key long retired is forgotten', async () => {
+  test('rotate: both are published, old tokens stay valid, and a long retired key is removed', async () => {
     const old_key = await signingKey()
     const old_token = goodToken({ ...forgery, key: old_key })
     const kid = await rotateSigningKey(w.seedContext)

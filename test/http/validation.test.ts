@@ -53,7 +53,7 @@ const inputs = modules
 const is = (schema: Schema, type: string) => [schema.type].flat().includes(type)
 
 describe('every declared input', () => {
-  test('there are some', () => expect(inputs.length).toBeGreaterThan(100))
+  test('exists', () => expect(inputs.length).toBeGreaterThan(100))
 
   /** Their shape is stated elsewhere: by a stored type, by an adapter, by a matrix, or by what JSON Schema itself is. */
   const describedElsewhere = [
@@ -107,7 +107,7 @@ describe('every declared input', () => {
     expect(loose.map(([at]) => at)).toEqual([])
   })
 
-  test('reasons that a person gives hold at least one visible character', () => {
+  test('reasons need at least one visible character', () => {
     const reasons = inputs.filter(([at, schema]) => /[/_]reason$/.test(at) && is(schema, 'string') && !schema.enum)
     expect(reasons.length).toBeGreaterThan(10)
     const takes = ({ pattern }: Schema, value: string) => new RegExp(pattern as string, 'u').test(value)
@@ -118,7 +118,7 @@ describe('every declared input', () => {
       for (const good of ['x', ' wrong list\n', '\u200b1', '理由']) expect(takes(schema, good)).toBe(true)
   })
 
-  test('numbers have bounds and lists have an end', () => {
+  test('numbers have bounds and lists a maximum length', () => {
     const loose = inputs.filter(
       ([, schema]) =>
         ((is(schema, 'integer') || is(schema, 'number')) &&
@@ -129,7 +129,7 @@ describe('every declared input', () => {
   })
 })
 
-describe('an answer that refuses a value says what would be right', () => {
+describe('the answer that refuses a value says what is accepted', () => {
   test.each([
     [
       'POST /auth/token/revoke',
@@ -160,7 +160,7 @@ describe('an answer that refuses a value says what would be right', () => {
   })
 })
 
-describe('a body that cannot be read is 400', () => {
+describe('returns 400 for a body that cannot be parsed', () => {
   const email = '"email":"a@example.com","roles":[]'
 
   test.each<[string, string | Buffer]>([
@@ -196,19 +196,19 @@ describe('a body that cannot be read is 400', () => {
     expect(reply.json.errors[0]).toMatchObject({ in: 'body', pointer: expect.stringMatching(/^#/) })
   })
 
-  test('no body at all, and an empty one, where one is needed', async () => {
+  test('a missing or empty body where one is required', async () => {
     expect(brief(await w.call('POST /users', { token }))).toBe('400 malformed_request')
     expect(brief(await post(''))).toBe('400 malformed_request')
   })
 
-  test('64 levels and large integers within bounds can be read', async () => {
+  test('accepts 64 levels and large integers within bounds', async () => {
     expect(brief(await post(`${'['.repeat(64)}${']'.repeat(64)}`))).toBe('422 validation_failed')
     const largest = { team: 'x', expected_revision: Number.MAX_SAFE_INTEGER }
     expect(brief(await w.call(`PATCH /users/${user_id}`, { token, body: largest }))).toBe('409 revision_stale')
   })
 })
 
-describe('a body that breaks its schema is 422', () => {
+describe('returns 422 for a body that breaks its schema', () => {
   test.each<[string, unknown, string]>([
     ['an unknown member', person({ extra: 1 }), '#/extra'],
     ['tenant_id', person({ tenant_id: uuidv7() }), '#/tenant_id'],
@@ -232,13 +232,13 @@ describe('a body that breaks its schema is 422', () => {
     )
   })
 
-  test('a member named __proto__ is a member like any other', async () => {
+  test('treats __proto__ as an ordinary unknown member', async () => {
     const reply = await post('{"__proto__":{"name":"Ada"},"email":"p@example.com","roles":[]}')
     expect(brief(reply)).toBe('422 validation_failed')
     expect(reply.json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['#/name', '#/__proto__'])
   })
 
-  test('characters outside the basic plane count as one, and come back as they were', async () => {
+  test('counts characters outside the basic plane as one and returns them unchanged', async () => {
     const name = '😀'.repeat(200)
     expect((await w.call('POST /users', { token, body: person({ name }) })).json.name).toBe(name)
     expect(brief(await w.call('POST /users', { token, body: person({ name: `${name}😀` }) }))).toBe(
@@ -246,20 +246,20 @@ describe('a body that breaks its schema is 422', () => {
     )
   })
 
-  test('a body where none is taken', async () => {
+  test('a body where none is accepted', async () => {
     const reply = await w.call(`POST /users/${user_id}/reactivate`, { token, body: {} })
     expect(brief(reply)).toBe('422 validation_failed')
     const declared = { token, headers: { 'content-type': 'application/json' } }
     expect((await w.call(`POST /users/${user_id}/reactivate`, declared)).status).toBe(200)
   })
 
-  test('several faults of one field are one field', async () => {
+  test('counts several faults of one field as one field', async () => {
     const { json } = await w.call('POST /users', { token, body: person({ roles: [1] }) })
     expect(json.errors).toMatchObject([{ pointer: '#/roles/0' }, { pointer: '#/roles/0' }])
     expect(json.detail).toMatch(/^1 field is invalid: #\/roles\/0 must be string, must be one of .*\.$/)
   })
 
-  test('not more than fifty faults are listed', async () => {
+  test('lists at most fifty faults', async () => {
     const { json } = await w.call('POST /users', { token, body: person({ roles: Array(500).fill(1) }) })
     expect(json.errors.length).toBe(50)
     expect(json.detail).toBe('26 or more fields are invalid.')
@@ -311,7 +311,7 @@ describe('query parameters', () => {
     },
   )
 
-  test('an operation without parameters takes none, and an empty query is none', async () => {
+  test('an operation without parameters accepts none; an empty query is none', async () => {
     expect(brief(await w.call('GET /auth/me?x=1', { token }))).toBe('422 validation_failed')
     expect(brief(await w.call('GET /health?x'))).toBe('422 validation_failed')
     expect((await w.call('GET /auth/me?', { token })).status).toBe(200)
@@ -382,7 +382,7 @@ describe('media types', () => {
     expect(await sent(undefined)).toBe('415 media_type_unsupported')
   })
 
-  test('parameters and capitals do not matter', async () => {
+  test('parameters and letter case are ignored', async () => {
     const body = () => JSON.stringify(person())
     expect(await sent('application/json; charset=utf-8', body())).toBe('201 undefined')
     expect(await sent('Application/JSON', body())).toBe('201 undefined')
@@ -408,7 +408,7 @@ describe('media types', () => {
     expect((await w.call('GET /auth/me', { token, headers: { accept } })).status).toBe(status)
   })
 
-  test('a page is served to who takes HTML', async () => {
+  test('serves the page to clients that accept HTML', async () => {
     expect((await w.call('GET /docs', { headers: { accept: 'text/html' } })).status).toBe(200)
     expect((await w.call('GET /docs', { headers: { accept: 'application/json' } })).status).toBe(406)
   })

@@ -260,8 +260,8 @@ afterAll(async () => {
 const answer = (reply: Reply): string => `${JSON.stringify(reply.headers)}\n${reply.text}`
 const exampleOfOwner = (route: Route): Example => ownersExamples.get(route) as Example
 
-describe('the sweep is able to find it', () => {
-  test('the owner reads the token in every read of its own rows', async () => {
+describe('the canary of a tenant', () => {
+  test('is in every read that the owner makes of its own rows', async () => {
     const reads = tenantRoutes.filter(
       ({ method, tx, path }) => method === 'GET' && (tx === 'one' || tx === 'read' || path.includes(':')),
     )
@@ -275,7 +275,7 @@ describe('the sweep is able to find it', () => {
     expect(blind.sort()).toEqual(Object.keys(blindReads).sort())
   })
 
-  test('every column that could be filled was filled, and the others are known', async () => {
+  test('fills every column that can hold text; the exceptions are listed', async () => {
     await fill(true)
     expect(Object.fromEntries(refusals)).toEqual(excludedColumns)
     const empty: string[] = []
@@ -295,7 +295,7 @@ describe('another tenant', () => {
     for (const needle of [TOKEN, owner.tenant_id]) if (text.includes(needle)) leaks.push(`${where}: ${needle}`)
   }
 
-  test('finds it in no answer of any operation', async () => {
+  test('gets it in no answer of any operation', async () => {
     await emptyLog()
     for (const route of routes) {
       const example = await getExample(route, other)
@@ -307,7 +307,7 @@ describe('another tenant', () => {
     expect(leaks).toEqual([])
   })
 
-  test("finds it in no answer to the owner's identifiers", async () => {
+  test("gets it in no answer to the owner's identifiers", async () => {
     for (const route of tenantRoutes) {
       const reply = await send(other, route, { ...exampleOfOwner(route), principal: other.caller })
       if (route.problems.includes('not_found') && exampleOfOwner(route).params && !exampleOfOwner(route).shared)
@@ -317,7 +317,7 @@ describe('another tenant', () => {
     expect(leaks).toEqual([])
   })
 
-  test('finds it in no job that a worker runs', async () => {
+  test('gets it from no job that a worker runs', async () => {
     const runner = w.runtime.createRunner(1)
     runner.start()
     const job_id = await other.newJob()
@@ -333,7 +333,7 @@ describe('another tenant', () => {
     expect(leaks).toEqual([])
   })
 
-  test('leaves no trace of it in the log', async () => {
+  test('writes nothing of it to the log', async () => {
     const text = await readLog()
     expect(text.split('\n').length).toBeGreaterThan(routes.length)
     look('log', text)
@@ -342,7 +342,7 @@ describe('another tenant', () => {
 })
 
 describe('the owner', () => {
-  test('leaves no trace of its data in the log either, whatever it does', async () => {
+  test('writes nothing of its data to the log with any operation', async () => {
     await emptyLog()
     for (const route of tenantRoutes) await send(owner, route, exampleOfOwner(route)).catch(() => {})
     const text = await readLog()
@@ -350,7 +350,7 @@ describe('the owner', () => {
     expect(text.split('\n').filter((line) => line.includes(TOKEN))).toEqual([])
   })
 
-  test('sees nothing of it in the answer to a failure, nor does the log', async () => {
+  test('gets nothing of it in the answer to a failure, and neither does the log', async () => {
     await emptyLog()
     for (const route of faulty.routes) {
       const reply = await send(owner, route, {})

@@ -1,4 +1,4 @@
-/** Suites 1 and 2: the catalogue shows sound walls on every table, and a process whose walls are broken does not become ready. */
+/** Suites 1 and 2: every table is isolated according to the catalogue, and a process on a database where one is not does not become ready. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createReadinessChecks } from '#app/readiness.ts'
@@ -26,23 +26,23 @@ afterAll(async () => {
 const faults = () => findIsolationFaults(async (text) => (await app.query(text)).rows, LATEST_SCHEMA)
 
 describe('catalogue', () => {
-  test('no wall has a fault, seen by the role that serves', async () => {
+  test('has no isolation fault, as seen by app', async () => {
     expect(await faults()).toEqual([])
   })
 
-  test('there is something to check', () => {
+  test('lists more than a few tables', () => {
     expect(isolationRuleCount).toBeGreaterThan(35)
     expect(selectIsolated(tables).length).toBeGreaterThan(15)
   })
 
-  test('every table is classified, and every kind of wall is in use', () => {
+  test('classifies every table, and every isolation kind is in use', () => {
     expect(tables.filter(({ kind }) => !kind).map(({ name }) => name)).toEqual([])
     const inUse = new Set(tables.map(({ kind }) => kind))
     for (const kind of ['tenant', 'append', 'shared', 'queue', 'ledger', 'directory', 'system'] as const)
       expect(inUse).toContain(kind)
   })
 
-  test('the same question asked by the other roles has the same answer', async () => {
+  test('gives worker and steward the same answer', async () => {
     for (const role of ['worker', 'steward', 'postgres'] as const) {
       const client = await connect(w.clone[role])
       expect(await findIsolationFaults(async (text) => (await client.query(text)).rows, LATEST_SCHEMA)).toEqual([])
@@ -62,11 +62,11 @@ describe('start-up guard', () => {
     return check?.status
   }
 
-  test('a sound database is ready', async () => {
+  test('reports a sound database as ready', async () => {
     expect(await wallsCheck()).toBe('ok')
   })
 
-  test('a broken wall holds readiness back: 503', async () => {
+  test('returns 503 while a table is not isolated', async () => {
     await superuser.query('alter table app.job no force row level security')
     try {
       expect(await wallsCheck()).toBe('failed')
@@ -80,7 +80,7 @@ describe('start-up guard', () => {
     expect(await wallsCheck()).toBe('ok')
   })
 
-  test('a process older than the schema does not judge what a migration may have changed, and everything else', async () => {
+  test('lets a process older than the schema skip only what a migration may have changed', async () => {
     const broken = async (breaking: string, mending: string) => {
       await superuser.query(breaking)
       try {
@@ -104,7 +104,7 @@ describe('start-up guard', () => {
     expect(await wallsCheck()).toBe('ok')
   })
 
-  test('a connection that is more than app is refused', async () => {
+  test('refuses a connection with more privileges than app', async () => {
     expect(await wallsCheck(w.clone.postgres)).toBe('failed')
     expect(await wallsCheck(w.clone.steward)).toBe('failed')
   })

@@ -1,6 +1,6 @@
 /**
- * Suite 3, from the route table: who is let in, and that another tenant's identifiers are answered exactly like ones that
- * never existed. A route without an entry in its module's fixtures.ts fails here.
+ * Suite 3, from the route table: authentication, roles, and that another tenant's identifiers are answered exactly like
+ * random ones. A route without an entry in its module's fixtures.ts fails here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
@@ -31,18 +31,18 @@ function keptExample(route: Route): Example | Promise<Example> {
   return example
 }
 
-describe('the table of examples', () => {
-  test('has one entry for each route and none besides', () => {
+describe('the fixtures', () => {
+  test('have exactly one entry per route', () => {
     expect(Object.keys(fixtures).sort()).toEqual(routes.map(({ id }) => id).sort())
   })
 
-  test('stands beside the routes that are served', () => {
+  test('cover the routes that are served', () => {
     expect(w.kernel.routes).toEqual(routes)
     expect(tenantRoutes.length).toBeGreaterThan(30)
     expect(publicRoutes.length).toBeGreaterThan(5)
   })
 
-  test.for(routes)('$id is called validly', async (route) => {
+  test.for(routes)('$id succeeds with its fixture', async (route) => {
     const example = await getExample(route, own)
     const reply = await (route.access === 'public' ? sendAs(w, undefined, route, example) : send(own, route, example))
     expect([reply.status, reply.text.slice(0, 500)]).toEqual([route.reply[0], expect.anything()])
@@ -52,15 +52,15 @@ describe('the table of examples', () => {
 announceSampling('listed roles that call each operation')
 const SAMPLED_ROLES = 1
 
-describe('who is let in', () => {
-  test.for(tenantRoutes)('$id: nobody without a token', async (route) => {
+describe('authentication and roles', () => {
+  test.for(tenantRoutes)('$id returns 401 without a token', async (route) => {
     const reply = await sendAs(w, undefined, route, await keptExample(route))
     expect(reply.status).toBe(401)
     expect(reply.headers['www-authenticate']).toMatch(/^Bearer realm="probity"/)
     expect(reply.json.code).toBe('token_missing')
   })
 
-  test.for(tenantRoutes)('$id: no role that is not listed', async (route) => {
+  test.for(tenantRoutes)('$id returns 403 for every role that is not listed', async (route) => {
     const example = await keptExample(route)
     const unlisted = allRoles.filter((role) => !route.roles.includes(role))
     for (const role of unlisted) {
@@ -71,7 +71,7 @@ describe('who is let in', () => {
     expect((await send(own, route, example, unlisted)).status).toBe(403)
   })
 
-  test.for(tenantRoutes)('$id: every role that is listed', async (route) => {
+  test.for(tenantRoutes)('$id accepts the listed roles', async (route) => {
     expect(route.roles.length).toBeGreaterThan(0)
     for (const role of sample(route.roles, SAMPLED_ROLES, route.id)) {
       const reply = await send(own, route, await getExample(route, own, role), [role])
@@ -122,7 +122,7 @@ function visible(reply: Reply): object {
 }
 
 describe("another tenant's identifiers", () => {
-  test.for(tenantRoutes)('$id: as unknown as random ones', async (route) => {
+  test.for(tenantRoutes)('$id answers them exactly like random ones', async (route) => {
     const [mine, theirs] = [await getExample(route, own), await getExample(route, other)]
     const spots = (['params', 'query', 'body'] as const).flatMap((part) => spotsIn(part, mine[part], theirs[part]))
     const inPath = spots.filter(({ part }) => part === 'params')
@@ -141,14 +141,14 @@ describe("another tenant's identifiers", () => {
     if (inPath.length > 0) expect((await send(other, route, theirs)).status).toBeLessThan(300)
   })
 
-  test('are tried on many operations', async () => {
+  test('are in the path of many operations', async () => {
     const withPath = tenantRoutes.filter(({ path }) => path.includes(':'))
     expect(withPath.length).toBeGreaterThan(15)
   })
 })
 
-describe('a tenant is named by the token only', () => {
-  test.for(routes)('$id: tenant_id is refused wherever it is smuggled in', async (route) => {
+describe('the tenant comes from the token only', () => {
+  test.for(routes)('$id returns 422 when tenant_id is added to query or body', async (route) => {
     const example = await keptExample(route)
     const answer = (changed: Example) =>
       route.access === 'public' ? sendAs(w, undefined, route, changed) : send(own, route, changed)
@@ -162,7 +162,7 @@ describe('a tenant is named by the token only', () => {
     }
   })
 
-  test('a header or a second tenant in the path changes nothing', async () => {
+  test('ignores headers that name a tenant, and returns 404 for a tenant in the path', async () => {
     const token = await own.token()
     for (const name of ['x-tenant-id', 'tenant-id', 'x-tenant', 'x-probity-tenant']) {
       const reply = await w.call('GET /tenant', { token, headers: { [name]: other.tenant_id } })

@@ -1,6 +1,6 @@
 /**
- * Suite 6: the walls are broken on purpose, in transactions that are rolled back, and the catalogue's question (suite 1) or
- * the probes (suite 5) must notice every time. One transaction breaks all tables in one way; each must be named.
+ * Suite 6: isolation is broken on purpose, in transactions that are rolled back, and the catalogue query (suite 1) or
+ * the probes (suite 5) must detect it every time. One transaction breaks all tables in one way; each must be named.
  */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -95,13 +95,13 @@ describe('the schema', () => {
     noticed++
   })
 
-  test.for(validSchemas)('sound: $name', async (mutant) => {
+  test.for(validSchemas)('reports no fault: $name', async (mutant) => {
     expect((await breakSchema(mutant)).faults).toEqual([])
   })
 })
 
-test('every mutant was noticed', () => {
-  console.log(`${made} mutants of the walls, ${noticed} noticed`)
+test('every mutant is detected', () => {
+  console.log(`${made} mutants of tenant isolation, ${noticed} detected`)
   expect(made).toBeGreaterThan(400)
   expect(noticed).toBe(made)
 })

@@ -20,7 +20,7 @@ export const insertUser = (tx: Tx): Promise<number> => tx.run(INSERT_SQL, newUse
 /** Travels with COMMIT. */
 const deferUserInsert = (tx: Tx): void => tx.defer(INSERT_SQL, newUserParams(tx))
 
-/** Without any condition: only the wall decides what comes back. */
+/** Without any condition: only the isolation policy decides what comes back. */
 export const selectAllUsers = (tx: Tx) => tx.query<{ tenant_id: string }>('select tenant_id from app.user_account')
 
 /** As soon as the backend is asleep inside a statement of its own. */

@@ -114,7 +114,7 @@ describe('interleaved tenants', () => {
     await database.end()
   })
 
-  test('a handle of one tenant, kept unused, cannot speak inside the transaction of the next', async () => {
+  test('a transaction handle that was kept cannot be used inside the next transaction', async () => {
     const [one, two] = tenants.map(scopeOf) as [Scope, Scope]
     const database = openDatabase({ max: 1 })
     const kept = await Promise.all([
@@ -131,7 +131,7 @@ describe('interleaved tenants', () => {
     await database.end()
   })
 
-  test('a connection that is given back carries neither tenant nor actor nor time-out', async () => {
+  test('a released connection keeps neither tenant nor actor nor timeout', async () => {
     const database = openDatabase({ max: 1 })
     const scope = scopeOf(tenants[0] as string)
     await database.write(scope, insertUser)
@@ -160,8 +160,8 @@ function createLatch(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open }
 }
 
-describe('the gate', () => {
-  test('one tenant holds at most half; the rest of its requests are told 503, others come in', async () => {
+describe('the tenant semaphore', () => {
+  test('gives one tenant at most half of the connections, answers its other requests 503 and serves other tenants', async () => {
     const database = openDatabase({ max: 4, wait_ms: 1000 })
     const [first, second] = tenants.map(scopeOf) as [Scope, Scope]
     const gate = createLatch()
@@ -190,7 +190,7 @@ describe('the gate', () => {
     await database.end()
   })
 
-  test('a full pool tells the next tenant 503, and lets in who waits as soon as a place is free', async () => {
+  test('answers 503 when the pool is full, and serves a waiting request when a connection is free', async () => {
     const database = openDatabase({ max: 2, wait_ms: 1000 })
     const [first, second, third] = tenants.map(scopeOf) as [Scope, Scope, Scope]
     const gates = [createLatch(), createLatch()] as const
@@ -249,7 +249,7 @@ describe('single reads that find every connection taken', () => {
 describe('over HTTP', () => {
   const REQUESTS = 600
 
-  test('requests of all tenants, some abandoned, while backends are killed: never a foreign byte, never a 500', async () => {
+  test('requests of all tenants, some aborted, get no foreign byte and no 500 while backends are killed', async () => {
     const base = await w.listen()
     const random = randomFrom(SEED)
     const tokens = await Promise.all(tenants.map((tenant_id) => w.token({ tenant_id })))

@@ -1,6 +1,6 @@
 /**
  * What a tenant could try against another one's rows with SQL, as the role `app`: each probe names what went through, and
- * nothing is the only good answer. Used against the walls as they are, and against walls broken on purpose.
+ * nothing is the only good answer. Used against the isolation policies as they are, and against policies broken on purpose.
  */
 import type pg from 'pg'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -27,7 +27,7 @@ interface Probe {
 }
 
 const NONE_OR_REFUSED = [0, '42501', 'PB002'] as const
-/** Triggers that keep the order of versions and activations look before the wall does. */
+/** Triggers that keep the order of versions and activations run before the isolation policy is checked. */
 const REFUSED = ['42501', 'PB002', 'PB003', 'PB004'] as const
 
 function buildProbes(table: Table, row: Row, { victim, attacker, newcomer }: ProbeTenants): Probe[] {

@@ -1,4 +1,4 @@
-/** Ways to break the walls that are not of one table, and unusual schemas that break none. */
+/** Ways to break tenant isolation that are not of one table, and unusual schemas that break nothing. */
 import type { Mutant } from './table-mutants.ts'
 
 export interface SchemaMutant extends Mutant {
@@ -42,12 +42,12 @@ export const validSchemas: readonly SchemaMutant[] = [
 
 export const schemaMutants: readonly SchemaMutant[] = [
   {
-    name: 'a table nobody walled',
+    name: 'a table without an isolation policy',
     rule: 'table is not in the wall register',
     break: () => ['create table app.mutant (tenant_id uuid)'],
   },
   {
-    name: 'a wall of a table that is gone',
+    name: 'a register entry for a table that is gone',
     rule: 'the wall register names no table',
     break: () => [`insert into app.wall_register values ('gone', 'tenant')`],
   },

@@ -30,7 +30,7 @@ const withoutInstance = ({ status, json }: Reply) => {
 const invitation = () => ({ name: 'Ada', email: `${uuidv7()}@example.com`, roles: ['viewer'] })
 
 describe('cursors', () => {
-  test('of one tenant are unknown to another, as made-up ones are', async () => {
+  test('of another tenant are answered like invented ones', async () => {
     for (let i = 0; i < 2; i++) {
       await one.newUser()
       await two.newUser()
@@ -46,14 +46,14 @@ describe('cursors', () => {
     expect(withoutInstance(foreign)).toEqual(withoutInstance(madeUp))
   })
 
-  test('do not fit another listing of their own tenant either', async () => {
+  test('do not continue another listing of the same tenant', async () => {
     const { json } = await w.call('GET /users?limit=1', { token: tokens.one })
     expect((await w.call(`GET /jobs?limit=1&cursor=${json.next_cursor}`, { token: tokens.one })).status).toBe(404)
   })
 })
 
 describe('idempotency keys', () => {
-  test('are independent: the same person, key and body in two tenants makes two things', async () => {
+  test('are independent: the same principal, key and body in two tenants create two resources', async () => {
     const headers = { 'idempotency-key': uuidv7() }
     const body = invitation()
     const first = await w.call('POST /users', { token: tokens.one, body, headers })
@@ -65,7 +65,7 @@ describe('idempotency keys', () => {
     expect([again.headers['idempotency-replayed'], again.text]).toEqual(['true', first.text])
   })
 
-  test('with another body are no conflict in another tenant', async () => {
+  test('with another body cause no conflict in another tenant', async () => {
     const headers = { 'idempotency-key': uuidv7() }
     await w.call('POST /users', { token: tokens.one, body: invitation(), headers })
     expect((await w.call('POST /users', { token: tokens.one, body: invitation(), headers })).json.code).toBe(
@@ -74,7 +74,7 @@ describe('idempotency keys', () => {
     expect((await w.call('POST /users', { token: tokens.two, body: invitation(), headers })).status).toBe(201)
   })
 
-  test('in use by one tenant are free for another: locks carry the tenant', async () => {
+  test('locked by one tenant are free for another', async () => {
     const key = uuidv7()
     const headers = { 'idempotency-key': key }
     const body = invitation()
@@ -88,7 +88,7 @@ describe('idempotency keys', () => {
 })
 
 describe('jobs and entity tags', () => {
-  test("another tenant's job has no state, no events and no entity tag", async () => {
+  test("return 404 without an ETag for another tenant's job and its events", async () => {
     const job_id = await one.endedJob()
     const own = await w.call(`GET /jobs/${job_id}`, { token: tokens.one })
     const etag = String(own.headers['etag'])
@@ -105,7 +105,7 @@ describe('jobs and entity tags', () => {
     }
   })
 
-  test('If-Match does not tell whether a foreign revision was right', async () => {
+  test('If-Match does not reveal the revision of a foreign resource', async () => {
     const user_id = await one.user()
     const { headers } = await w.call(`GET /users/${user_id}`, { token: tokens.one })
     for (const match of [String(headers['etag']), '"999"', '*']) {
@@ -120,7 +120,7 @@ describe('jobs and entity tags', () => {
 })
 
 describe('uniqueness', () => {
-  test('an email address in use elsewhere is free here', async () => {
+  test('an email address used in another tenant is free', async () => {
     const body = invitation()
     expect((await w.call('POST /users', { token: tokens.one, body })).status).toBe(201)
     expect((await w.call('POST /users', { token: tokens.one, body })).status).toBe(409)
@@ -129,7 +129,7 @@ describe('uniqueness', () => {
 })
 
 describe('tokens and keys', () => {
-  test('revoking a token id in one tenant leaves the same id alone in another', async () => {
+  test('revoking a token id in one tenant does not revoke the same id in another', async () => {
     const me = await w.call('GET /auth/me', { token: tokens.two })
     const revoked = await w.call('POST /auth/token/revoke', {
       token: tokens.one,
@@ -140,7 +140,7 @@ describe('tokens and keys', () => {
     expect((await w.call('GET /auth/me', { token: tokens.two })).status).toBe(200)
   })
 
-  test('deactivating a person in one tenant leaves the same id alone in another', async () => {
+  test('deactivating a user in one tenant does not deactivate the same id in another', async () => {
     const user_id = await one.newUser()
     const token = await two.token(undefined, `user:${user_id}`)
     expect((await w.call(`POST /users/${user_id}/deactivate`, { token: tokens.one })).status).toBe(200)
@@ -150,7 +150,7 @@ describe('tokens and keys', () => {
     expect((await w.call('GET /auth/me', { token: own })).json.code).toBe('token_revoked')
   })
 
-  test("a key's id and secret under another tenant's name are as wrong as invented ones", async () => {
+  test("a key's id and secret are answered like invented ones under another tenant", async () => {
     const { key_id } = await one.key()
     const exchange = (api_key: string) => w.call('POST /auth/token', { body: { api_key } })
     const [renamed, invented] = [mintApiKey(two.tenant_id, key_id).text, mintApiKey(two.tenant_id, uuidv7()).text]
@@ -162,7 +162,7 @@ describe('tokens and keys', () => {
 })
 
 describe('limits and counts', () => {
-  test('what one tenant uses up is not missing in another', async () => {
+  test("one tenant's usage does not count against another's limits", async () => {
     const remaining = async (token: string) =>
       (await w.call('GET /limits', { token })).json.buckets.map(({ remaining: left }: { remaining: number }) => left)
     const before = await remaining(tokens.two)
@@ -171,7 +171,7 @@ describe('limits and counts', () => {
     for (const [i, left] of before.entries()) expect(after[i]).toBeGreaterThanOrEqual(left - 2)
   })
 
-  test('listings hold and count only their own', async () => {
+  test('listings hold and count only rows of their tenant', async () => {
     const all = async (token: string, path: string) => (await w.call(`GET ${path}`, { token })).json.items
     for (const path of ['/users?limit=200', '/api-keys?limit=200', '/jobs?limit=200', '/change-requests?limit=200']) {
       const [mine, theirs] = [await all(tokens.one, path), await all(tokens.two, path)]

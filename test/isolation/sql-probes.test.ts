@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 describe('app', () => {
-  test('nothing of another tenant is read, changed, removed, planted or referred to', async () => {
+  test('cannot read, update, delete, insert or reference rows of another tenant', async () => {
     let tried = 0
     const breaches: string[] = []
     for (const table of tables) {
@@ -55,7 +55,7 @@ describe('app', () => {
     expect(tried).toBeGreaterThan(tables.length * 10)
   })
 
-  test('the probes aim at real rows: their owner reads them, and foreign keys are among them', async () => {
+  test('the probed rows exist: their owner reads them, and some have foreign keys', async () => {
     const unseen: string[] = []
     for (const table of tables) {
       const seen = await withRollback(clients.app, async () => {
@@ -68,7 +68,7 @@ describe('app', () => {
     expect(tables.flatMap(({ references }) => references).length).toBeGreaterThan(2)
   })
 
-  test('a connection that never heard of a tenant sees nothing and writes nothing', async () => {
+  test('reads and writes nothing where no tenant is set', async () => {
     const fresh = await connect(w.clone.app)
     const breaches: string[] = []
     await withRollback(fresh, async () => {
@@ -83,7 +83,7 @@ describe('app', () => {
     expect(breaches).toEqual([])
   })
 
-  test('shared rows stay closed even where app was granted the table', async () => {
+  test('cannot write shared rows even with a grant on the table', async () => {
     const shared = tables.filter(({ kind }) => kind === 'shared')
     expect(shared.length).toBeGreaterThan(0)
     await withRollback(clients.postgres, async () => {
@@ -96,7 +96,7 @@ describe('app', () => {
     })
   })
 
-  test('it cannot become more than it is', async () => {
+  test('cannot gain privileges', async () => {
     const table = tables.find(({ kind }) => kind === 'tenant') as Table
     const attempts = [
       'set local role steward',
@@ -126,7 +126,7 @@ describe('app', () => {
     })
   })
 
-  test("the planner's statistics show no values of walled tables", async () => {
+  test("sees no values of isolated tables in the planner's statistics", async () => {
     await clients.postgres.query('analyze')
     const all = await clients.postgres.query(
       `select 1 from pg_stats where schemaname = 'app' and tablename <> 'migration'`,
@@ -144,7 +144,7 @@ describe('app', () => {
 })
 
 describe('worker', () => {
-  test('sees of the queue what it was granted, never a payload, and adds or removes nothing', async () => {
+  test('reads the granted columns of the queue, never a payload, and inserts or deletes nothing', async () => {
     const breaches: string[] = []
     let refused = 0
     await withRollback(clients.worker, async () => {
@@ -169,7 +169,7 @@ describe('worker', () => {
     expect(refused).toBeGreaterThan(tables.length * 3)
   })
 
-  test('does see the queue of every tenant: the probe above is not blind', async () => {
+  test('reads the queue of every tenant', async () => {
     await withRollback(clients.worker, async () => {
       await setTenantContext(clients.worker, SYSTEM_TENANT, 'job:worker')
       const seen = await clients.worker.query('select distinct tenant_id from app.job')
@@ -181,7 +181,7 @@ describe('worker', () => {
 })
 
 describe('steward', () => {
-  test('touches shared rows and the directory, and nothing of any tenant', async () => {
+  test('reads and writes shared rows and the directory, and nothing of a tenant', async () => {
     const breaches: string[] = []
     await withRollback(clients.steward, async () => {
       for (const as of [SYSTEM_TENANT, tenants.victim]) {
@@ -206,7 +206,7 @@ describe('steward', () => {
 
   /** Imports of shared lists are the operator's, and none was made yet. */
   const sharedWithoutRows = ['dataset_import', 'dataset_import_reject']
-  test('writes shared rows only where it speaks for everybody', async () => {
+  test('writes shared rows only as the system tenant', async () => {
     for (const table of tables.filter(({ kind }) => kind === 'shared')) {
       const touch = `update app.${table.name} set tenant_id = tenant_id`
       await withRollback(clients.steward, async () => {

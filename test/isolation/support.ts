@@ -154,7 +154,7 @@ export async function withRollback<T>(client: pg.Client, body: () => Promise<T>)
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** A row of the tenant as JSON, fetched by somebody whom no wall stops. */
+/** A row of the tenant as JSON, read as superuser. */
 export async function findRow(superuser: pg.Client, table: string, tenant_id: string): Promise<Row | undefined> {
   const { rows } = await superuser.query(`select to_jsonb(t) as row from app.${table} t where tenant_id = $1 limit 1`, [
     tenant_id,

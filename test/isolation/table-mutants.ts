@@ -1,9 +1,9 @@
-/** Ways to break the wall of one table, each as the SQL a careless or hostile owner would run. What they do is undone by whoever runs them. */
+/** Ways to break the isolation of one table, each as the SQL a careless or hostile owner would run. Whoever runs them rolls them back. */
 import type { Table } from './support.ts'
 
 /**
  * What must happen besides a fault in the catalogue. `leaks`: a probe gets through on every table broken this way. `holds`:
- * none does, which is why the walls are built as they are. `silent`: the catalogue cannot show it, a probe must.
+ * none does, which is why the policies are built as they are. `silent`: the catalogue cannot show it, a probe must.
  */
 type Effect = 'leaks' | 'holds' | 'silent'
 
@@ -62,36 +62,36 @@ export const tableMutants: readonly TableMutant[] = [
     break: (t) => [`alter table app.${t.name} no force row level security`],
   },
   {
-    name: 'wall dropped',
+    name: 'policy dropped',
     rule: policyChanged,
     effect: 'leaks',
     break: (t) => policies(t).map(([name]) => `drop policy ${name} on app.${t.name}`),
   },
-  { name: 'wall replaced by true', rule: policyChanged, effect: 'leaks', break: (t) => alterPolicies(t, 'true') },
+  { name: 'policy replaced by true', rule: policyChanged, effect: 'leaks', break: (t) => alterPolicies(t, 'true') },
   {
-    name: 'wall weakened by or',
+    name: 'policy weakened by or',
     rule: policyChanged,
     effect: 'leaks',
     break: (t) => alterPolicies(t, `${ownTenant} or true`),
   },
   {
-    name: 'wall open where no tenant is set',
+    name: 'policy open where no tenant is set',
     rule: policyChanged,
     effect: 'leaks',
     break: (t) => alterPolicies(t, `${ownTenant} or (select app.tenant_id()) is null`),
   },
   {
-    name: 'wall calls the setting for each row',
+    name: 'policy calls the setting for each row',
     rule: policyChanged,
     break: (t) => alterPolicies(t, 'tenant_id = app.tenant_id()'),
   },
   {
-    name: 'wall casts the column',
+    name: 'policy casts the column',
     rule: policyChanged,
     break: (t) => alterPolicies(t, 'tenant_id::text = (select app.tenant_id())::text'),
   },
   {
-    name: 'wall made for another role',
+    name: 'policy made for another role',
     rule: policyChanged,
     effect: 'leaks',
     break: (t) => policies(t).map(([name]) => `alter policy ${name} on app.${t.name} to worker`),

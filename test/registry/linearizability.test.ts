@@ -60,7 +60,7 @@ const activate = (server: Server, list_key: string, version: number) =>
 const entryAt = async (server: Server, list_key: string, key: string) =>
   (await ask(server, 'GET', `/reference-data/resolve/${list_key}/entry?key=${key}`)).entry
 
-describe('racing activations', () => {
+describe('concurrent activations', () => {
   /** Answers for an instant that had just passed: they must never change. */
   const said: { at: string; activation_id: string }[] = []
   const history = { writes: [] as RegisterWrite[], reads: [] as RegisterRead[] }
@@ -107,13 +107,13 @@ describe('racing activations', () => {
     expect(new Set(history.reads.map(({ activation_id }) => activation_id)).size).toBeGreaterThan(5)
   })
 
-  test('never change what was known at an instant of the last minute', async () => {
+  test('do not change answers for an earlier known_at', async () => {
     expect(said).toHaveLength(servers.length * WRITES)
     for (const { at, activation_id } of said) expect((await knownAt(w.server, at)).activation_id).toBe(activation_id)
   })
 })
 
-describe('the judge of histories', () => {
+describe('the check of histories', () => {
   const write = (seq: number, began: number, ended: number): RegisterWrite => ({
     began,
     ended,
@@ -151,7 +151,7 @@ describe('the judge of histories', () => {
 })
 
 describe('another process', () => {
-  test('resolves what this one has activated at once, with a warm cache', async () => {
+  test('resolves a new activation at once with a warm cache', async () => {
     await newList('warm', 2)
     const [a, b] = servers as [Server, Server]
     for (const version of [1, 2, 1, 2]) {
@@ -161,7 +161,7 @@ describe('another process', () => {
     }
   })
 
-  test('publishes at the same time: all get numbers, without a gap', async () => {
+  test('publishes concurrently without a gap in version numbers', async () => {
     await newList('published', 0)
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, n) => publish(servers[n % servers.length] as Server, 'published', n)),
@@ -171,7 +171,7 @@ describe('another process', () => {
     )
   })
 
-  test('imports at the same time: all become versions, without a gap', async () => {
+  test('imports concurrently without a gap in version numbers', async () => {
     await newList('imported', 0)
     const start = async (n: number) => {
       const headers = { 'content-type': 'application/octet-stream' }

@@ -48,7 +48,7 @@ describe.each(families)('an own $word under a shared key', ({ path, param, word,
     expect((await call(`POST ${path}`, { [param]: key, title: 'Ours', from_key: key })).status).toBe(201)
   })
 
-  test('leaves everything of the shared one readable while it is drafted', async () => {
+  test('keeps the shared definition readable while it is a draft', async () => {
     expect((await call(`GET ${at}`)).json).toEqual(head.json)
     expect((await call(`GET ${at}/versions/${number}`)).json).toEqual(version.json)
     expect((await call(`GET ${at}/versions`)).json.items).toHaveLength(number)
@@ -69,7 +69,7 @@ describe.each(families)('an own $word under a shared key', ({ path, param, word,
     expect((await call(`GET ${at}/backtests/${run}`)).json).toMatchObject({ origin: 'shared', version: number })
   })
 
-  test('is reached by its owner, and its draft by name alone', async () => {
+  test('is found by origin, and its draft by key', async () => {
     expect((await call(`GET ${at}?origin=own`)).json).toMatchObject({ origin: 'own', active: null, title: 'Ours' })
     expect(ownerIn(await call(`GET ${at}/versions/draft`))).toBe('200 own')
     expect(ownerIn(await call(`GET ${at}/versions/draft?origin=shared`))).toBe('404 not_found')
@@ -80,14 +80,14 @@ describe.each(families)('an own $word under a shared key', ({ path, param, word,
     expect((await call(`GET ${at}?origin=theirs`)).status).toBe(422)
   })
 
-  test('is not changed by somebody who has read the shared one', async () => {
+  test('refuses a change based on the shared revision', async () => {
     const { etag } = (await call(`GET ${at}`)).headers as { etag: string }
     expect((await call(`PATCH ${at}`, { title: 'Mine' }, { 'if-match': etag })).json.code).toBe('precondition_failed')
     const { etag: own } = (await call(`GET ${at}?origin=own`)).headers as { etag: string }
     expect(ownerIn(await call(`PATCH ${at}`, { title: 'Ours' }, { 'if-match': own }))).toBe('200 own')
   })
 
-  test('is published beside the shared versions, and its address leads to it', async () => {
+  test('is published beside the shared versions under its own address', async () => {
     const made = await call(`POST ${at}/versions/draft/publish`, { note: 'ours' })
     expect(ownerIn(made)).toBe('201 own')
     const place = String(made.headers['location'])
@@ -113,7 +113,7 @@ describe.each(families)('an own $word under a shared key', ({ path, param, word,
     }
   })
 
-  test('is what is meant once it is in force, and the shared one stays within reach', async () => {
+  test('takes precedence once it is active, and the shared one stays readable', async () => {
     const before = await call(`GET ${at}/versions?limit=1`)
     const made = await call(`POST ${at}/activations`, { version: number, reason: 'ours from now on' })
     expect([made.status, made.json.origin]).toEqual([201, 'own'])
@@ -189,7 +189,7 @@ describe('an own list under a shared key', () => {
     expect(ownerIn(await call(`GET ${made.headers['location']}`))).toBe('200 own')
   })
 
-  test('leaves everything of the shared one readable before it is in force', async () => {
+  test('keeps the shared list readable before it is active', async () => {
     expect((await call(`GET ${at}`)).json).toMatchObject({ origin: 'shared', active: { version: 2 } })
     const version = await call(`GET ${at}/versions/2`)
     expect([ownerIn(version), version.json.data]).toEqual(['200 shared', [german, french]])
@@ -225,7 +225,7 @@ describe('an own list under a shared key', () => {
     })
   })
 
-  test('is what is meant once it is in force, and the shared one stays within reach', async () => {
+  test('takes precedence once it is active, and the shared one stays readable', async () => {
     expect((await call(`POST ${at}/activations`, { version: 2, reason: 'ours' })).json).toMatchObject({ origin: 'own' })
     expect((await call(`GET ${at}`)).json).toMatchObject({ origin: 'own', active: { version: 2 } })
     expect((await call(`GET ${at}/versions/2`)).json.data).toEqual([french])

@@ -46,7 +46,7 @@ function forgeriesOf(answer: ProofAnswer): [string, ProofAnswer][] {
 }
 const forged = answers.flatMap(forgeriesOf)
 
-test('the vectors are proofs, and the forgeries are none of them', () => {
+test('accepts the vectors and refuses the forgeries', () => {
   expect(answers.filter(({ proof }) => !verifyProof(proof))).toEqual([])
   expect(new Set(answers.map(({ present }) => present)).size).toBe(2)
   expect(forged.length).toBeGreaterThan(150)
@@ -67,7 +67,7 @@ describe.runIf(python)('the verifier in Python', () => {
     expect(verifyInPython(answers.map((answer) => ({ answer, held: zeros })))).not.toContain(true)
   })
 
-  test('reads a file and says by its status whether it proves', () => {
+  test('exits 0 for a valid proof file and 1 otherwise', () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-proof-'))
     try {
       const file = path.join(folder, 'proof.json')

@@ -135,7 +135,7 @@ const excludedColumns: Readonly<Record<string, readonly string[]>> = {
   audit_head: ['last_txid', 'last_event_id'],
 }
 
-/** Each table's rows as PostgreSQL prints them, past every wall: not by the code under test. */
+/** Each table's rows as PostgreSQL prints them, read as superuser and not by the code under test. */
 export async function dumpTables(connection: pg.ClientConfig): Promise<Record<string, string[]>> {
   const names = await queryDatabase<{ table_name: string }>(
     connection,

@@ -1,10 +1,15 @@
 /** The browser of a test run: the npm-shipped Chromium, or the one that `CHROME_PATH` names, started once per worker process. */
-import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { ensureChromium } from './browser-unpack.ts'
 import { countResource } from './resource-counts.ts'
 
 /** Containers and root have no sandbox to offer. Names outside this machine do not resolve: no page may load anything from there. */
-const ARGUMENTS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost']
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  // Pages of one context share a process: starting one costs more than loading a page.
+  '--renderer-process-limit=1',
+]
 
 let shared: Promise<Browser> | undefined
 
@@ -31,10 +36,10 @@ export function checkBrowser(): Promise<BrowserAvailability> {
   )
 }
 
-/** The requests of a context to any other origin than `base`, as they are made. Interception would disable the HTTP cache. */
-export function trackOutsideRequests(context: BrowserContext, base: string): string[] {
+/** The requests of a page to any other origin than `base`, as they are made. Interception would disable the HTTP cache. */
+export function trackOutsideRequests(page: Page, base: string): string[] {
   const outside: string[] = []
-  context.on('request', (request) => {
+  page.on('request', (request) => {
     const url = request.url()
     if (new URL(url).origin !== new URL(base).origin && !/^(data|blob):/.test(url)) outside.push(url)
   })

@@ -1,6 +1,6 @@
 /**
  * The demonstration kinds of long work, with the table their effects go to, for the job suites and stands. Nothing of this
- * is part of the product: worlds and stands that want it add the table and hand the kinds over.
+ * is part of the product: tests and acceptance runs that want it add the table and pass the kinds.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'

@@ -1,5 +1,5 @@
 /**
- * A second process on a world's database whose connections fail when a test says so. The faults are real: PostgreSQL
+ * A second process on the database of a test app whose connections fail when a test says so. The faults are real: PostgreSQL
  * raises an error, or the socket is destroyed. It changes nothing in the product: the pool is given another Client.
  */
 import pg from 'pg'
@@ -19,7 +19,7 @@ export type Fault = 'refused' | 'lost' | 'unheard'
 export const DATABASE_ERROR_TEXT = 'the_private_words_of_the_database'
 const RAISE_SQL = `do $$ begin raise exception '${DATABASE_ERROR_TEXT}' using errcode = 'XX000', detail = '${DATABASE_ERROR_TEXT}', hint = '${DATABASE_ERROR_TEXT}'; end $$`
 
-/** Which call to the database fails, and how; a flight of several statements is one call, a rollback another. */
+/** Which call to the database fails, and how; a batch of several statements is one call, a rollback another. */
 export class FaultPlan {
   #calls = 0
   #at = 0
@@ -66,7 +66,7 @@ export class FaultPlan {
   }
 }
 
-/** Known of the flight that sets it: the first of a transaction, and every single read. */
+/** Known of the batch that sets it: the first of a transaction, and every single read. */
 function getActor(asked: unknown): string {
   const setting = (asked as Partial<StatementBatch>).statements?.find(({ text }) => text.includes(`'app.actor', $2`))
   return String(setting?.values[1])

@@ -29,8 +29,8 @@ import {
 const SYSTEM_UUID = '00000000-0000-0000-0000-000000000000'
 const NO_TEXT = [undefined, null, '', 1, true, {}]
 
-export async function forgedTokens(world: ForgeryContext): Promise<{ name: string; token: string }[]> {
-  const forge = builtInForge(world)
+export async function forgedTokens(context: ForgeryContext): Promise<{ name: string; token: string }[]> {
+  const forge = builtInForge(context)
   const attacker = {
     p256: crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
     p384: crypto.generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey,
@@ -39,16 +39,16 @@ export async function forgedTokens(world: ForgeryContext): Promise<{ name: strin
   }
   const entries = [
     ...envelopes(forge),
-    ...(await serialisations(forge, world)),
+    ...(await serialisations(forge, context)),
     ...noneAlgorithms(forge),
-    ...algorithms(forge, world, attacker),
-    ...signatures(forge, world, attacker),
-    ...headers(forge, world, attacker),
+    ...algorithms(forge, context, attacker),
+    ...signatures(forge, context, attacker),
+    ...headers(forge, context, attacker),
     ...documents(forge),
-    ...times(forge, world),
-    ...identities(forge, world),
-    ...tenantAndRoleClaims(forge, world),
-    ...(world.external ? externals(forge, world, world.external) : []),
+    ...times(forge, context),
+    ...identities(forge, context),
+    ...tenantAndRoleClaims(forge, context),
+    ...(context.external ? externals(forge, context, context.external) : []),
   ]
   return entries.map(([name, token]) => ({ name, token }))
 }
@@ -318,8 +318,8 @@ function tenantAndRoleClaims(
   ]
 }
 
-function externals(own: Forge, world: ForgeryContext, external: ExternalIssuer): NamedToken[] {
-  const forge = externalForge(world, external)
+function externals(own: Forge, context: ForgeryContext, external: ExternalIssuer): NamedToken[] {
+  const forge = externalForge(context, external)
   const key = privateKey(external.key)
   const pem = crypto.createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
   // The padding ends early and rubbish follows the digest: a careless check would read only the beginning.
@@ -331,7 +331,7 @@ function externals(own: Forge, world: ForgeryContext, external: ExternalIssuer):
   }
   const weak = { header: { kid: external.weak_key.kid }, sign: rsa(privateKey(external.weak_key)) }
   return [
-    ['external: tenant outside its list', forge.token({ claims: { tenant_id: world.tenant_id } })],
+    ['external: tenant outside its list', forge.token({ claims: { tenant_id: context.tenant_id } })],
     ['external: every tenant', forge.token({ claims: { tenant_id: '*' } })],
     ['external: key below 2048 bits', forge.token(weak)],
     ['external: PS256', forge.token({ header: { alg: 'PS256' }, sign: rsaPss(key) })],
@@ -345,6 +345,6 @@ function externals(own: Forge, world: ForgeryContext, external: ExternalIssuer):
     ["external: by the built-in issuer's key", forge.token({ header: own.header, sign: own.genuine })],
     ["built-in: by the external issuer's key", own.token({ header: forge.header, sign: forge.genuine })],
     ['external: audience of a stranger', forge.token({ claims: { aud: 'https://elsewhere.example' } })],
-    ['external: roles as text', forge.token({ claims: { roles: world.role } })],
+    ['external: roles as text', forge.token({ claims: { roles: context.role } })],
   ]
 }

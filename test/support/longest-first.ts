@@ -1,29 +1,32 @@
 /**
- * The order in which test files start: the longest first, so that no worker is left alone with one at the end. A fresh copy of
- * the project has no figures of earlier runs to go by, and the size of a file tells little.
+ * Starts the longest test files first, so that no worker is left alone with one at the end. A fresh copy of the project has no
+ * figures of earlier runs, and the size of a file says little.
  */
 import fs from 'node:fs'
 import path from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files in a browser keep two processes busy: they stand apart, so that few of them run at once. */
+/** By CPU time. Files in a browser keep two processes busy: others stand between them, so that few of them run at once. */
 const slowestFiles: readonly string[] = [
-  'test/browser/console.test.ts',
-  'test/faults/database-faults.test.ts',
-  'test/isolation/endpoints.test.ts',
-  'test/browser/api-docs.test.ts',
-  'test/examples.test.ts',
-  'test/isolation/plans.test.ts',
   'test/browser/decisions.test.ts',
-  'test/hostile/corpora.test.ts',
-  'test/shared-lists.test.ts',
-  'test/browser/registry.test.ts',
   'test/operator.test.ts',
+  'test/examples.test.ts',
+  'test/browser/console.test.ts',
+  'test/isolation/endpoints.test.ts',
+  'test/shared-lists.test.ts',
+  'test/browser/api-docs.test.ts',
+  'test/faults/database-faults.test.ts',
+  'test/isolation/mutation.test.ts',
+  'test/isolation/plans.test.ts',
+  'test/browser/registry.test.ts',
+  'test/upgrade-from-landed.test.ts',
   'test/boot.test.ts',
-  'test/hostile/side-channels.test.ts',
+  'test/hostile/corpora.test.ts',
   'src/registry/adapters/shared-data.test.ts',
-  'test/hostile/secrets.test.ts',
+  'test/isolation/canary.test.ts',
   'test/hostile/generated.test.ts',
+  'test/hostile/side-channels.test.ts',
+  'test/hostile/secrets.test.ts',
   'src/app/backup/refusals.test.ts',
 ]
 

@@ -1,4 +1,4 @@
-/** What a database superuser could do to the audit record, walls and triggers switched off. Each returns how to undo it. */
+/** What a database superuser could do to the audit record, with row-level security and triggers switched off. Each returns how to undo it. */
 import type pg from 'pg'
 
 export const tamperings = [

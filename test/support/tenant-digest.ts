@@ -9,7 +9,7 @@ export type TenantDigest = Readonly<Record<string, string>>
 /** When a key was last tried is a figure for people: it moves also when the exchange fails afterwards. */
 const VOLATILE_COLUMN = 'last_used_at'
 
-/** As superuser, past every wall. */
+/** As superuser, who bypasses tenant isolation. */
 export async function createTenantDigest(superuser: pg.Client): Promise<(tenant_id: string) => Promise<TenantDigest>> {
   const { rows } = await superuser.query<{ name: string; has_figures: boolean }>(
     `select c.relname::text as name, exists (select 1 from pg_attribute f where f.attrelid = c.oid and f.attname = $1) as has_figures

@@ -53,12 +53,12 @@ export interface Forge {
 export const OTHER_UUID = '0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b'
 
 /** What every forgery starts from; it must be accepted, or the corpus proves nothing. */
-export function goodToken(world: ForgeryContext, change: TokenChange = {}): string {
-  return builtInForge(world).token(change)
+export function goodToken(context: ForgeryContext, change: TokenChange = {}): string {
+  return builtInForge(context).token(change)
 }
 
-export function goodExternalToken(world: ForgeryContext, external: ExternalIssuer, change: TokenChange = {}): string {
-  return externalForge(world, external).token(change)
+export function goodExternalToken(context: ForgeryContext, external: ExternalIssuer, change: TokenChange = {}): string {
+  return externalForge(context, external).token(change)
 }
 
 export function builtInForge({ issuer, audience, tenant_id, subject, role, now_s, key }: ForgeryContext): Forge {
@@ -67,10 +67,10 @@ export function builtInForge({ issuer, audience, tenant_id, subject, role, now_s
   return createForge(header, { ...identity, iat: now_s, exp: now_s + 900 }, ecdsa(privateKey(key)))
 }
 
-export function externalForge(world: ForgeryContext, { issuer, audience, tenant_id, key }: ExternalIssuer): Forge {
+export function externalForge(context: ForgeryContext, { issuer, audience, tenant_id, key }: ExternalIssuer): Forge {
   const identity = { iss: issuer, aud: audience, sub: 'someone@example.com', tenant_id }
   const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
-  return createForge(header, { ...builtInForge(world).claims, ...identity }, rsa(privateKey(key)))
+  return createForge(header, { ...builtInForge(context).claims, ...identity }, rsa(privateKey(key)))
 }
 
 function createForge(header: Members, claims: Members, genuine: Signer): Forge {

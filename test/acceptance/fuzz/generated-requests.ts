@@ -11,7 +11,7 @@ import { SeededRandom } from '#test/support/seeded-random.ts'
 export interface GeneratedRunOptions {
   readonly base: string
   readonly document: object
-  /** Callers; all of them hold every role, so that nothing stops at the door. */
+  /** Callers; all of them hold every role, so that no role check refuses a request. */
   readonly tokens: readonly string[]
   readonly seed: number
   readonly valid: number

@@ -31,7 +31,7 @@ export interface LoadRequest {
   readonly per_second: number
   readonly at_once?: number
   readonly most_connections?: number
-  /** Opened beforehand, as by a proxy or a client that has been there for a while; others are opened when all are in use. */
+  /** Opened in advance, as by a proxy or a client that has been there for a while; others are opened when all are in use. */
   readonly kept_connections?: number
   /** The priority of a crowd whose own lateness does not matter, as long as it sends what it means to; the server has 0. */
   readonly nice?: number

@@ -1,3 +1,4 @@
+/** Makes the fault of a mutant in the text of its file. */
 import type { CodeMutant } from './code-mutants.ts'
 
 /** The source with the fault in it; throws where its text does not stand there exactly once. */
