@@ -62,7 +62,10 @@ export async function chainTenantEvents(tx: Tx, keys: AuditKeys, catch_up?: Catc
   const last = events.at(-1)
   if (!last) return { chained: 0, more: false }
   const unchained = events.filter(({ is_chained }) => !is_chained)
-  await appendLinks(tx, keys, head, unchained, { last_txid: last.txid, last_event_id: last.event_id })
+  await appendLinks(tx, keys, head, {
+    events: unchained,
+    position: { last_txid: last.txid, last_event_id: last.event_id },
+  })
   return { chained: unchained.length, more: events.length === BATCH }
 }
 
@@ -76,7 +79,10 @@ async function chainUnlinkedEvents(tx: Tx, keys: AuditKeys, head: ChainEnd, from
   const last = events.at(-1)
   const more = events.length === BATCH
   if (head.seq === 0 && !last) return { chained: 0, more: false }
-  await appendLinks(tx, keys, head, events, more ? null : { last_txid: from.horizon - 1, last_event_id: LAST_ID })
+  await appendLinks(tx, keys, head, {
+    events,
+    position: more ? null : { last_txid: from.horizon - 1, last_event_id: LAST_ID },
+  })
   if (!more || !last) return { chained: events.length, more: false }
   return { chained: events.length, more, catch_up: { after_event_id: last.event_id, horizon: from.horizon } }
 }
@@ -85,8 +91,7 @@ async function appendLinks(
   tx: Tx,
   keys: AuditKeys,
   head: ChainEnd,
-  events: readonly EventRow[],
-  position: ChainPosition | null,
+  { events, position }: { readonly events: readonly EventRow[]; readonly position: ChainPosition | null },
 ): Promise<void> {
   const links: LinkRow[] = []
   let end: ChainEnd = { seq: head.seq, hash: head.hash }
