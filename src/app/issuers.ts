@@ -39,7 +39,7 @@ const IssuerFile = closed({
 
 export type ConfiguredIssuer = Omit<TrustedIssuer, 'built_in'> & { readonly sign_in?: SignInConfig }
 
-/** Throws a sentence that names what is wrong. */
+/** Throws a message that names what is wrong. */
 export function parseIssuers(document: unknown): ConfiguredIssuer[] {
   const fault = describeSchemaErrors(IssuerFile, document)
   if (fault) throw new Error(`is not a valid issuers file: ${fault}`)
@@ -66,7 +66,7 @@ export function parseIssuers(document: unknown): ConfiguredIssuer[] {
   })
 }
 
-/** The built-in issuer, which may speak for every tenant, and the configured ones. */
+/** The built-in issuer, which may issue tokens for every tenant, and the configured ones. */
 export function buildTrustedIssuers(
   configured: readonly ConfiguredIssuer[],
   jwks: () => Promise<never[] | object[]>,

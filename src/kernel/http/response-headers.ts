@@ -8,7 +8,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
-import { fail, Problem, type ProblemCode, toProblemBody } from '../problem.ts'
+import { fail, Problem, type ProblemCode } from '../problem.ts'
+import { toProblemBody } from '../problem-body.ts'
 import { isUuid, uuidv7 } from '../uuid.ts'
 
 export const securityHeaders: Readonly<Record<string, string>> = {
