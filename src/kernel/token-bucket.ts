@@ -98,7 +98,7 @@ export class InFlightCounter {
 
   release(key: string): void {
     const count = this.count(key)
-    if (count === 0) throw new Error('InFlight.leave without a matching enter')
+    if (count === 0) throw new Error('release without a matching tryAcquire')
     if (count === 1 && this.#counts.size > MANY_KEYS) this.#counts.delete(key)
     else this.#counts.set(key, count - 1)
   }

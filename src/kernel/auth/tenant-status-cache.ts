@@ -82,7 +82,7 @@ export class TenantStatusCache {
   }
 
   async #reload(tenantId: string, entry: Entry): Promise<void> {
-    const asked_ms = this.#now()
+    const started_ms = this.#now()
     const row = await this.#load(tenantId, entry.epoch)
     if (!row) {
       entry.status = undefined
@@ -96,6 +96,6 @@ export class TenantStatusCache {
       entry.status = { ...entry.status, state: row.state }
     }
     // The age counts from before the query: a change made while it ran is not hidden for longer.
-    entry.loaded_ms = asked_ms
+    entry.loaded_ms = started_ms
   }
 }

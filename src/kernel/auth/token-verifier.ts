@@ -182,7 +182,7 @@ function checkConfiguration(trusted: TrustedIssuer, knownRoles: ReadonlySet<stri
     .flat()
     .filter((role) => !knownRoles.has(role))
   assertConfig(unknown.length === 0, `its map names unknown roles: ${unknown.join(', ')}`)
-  assertConfig(keys.kind !== 'oidc' || keys.issuer_url === issuer, 'discovery must be asked of the issuer itself')
+  assertConfig(keys.kind !== 'oidc' || keys.issuer_url === issuer, 'discovery must use the issuer itself')
 }
 
 function hashToken(token: string): string {

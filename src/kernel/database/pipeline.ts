@@ -177,7 +177,7 @@ export class StatementBatch {
   handlePortalSuspended(): void {}
   handleCopyData(): void {}
   handleCopyInResponse(connection: Connection): void {
-    connection.sendCopyFail('copy is not part of a flight')
+    connection.sendCopyFail('COPY is not supported in a batch')
   }
 }
 
@@ -238,7 +238,7 @@ class Pipeline {
   handlePortalSuspended(): void {}
   handleCopyData(): void {}
   handleCopyInResponse(connection: Connection): void {
-    connection.sendCopyFail('copy is not part of a flight')
+    connection.sendCopyFail('COPY is not supported in a batch')
   }
 }
 interface ActiveClient {

@@ -157,7 +157,7 @@ export class Database {
     const taken = queue.splice(0, this.#maxPipelined)
     if (queue.length === 0) this.#pendingReads.delete(tenant_id)
     for (const { wait } of taken) this.semaphore.cancel(wait)
-    return taken.map(({ batch: flight }) => flight)
+    return taken.map(({ batch }) => batch)
   }
 
   #send(tenant_id: string, batches: readonly StatementBatch[]): void {

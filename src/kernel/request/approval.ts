@@ -55,8 +55,8 @@ interface RequestContent {
 
 /** A request without a query has the same hash as before there were queries. */
 export function hashContent(operation: string, { params, query, body }: RequestContent): string {
-  const asked = Object.keys(query ?? {}).length > 0 ? { query } : {}
-  const content = canonicalJson({ operation, params: params ?? {}, ...asked, body: body ?? null })
+  const ownQuery = Object.keys(query ?? {}).length > 0 ? { query } : {}
+  const content = canonicalJson({ operation, params: params ?? {}, ...ownQuery, body: body ?? null })
   return createHash('sha256').update(content).digest('hex')
 }
 
