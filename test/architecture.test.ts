@@ -2,6 +2,7 @@
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
+import { listFunctions } from './support/source-functions.ts'
 import { findCycles, readSources } from './support/source-imports.ts'
 
 const sources = readSources('src')
@@ -238,7 +239,41 @@ describe('operationIds', () => {
   })
 })
 
+/** Functions that may exceed the limits, with the reason. */
+const longFunctions: Readonly<Record<string, string>> = {
+  'src/app/embedded/roles.ts rolesSql': 'one SQL script, printed for the operator as it is',
+}
+
+/** Folders whose functions are not within the limits yet. What is too long there is printed; nothing else may be added. */
+const pendingFolders = ['src/decision/', 'src/registry/', 'src/modules/']
+
 describe('size and names', () => {
+  test('no function has more than 80 lines or four parameters, unless a reason is given', () => {
+    const functions = sources.flatMap(({ file, text }) => listFunctions(file, text))
+    expect(functions.length).toBeGreaterThan(2000)
+    const over = functions.filter(({ lines, parameters }) => lines > 80 || parameters > 4)
+    const describeFunction = ({ file, name, lines, parameters }: (typeof over)[number]) =>
+      `${file} ${name}: ${lines} lines, ${parameters} parameters`
+    const unexcused = over.filter(({ file, name }) => !(`${file} ${name}` in longFunctions))
+    const isPending = ({ file }: (typeof over)[number]) => pendingFolders.some((folder) => file.startsWith(folder))
+    const pending = unexcused.filter(isPending).map(describeFunction)
+    if (pending.length > 0) console.log(`${pending.length} functions are still too long:\n${pending.join('\n')}`)
+    expect(unexcused.filter((each) => !isPending(each)).map(describeFunction)).toEqual([])
+    const excused = over.map(({ file, name }) => `${file} ${name}`)
+    expect(Object.keys(longFunctions).filter((name) => !excused.includes(name))).toEqual([])
+  })
+
+  test('the parser finds functions of every form', () => {
+    const text = 'class A { m(a, b) {} get g() { return 1 } }\nconst f = (a) =>\n  a\nfunction h() {}\nx(() => 1)'
+    expect(listFunctions('a.ts', text)).toEqual([
+      { file: 'a.ts', name: 'm', lines: 1, parameters: 2 },
+      { file: 'a.ts', name: 'g', lines: 1, parameters: 0 },
+      { file: 'a.ts', name: 'f', lines: 2, parameters: 1 },
+      { file: 'a.ts', name: 'h', lines: 1, parameters: 0 },
+      { file: 'a.ts', name: '(anonymous)', lines: 1, parameters: 0 },
+    ])
+  })
+
   test('a file is read in one sitting', () => {
     const long = sources
       .map(({ file, text }) => ({ file, lines: text.split('\n').length }))

@@ -1,6 +1,6 @@
 /**
- * What the server delivers besides the API: the console with its fallback for deep links, and the scripts of the
- * documentation page, each in the coding the browser prefers. It compresses nothing: scripts/build.mjs has done that.
+ * Serves the console, with its fallback for deep links, and the scripts of the documentation page, each in the content coding
+ * the browser prefers. Files are compressed by scripts/build.mjs.
  */
 import fs from 'node:fs'
 import path from 'node:path'
@@ -12,18 +12,18 @@ import type { NotFoundFallback } from '#kernel/http/server.ts'
 import { fail } from '#kernel/problem.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 
-/** The console talks to this server and, for signing in, to the token endpoints of the configured identity providers. */
+/** The console calls this server and, for signing in, the token endpoints of the configured identity providers. */
 const consolePolicy = (token_origins: readonly string[]): string =>
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   `connect-src ${["'self'", ...token_origins].join(' ')}; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** Named in the README: whoever tries it from a shell, taking anything, should find it too. */
+/** Named in the README: a request from a shell that accepts anything should find it too. */
 const DOCUMENTED_PAGE = '/api-docs'
 
-/** The best first. */
+/** In order of preference. */
 const CODINGS: readonly Coding[] = ['br', 'gzip', 'identity']
 const SUFFIX: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz', identity: '' }
-/** Of what the build compresses. By its name a compressed file would be called an archive. */
+/** Media types of compressed files, which their names do not tell. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -43,7 +43,7 @@ export async function installAssets(
     'content-security-policy': consolePolicy(
       issuers.flatMap(({ sign_in }) => (sign_in ? [new URL(sign_in.token_endpoint).origin] : [])),
     ),
-    // Signing in leaves the page and comes back to it: no other window ever needs a handle on this one.
+    // Signing in leaves the page and returns to it: no other window needs a reference to this one.
     'cross-origin-opener-policy': 'same-origin',
   }
 
@@ -82,7 +82,7 @@ export async function installAssets(
   }
 }
 
-/** Asked of the disk each time: a build may have put other files there since the server was started. */
+/** Read from disk each time: a build may have replaced the files since the server started. */
 function sendEncoded(request: FastifyRequest, reply: FastifyReply, root: string, file: string): FastifyReply {
   const offered = CODINGS.filter((coding) => fs.existsSync(path.join(root, file + SUFFIX[coding])))
   const coding = chooseCoding(request.headers['accept-encoding'], offered)
@@ -96,13 +96,13 @@ function encodingHeaders(name: string): Record<string, string> {
   return { ...(type && { 'content-type': type }), ...(coding !== 'identity' && { 'content-encoding': coding }) }
 }
 
-/** Built files carry a hash in their name; the page that names them must always be asked for anew. */
+/** Built files have a hash in their name; the page that names them must always be revalidated. */
 function cacheControlFor(name: string): string {
   if (name.startsWith('console/assets/')) return 'public, max-age=31536000, immutable'
   return name.startsWith('docs/') ? 'public, max-age=3600' : 'no-cache'
 }
 
-/** Where other origins are allowed, the answer already varies by them. */
+/** With CORS the response already varies by origin. */
 function appendVary(reply: FastifyReply, name: string): string {
   const before = reply.getHeader('vary')
   return before === undefined ? name : `${before}, ${name}`

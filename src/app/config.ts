@@ -1,6 +1,6 @@
 /**
- * The environment becomes one frozen, typed object, parsed once at the start and passed down. Every bad value is named in
- * one message together with what would be right; nothing else in the program reads process.env.
+ * Parses the environment once at the start into one frozen, typed object. Every invalid value is named in one message together
+ * with what would be valid; nothing else in the program reads process.env.
  */
 import fs from 'node:fs'
 import { parseDatabaseUrl } from '#kernel/database/servers.ts'
@@ -166,7 +166,7 @@ function readPublicUrl(text: string | undefined, faults: string[]): string | nul
   return null
 }
 
-/** Parted by commas, with or without a space behind them. */
+/** Separated by commas, with or without a space. */
 const splitList = (text = ''): string[] =>
   text
     .split(',')

@@ -1,6 +1,6 @@
 /**
- * Turns configuration into what a process works with: connections as each role, to the embedded server or an external
- * one, and the keyring of the master keys. It decides who may start the embedded server; it reads no tenant data.
+ * Turns configuration into connections of each role, to the embedded or an external server, and the keyring of the master keys.
+ * It decides which process may start the embedded server; it reads no tenant data.
  */
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
@@ -24,16 +24,16 @@ export interface Connections {
 
 export interface Environment {
   readonly connections: Connections
-  /** Where this installation keeps files of its own: the master key of a development machine, the log of `start`. */
+  /** Folder of files of this installation: the master key of a development machine, the log of `start`. */
   readonly home: string
-  /** Starts the embedded server again if it died; false when there was nothing to do. */
+  /** Starts the embedded server again if it died; false when it runs. */
   restartIfDead(): Promise<boolean>
   close(): Promise<void>
 }
 
 /**
- * What a process may do with the embedded server. `own`: start it and be the one instance on its data. `borrow`: use the
- * running one, or start it for a moment. `attach`: use the running one only.
+ * What a process may do with the embedded server. `own`: start it and be its only instance. `borrow`: use the running one, or
+ * start it temporarily. `attach`: use the running one only.
  */
 export type EmbeddedAccess = 'own' | 'borrow' | 'attach'
 
@@ -45,13 +45,13 @@ export interface EnvironmentOptions {
   readonly config: Config
   readonly project: Project
   readonly access: EmbeddedAccess
-  /** Whether an empty data folder may be filled. */
+  /** Whether an empty data folder may be initialised. */
   readonly may_create?: boolean
   readonly name: string
   readonly onStep?: (text: string) => void
 }
 
-/** The folder as it is configured; whether it exists and can be used is not asked here. */
+/** The configured folder; whether it exists and can be used is checked elsewhere. */
 export function resolveHome(config: Config, project: Project): { dir: string; moved: string | null } {
   if (config.database_urls === null) {
     return resolveDataDir({ PROBITY_DATA_DIR: config.data_dir ?? undefined }, project.root)
@@ -110,7 +110,7 @@ async function startOwnServer(options: EnvironmentOptions, dataDir: string): Pro
     startEmbedded({
       dataDir,
       projectRoot: project.root,
-      // Room for every pool of this process, and for the tools and workers beside it.
+      // Enough for every pool of this process, and for tools and workers beside it.
       maxConnections: Math.max(100, config.pool_size * 2 + 40),
       ...(onStep && { onStep }),
     })
@@ -123,11 +123,11 @@ async function startOwnServer(options: EnvironmentOptions, dataDir: string): Pro
       try {
         embedded = await start()
       } catch (error) {
-        // Held by our own, living connection: the server is there after all.
+        // Our own connection holds it: the server runs after all.
         if (error instanceof EmbeddedInUseError) return false
         throw error
       }
-      // Its server is gone; this only lets go of the dead connection.
+      // Its server is gone; this only closes the dead connection.
       await before.stop().catch(() => {})
       return true
     },
@@ -151,7 +151,7 @@ async function connectOrExplain(dir: string): Promise<Omit<EmbeddedServer, 'stop
   }
 }
 
-/** The files in order of use: the first seals, the others only open. */
+/** The files in order of use: the first encrypts, the others only decrypt. */
 export function getMasterKeyFiles(config: Config, home: string): readonly string[] {
   return config.master_key_files.length > 0 ? config.master_key_files : [path.join(home, 'master.key')]
 }
@@ -176,7 +176,7 @@ function readMasterKey(file: string): Buffer {
 const withFileName = (file: string, error: Error): Error =>
   error.message.includes(file) ? error : new Error(`${file}: ${error.message}`, { cause: error })
 
-/** For the commands that may make the first master key of a development machine; a lost one is never silently replaced. */
+/** For commands that may create the first master key of a development machine; a lost one is never silently replaced. */
 export async function ensureKeyring(
   config: Config,
   home: string,
@@ -184,7 +184,7 @@ export async function ensureKeyring(
 ): Promise<Keyring> {
   const [file] = getMasterKeyFiles(config, home)
   const isMissing = config.master_key_files.length === 0 && file !== undefined && !fs.existsSync(file)
-  // Beside values that another key sealed, a new one would look right and open nothing.
+  // Next to values encrypted with another key, a new one would look right and decrypt nothing.
   if (isMissing && !(await options.isSealed())) {
     createMasterKey(file)
     options.onStep(`Made the master key ${file}`)
@@ -197,7 +197,7 @@ function createMasterKey(file: string): void {
   const draft = `${file}.${randomUUID()}`
   createMasterKeyFile(draft)
   try {
-    // A link never replaces: of two racing starts both go on with the key of the first.
+    // A hard link never replaces a file: of two concurrent starts both use the key of the first.
     fs.linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

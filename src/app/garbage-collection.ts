@@ -1,8 +1,8 @@
 /**
- * Two habits of V8 that suit a page better than a server (docs/adr/0020). It remembers from which lines of code objects survive, and
- * after a moment of load makes theirs among the old ones from the start: here those are requests and queries, dead within
- * milliseconds, yet kept until a full collection with all they hold. And a heap that was idle for a while may grow by a third only
- * before the next full collection: here it may double, less than V8 allows one that was never idle.
+ * Sets two flags of V8 that suit a server better (docs/adr/0020). V8 allocates objects in the old generation when earlier
+ * objects of the same call site survived; after a load peak these are requests and queries, which die within milliseconds but
+ * stay until a full collection. And after an idle period V8 lets the heap grow by only a third before the next full collection:
+ * here it may double.
  */
 import { setFlagsFromString } from 'node:v8'
 

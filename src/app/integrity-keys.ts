@@ -1,4 +1,4 @@
-/** The integrity keys of an installation: made at the first start, encrypted again or renewed by the operator. */
+/** The integrity keys of an installation: created at the first start, re-encrypted or renewed by the operator. */
 import { type AuditKeys, createAuditKeys } from '#kernel/audit/chain.ts'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
 import type { Scope, Transactions, Tx } from '#kernel/database/tx.ts'
@@ -39,7 +39,7 @@ const tenantScope = (tenant_id: string): Scope => ({ tenant_id, actor: ACTOR })
 
 const listTenantIds = async (tx: Tx): Promise<string[]> => (await listTenants(tx)).map(({ tenant_id }) => tenant_id)
 
-/** Makes what is missing. With a master key that opens nothing of this installation, it would make the wrong keys. */
+/** Creates missing keys. With a master key that decrypts nothing of this installation, it would create the wrong ones. */
 export async function prepareIntegrityKeys({ steward, keyring }: Omit<KeyContext, 'app'>): Promise<void> {
   const active = (await steward.write(SYSTEM, listSealedSigningKeys)).find(({ state }) => state === 'active')
   if (active && tryOpen(keyring, active) === null) return
@@ -57,14 +57,14 @@ function tryOpen(keyring: Keyring, { kid, sealed_private }: SealedSigningKey): B
   }
 }
 
-/** What is encrypted under one master key. */
+/** What is encrypted with one master key. */
 export interface MasterKeyUse {
   readonly key_id: string
   readonly integrity_keys: number
   readonly signing_keys: number
 }
 
-/** Everything in the database that is encrypted under a master key, by the key; backup files are not counted. */
+/** Everything in the database that is encrypted with a master key, by key; backup files are not counted. */
 export async function listMasterKeyUses({ steward }: Pick<KeyContext, 'steward'>): Promise<MasterKeyUse[]> {
   const uses = new Map<string, { integrity_keys: number; signing_keys: number }>()
   const add = (key_id: string, kind: 'integrity_keys' | 'signing_keys') => {
@@ -79,7 +79,7 @@ export async function listMasterKeyUses({ steward }: Pick<KeyContext, 'steward'>
 
 const getMasterKeyId = ({ sealed_private }: SealedSigningKey): string => sealed_private.split('.')[1] as string
 
-/** Of the system first, then of each tenant inside its own wall. */
+/** Of the system first, then of each tenant in its own transaction. */
 async function* iterateAllKeyRows(
   steward: KeyContext['steward'],
 ): AsyncGenerator<{ tenant_id: string; rows: IntegrityKeyRow[] }> {
@@ -91,16 +91,16 @@ async function* iterateAllKeyRows(
 
 export interface RewrapResult {
   readonly rewrapped: number
-  /** What could not be opened, since its master key is not there. */
+  /** What could not be decrypted, since its master key is not available. */
   readonly unopened: number
 }
 
-/** What is done to the keys of a tenant, or of the system, stands in the transaction that does it. */
+/** Recorded in the transaction that changes the keys of a tenant or of the system. */
 export type RecordKeyChange = (tx: Tx, tenant_id: string, detail: Record<string, unknown>) => Promise<void>
 
 /**
- * Encrypts everything again under the first master key. Everything may go on running, since the keys themselves stay as they
- * are; broken off and run again, it goes on with what is left.
+ * Encrypts everything again with the first master key. Processes may keep running, since the keys themselves do not change;
+ * after an interruption the next run continues.
  */
 export async function rewrapAll(
   { steward, keyring }: Omit<KeyContext, 'app'>,
@@ -141,7 +141,7 @@ async function resealSigningKeys({ steward, keyring }: Omit<KeyContext, 'app'>) 
 }
 
 /**
- * New integrity keys beside the ones of before; `distrust`: what the earlier ones have made is no longer taken for authentic.
+ * Creates new integrity keys in addition to the existing ones; `distrust`: codes of the earlier keys are no longer accepted.
  * Processes read their keys when they start: none may run meanwhile.
  */
 export async function renewIntegrityKeys(

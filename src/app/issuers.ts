@@ -1,4 +1,5 @@
-/** External token issuers: a JSON file of the operator's says who is trusted, for which tenants, and how their roles map to ours. */
+/** Token issuers: the built-in one, and external ones from a JSON file that says for which tenants and with which roles. */
+import { AUDIENCE, BUILT_IN_ISSUER } from '#kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
 import type { TrustedIssuer } from '#kernel/auth/token-verifier.ts'
 import { describeSchemaErrors } from '#kernel/http/validation.ts'
@@ -38,7 +39,7 @@ const IssuerFile = closed({
 
 export type ConfiguredIssuer = Omit<TrustedIssuer, 'built_in'> & { readonly sign_in?: SignInConfig }
 
-/** Throws a sentence that names what is wrong. */
+/** Throws a message that names what is wrong. */
 export function parseIssuers(document: unknown): ConfiguredIssuer[] {
   const fault = describeSchemaErrors(IssuerFile, document)
   if (fault) throw new Error(`is not a valid issuers file: ${fault}`)
@@ -63,4 +64,25 @@ export function parseIssuers(document: unknown): ConfiguredIssuer[] {
           : { kind: 'jwks', url: entry.jwks_url },
     }
   })
+}
+
+/** The built-in issuer, which may issue tokens for every tenant, and the configured ones. */
+export function buildTrustedIssuers(
+  configured: readonly ConfiguredIssuer[],
+  jwks: () => Promise<never[] | object[]>,
+): TrustedIssuer[] {
+  return [
+    {
+      issuer: BUILT_IN_ISSUER,
+      audience: AUDIENCE,
+      algorithms: ['ES256', 'EdDSA'],
+      tenants: '*',
+      tenant_claim: 'tenant_id',
+      roles_claim: 'roles',
+      role_map: null,
+      keys: { kind: 'static', jwks: jwks as never },
+      built_in: true,
+    },
+    ...configured.map((issuer) => ({ ...issuer, built_in: false })),
+  ]
 }

@@ -1,4 +1,4 @@
-/** The entry of every command: finds it, runs it, and turns whatever goes wrong into one sentence and an exit code. */
+/** The entry point of every command: finds it, runs it, and turns any error into one sentence and an exit code. */
 import { type Command, parseArguments, type Terminal, UsageError, wantsHelp } from './cli/command.ts'
 import { commandGroups, commands } from './cli/commands.ts'
 import { findNearest, renderCommandHelp, renderEnvironmentHelp, renderOverview } from './cli/help.ts'
@@ -12,7 +12,7 @@ const processTerminal: Terminal = {
   note: (text) => void process.stderr.write(`${text}\n`),
 }
 
-/** 0: done. 1: refused or failed. 2: called wrongly. */
+/** 0: done. 1: refused or failed. 2: wrong usage. */
 export async function main(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -42,7 +42,7 @@ export async function main(
   }
 }
 
-/** What the words ask to be told; null when they ask for something to be done. */
+/** The help text that the arguments request; null when they name a command to run. */
 function findHelpText(argv: readonly string[], version: string): string | null {
   const [first, ...rest] = argv
   if (first === '--version' || first === '-v') return version
@@ -90,7 +90,7 @@ function unknownCommandError(words: readonly string[]): UsageError {
 
 function toErrorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // Our own problems carry a code for clients; the person at the terminal needs the reason behind it.
+  // Our own problems carry a code for clients; the person at the terminal needs the cause.
   if (error.name === 'Problem' && error.cause) return `The database cannot be used: ${describeCause(error)}`
   return error.message || describeCause(error)
 }

@@ -1,4 +1,4 @@
-/** The table of contents: one line per module, in tier order. Modules may use those above them, never those below. */
+/** All modules in tier order. A module may use those above it, never those below. */
 import type { Module } from '#kernel/module.ts'
 import { access } from '#modules/access/index.ts'
 import { audit } from '#modules/audit/index.ts'

@@ -1,15 +1,15 @@
-/** Asks whether a port can be had before anything is started for it, and says in one sentence why not. */
+/** Checks whether a port is free before anything is started for it, and says in one sentence why not. */
 import dns from 'node:dns/promises'
 import net from 'node:net'
 
 export interface PortSettings {
   readonly port: number
   readonly host: string
-  /** The setting that chooses another, for the sentence. */
+  /** The setting that selects another port, for the message. */
   readonly setting: 'PORT' | 'PROBITY_METRICS_PORT'
 }
 
-/** Without IPv6, or outside its own addresses, "localhost" still names one that is not there. */
+/** Without IPv6, "localhost" may still name an address that does not exist. */
 const absentCodes = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 export async function assertPortFree(settings: PortSettings): Promise<void> {
@@ -32,7 +32,7 @@ export async function findPortFault(settings: PortSettings): Promise<string | nu
   return `${hostSetting}=${host} is not an address of this machine.`
 }
 
-/** The same sentence for a port that was taken between the question and the start. */
+/** The same message for a port that was taken between the check and the start. */
 export function portErrorMessage(
   error: NodeJS.ErrnoException,
   settings: PortSettings,
@@ -46,7 +46,7 @@ export function portErrorMessage(
   return `Port ${port} is already in use by another program: stop it first, or ${other}.`
 }
 
-/** Only Probity answers its health question this way. */
+/** Only Probity answers its health check this way. */
 export async function detectListener({ port, host, setting }: PortSettings): Promise<'probity' | null> {
   if (setting !== 'PORT') return null
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host

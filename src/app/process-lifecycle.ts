@@ -1,6 +1,6 @@
 /**
- * From the first signal to the last closed connection. What a process opens it registers here; it is closed once, in
- * reverse order, each step within its limit, whether the process was asked to stop, failed to start or crashed.
+ * The lifecycle of a process. What it opens it registers here; it is closed once, in reverse order, each step within its limit,
+ * whether the process was asked to stop, failed to start or crashed.
  */
 class StartInterrupted extends Error {
   override readonly name = 'StartInterrupted'
@@ -13,14 +13,14 @@ interface ShutdownStep {
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** npm passes on a Ctrl-C that the terminal has already sent to everyone: the same one, twice. */
+/** npm forwards a Ctrl-C that the terminal has already sent to all processes: the same one, twice. */
 const SAME_SIGNAL_MS = 1000
 const FORCED_EXIT_MS = 1500
 const PARENT_CHECK_INTERVAL_MS = 250
 
 const ignore = (): void => {}
 
-/** The terminal may be gone before we are, or a reader have seen enough (a pipe into head): no failure of ours. */
+/** The terminal may be closed before we end, or a reader may stop early (a pipe into head): no failure. */
 export function ignoreBrokenPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
@@ -49,7 +49,7 @@ export class ProcessLifecycle {
     return this.#crashed ? 1 : 0
   }
 
-  /** `by_npm`: the shell that npm puts in between dies of a SIGTERM without passing it on. */
+  /** `by_npm`: the shell of npm ends on SIGTERM without forwarding it. */
   listen(options: { by_npm?: boolean } = {}): void {
     for (const name of signals) process.on(name, () => this.#onSignal(name))
     if (options.by_npm) this.#watchParent()
@@ -58,12 +58,12 @@ export class ProcessLifecycle {
     ignoreBrokenPipes()
   }
 
-  /** Between two steps of a start: does not go on when asked to stop. */
+  /** Called between two steps of a start: throws when the process was asked to stop. */
   proceed(): void {
     if (this.signal.aborted) throw new StartInterrupted('stopped while starting')
   }
 
-  /** Whether an error only says that the start was broken off, as it was asked to be. */
+  /** Whether an error only says that the start was aborted on request. */
   isInterruption(error: unknown): boolean {
     const isAbort = (error as { name?: unknown } | null)?.name === 'AbortError'
     return error instanceof StartInterrupted || (isAbort && this.signal.aborted)
@@ -85,11 +85,11 @@ export class ProcessLifecycle {
       const failure = await runShutdownStep(closer)
       if (failure) this.#say(`${closer.text ?? 'A step'}: ${failure}`)
     }
-    // Everything is closed; a socket that still holds the process open holds nothing of value.
+    // Everything is closed; a socket that still keeps the process alive is not needed.
     setTimeout(() => process.exit(process.exitCode ?? this.exit_code), FORCED_EXIT_MS).unref()
   }
 
-  /** Being orphaned is then the only way to learn of it. */
+  /** Detects that the parent process is gone, the only sign of its end. */
   #watchParent(): void {
     const parent = process.ppid
     const timer = setInterval(() => {

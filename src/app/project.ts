@@ -1,4 +1,4 @@
-/** Facts about this copy of the program: where it lives, which version it is, which migrations it brings. */
+/** Facts about this installation: its folder, its version and its migrations. */
 import fs from 'node:fs'
 import path from 'node:path'
 import { latestVersion, type Migration, readMigrations } from '#kernel/database/migrations.ts'
@@ -10,7 +10,7 @@ export interface Project {
   readonly engines: string
 }
 
-/** Upwards from this file, which runs from src/app as well as from the bundle in dist. */
+/** Searches upwards from this file, which runs from src/app and from the bundle in dist. */
 function findRoot(from: string): string {
   if (fs.existsSync(path.join(from, 'package.json'))) return from
   const parent = path.dirname(from)
@@ -39,7 +39,7 @@ export function readBuildInfo(project: Project): BuildInfo {
   }
 }
 
-/** Null outside a clone: a deployed copy has no history. */
+/** Null outside a git clone: a deployed copy has no history. */
 function findCommit(git: string): string | null {
   const read = (name: string) => {
     const file = path.join(git, name)

@@ -1,4 +1,4 @@
-/** SQL of the operator: tenants, seeding, signing keys, and what readiness asks. Run as steward, or as app inside one tenant. */
+/** SQL of the operator: tenants, seeding, signing keys, and readiness. Runs as steward, or as app inside one tenant. */
 import type { Tx } from '#kernel/database/tx.ts'
 
 export interface TenantSummary {
@@ -36,7 +36,10 @@ export const updateTenantState = (tx: Tx, tenant_id: string, state: 'active' | '
     [tenant_id, state],
   )
 
-/** For what is deferred from now on the transaction speaks for this tenant: steward may add to its audit record, and no more. */
+/**
+ * From now on deferred statements of the transaction are for this tenant: steward may insert into its audit trail, and nothing
+ * else.
+ */
 export const deferForTenant = (tx: Tx, tenant_id: string): Tx => {
   tx.defer(`select set_config('app.tenant_id', $1, true)`, [tenant_id])
   return { ...tx, tenant_id }
@@ -69,20 +72,20 @@ export interface SealedSigningKey {
   readonly state: 'active' | 'retired'
 }
 
-/** All of them, also those that verify nothing any more. */
+/** All of them, including those that no longer verify anything. */
 export const listSealedSigningKeys = (tx: Tx) =>
   tx.query<SealedSigningKey>(
     'select kid, sealed_private, state from app.signing_key where tenant_id = app.system_tenant() order by kid',
   )
 
-/** Compare and set: 0 where somebody else has sealed it again meanwhile. */
+/** Compare and set: 0 when another process has encrypted it again meanwhile. */
 export const updateSigningKeySeal = (tx: Tx, before: SealedSigningKey, sealed_private: string) =>
   tx.run(
     'update app.signing_key set sealed_private = $3 where tenant_id = app.system_tenant() and kid = $1 and sealed_private = $2',
     [before.kid, before.sealed_private, sealed_private],
   )
 
-/** Everything readiness wants to know of the schema, in one question. */
+/** The state of the schema that readiness needs, in one query. */
 export const findSchemaState = (tx: Tx) =>
   tx.find<{ current: string; signing_keys: number }>(
     `select (select max(version) from app.migration) as current,
@@ -91,13 +94,13 @@ export const findSchemaState = (tx: Tx) =>
 
 export const pingDatabase = (tx: Tx) => tx.find<{ one: number }>('select 1 as one')
 
-/** Whether the server that is reached takes writes, and if not, why. Asked in a transaction that is read-only anyway. */
+/** Whether the server accepts writes, and if not, why. Called in a read-only transaction. */
 export const findServerState = (tx: Tx) =>
   tx.find<{ is_standby: boolean; is_read_only: boolean }>(
     `select pg_is_in_recovery() as is_standby, current_setting('default_transaction_read_only') = 'on' as is_read_only`,
   )
 
-/** Null when the server takes writes. */
+/** Null when the server accepts writes. */
 export const findWriteBlocker = async (tx: Tx): Promise<string | null> => {
   const state = await findServerState(tx)
   if (state?.is_standby) return 'the server is a standby and takes no writes'
@@ -119,7 +122,7 @@ export const listAppliedMigrations = (tx: Tx) =>
 export const listActiveDemoTenants = (tx: Tx) =>
   tx.query<{ slug: string }>(`select slug from app.tenant where demo and state = 'active' order by slug`)
 
-/** With the clock of the moment, not of the transaction. */
+/** With the current time, not that of the transaction. */
 export const findServerInfo = (tx: Tx) =>
   tx.find<{ version: string; now_ms: number; backend_pid: number }>(
     `select current_setting('server_version') as version, pg_backend_pid() as backend_pid,

@@ -1,4 +1,7 @@
-/** The readiness checks of a serving process: database, schema, walls, seed, tool protocol, and whether it is draining. */
+/**
+ * The readiness checks of a serving process: database, schema, tenant isolation, seed, tool protocol, and whether it is
+ * draining.
+ */
 
 import { findIsolationFaults, findRoleFault } from '#kernel/database/isolation.ts'
 import type { Database } from '#kernel/database/tx.ts'
@@ -7,7 +10,7 @@ import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { findSchemaState, findWriteBlocker } from './queries.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }
-/** The catalogue does not change between two probes a second apart. */
+/** The catalogue does not change between two probes. */
 const ISOLATION_CACHE_MS = 10_000
 
 export function createReadinessChecks(options: {
@@ -34,7 +37,7 @@ export function createReadinessChecks(options: {
     database: async () => {
       const obstacle = await database.one(SCOPE, findWriteBlocker)
       if (obstacle === null) return { status: 'ok' }
-      // The next probe connects anew, and may reach the server that takes writes by then.
+      // The next probe opens a new connection, which may reach the primary by then.
       database.discardIdle()
       return { status: 'failed', detail: obstacle }
     },

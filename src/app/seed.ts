@@ -1,4 +1,4 @@
-/** The idempotent initial population: signing key, canary tenant and, for trying out, two demo tenants with one user per role. */
+/** The idempotent initial data: signing key, canary tenant and, for evaluation, two demo tenants with one user per role. */
 import fs from 'node:fs'
 import path from 'node:path'
 import type { AuditKeys } from '#kernel/audit/chain.ts'
@@ -76,7 +76,7 @@ function demoTenant(number: 1 | 2, slug: string, name: string): DemoTenant {
     name: demoNames[role],
     roles: [role],
   }))
-  // A second checker and a second administrator, so that four eyes can be shown.
+  // A second checker and a second administrator, so that approvals can be demonstrated.
   users.push({ user_id: id(8), name: 'Cora Compliance', roles: ['compliance_officer'] })
   users.push({ user_id: id(9), name: 'Till Admin', roles: ['tenant_admin'] })
   return { tenant_id: id(0), slug, name, users }
@@ -98,7 +98,7 @@ function readTenantDefaults(project_root: string): TenantDefaults {
   return JSON.parse(fs.readFileSync(file, 'utf8')) as TenantDefaults
 }
 
-/** Re-runnable on any number of replicas at once: a lock serialises it, and what is there is kept as it is. */
+/** Repeatable on any number of replicas at once: a lock serialises it, and existing rows are kept. */
 export async function seed(
   context: SeedContext,
   options: { demo: boolean },
@@ -151,7 +151,7 @@ export async function addSigningKey(tx: Tx, keyring: Keyring): Promise<string> {
   return key.kid
 }
 
-/** `record` belongs to the same transaction: without it nothing is rotated. */
+/** `record` runs in the same transaction: if it fails nothing is rotated. */
 export function rotateSigningKey(
   context: Pick<SeedContext, 'steward' | 'keyring'>,
   record: (tx: Tx, retires: readonly string[]) => Promise<void> = async () => {},
@@ -175,13 +175,13 @@ export interface NewTenant {
   readonly name: string
   readonly demo: boolean
   readonly four_eyes: boolean
-  /** Active unless said otherwise. */
+  /** Active by default. */
   readonly state?: 'active' | 'suspended'
 }
 
 /**
- * False when the tenant was there already; then nothing of it is changed. `more` is done in the transaction that gives it all
- * that is its own, once.
+ * False when the tenant existed already; then nothing of it is changed. `more` runs in the transaction that creates its own
+ * rows, once.
  */
 export async function createTenant(
   context: SeedContext,
@@ -195,7 +195,7 @@ export async function createTenant(
   const defaults = readTenantDefaults(context.project_root)
   const audit = await loadAuditKeys(context)
   const integrity = await createTenantKeys(context.keyring, tenant.tenant_id)
-  // Repeated on purpose: a crash between the two transactions is mended by the next run.
+  // Repeated on purpose: a crash between the two transactions is repaired by the next run.
   await context.app.write({ tenant_id: tenant.tenant_id, actor }, async (tx) => {
     const isNew = (await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])) === 1
     if (isNew) {
@@ -218,7 +218,7 @@ export async function createTenant(
   return inserted === 1
 }
 
-/** One row in every table, owned by a tenant nobody can speak for: isolation checks try to reach them. */
+/** One row in every table, owned by a tenant that has no users: isolation checks try to read them. */
 async function seedCanary(context: SeedContext, onStep: (text: string) => void): Promise<void> {
   await context.steward.write(SEED_SCOPE, (tx) =>
     insertTenant(tx, {
@@ -233,7 +233,7 @@ async function seedCanary(context: SeedContext, onStep: (text: string) => void):
   await context.app.write({ tenant_id: CANARY_TENANT, actor: 'seed:canary' }, async (tx) => {
     await lockSeeding(tx)
     await insertIntegrityKeys(tx, integrity)
-    // A module that came with an upgrade has no canary yet, although the others do.
+    // A module that was added by an upgrade has no canary rows yet, although the others do.
     for (const module of context.modules) {
       if (module.canary_table === undefined || (await hasRows(tx, module.canary_table))) continue
       onStep(`planting the isolation canary of ${module.name}`)

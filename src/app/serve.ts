@@ -1,6 +1,6 @@
 /**
- * What a serving process runs: the HTTP server, the job runner, or both, and its metrics. Everything that is opened is
- * registered with the lifetime in the order in which it must be closed again.
+ * Runs the HTTP server, the job runner, or both, and the metrics of a process. Everything that is opened is registered with the
+ * lifecycle in the order in which it must be closed again.
  */
 import type http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ export interface ServeOptions {
   readonly connections: Connections
   readonly keyring: Keyring
   readonly log: Log
-  /** Null: this process answers no requests. */
+  /** Null: this process serves no requests. */
   readonly http: PortSettings | null
   readonly metrics: PortSettings
   readonly jobs: boolean
@@ -39,7 +39,7 @@ export interface RunningService {
 const HTTP_CLOSE_MS = 20_000
 const JOB_GRACE_MS = 10_000
 const POOL_CLOSE_MS = 5000
-/** Beyond its own limit, for the forcing that follows it. */
+/** Added to the limit of a step, for its forced end. */
 const MARGIN_MS = 5000
 
 export const httpPortSettings = (config: Config, host: string): PortSettings => ({
@@ -83,7 +83,7 @@ export async function serve(options: ServeOptions, life: ProcessLifecycle): Prom
     life.onEnd('Finishing open requests', config.drain_ms + HTTP_CLOSE_MS + MARGIN_MS, () =>
       closeServer(server, config.drain_ms),
     )
-    // At once, not in its turn: whoever balances the load should learn first.
+    // Immediately, not in its turn: a load balancer should notice first.
     life.signal.addEventListener('abort', () => server.drain(), { once: true })
     port = await listenOrExplain(options.http, (at, host) => server.listen(at, host))
   }
@@ -114,7 +114,7 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
   })
 }
 
-/** Keeps answering for a while, takes no new connections, then waits for the open ones, but not for ever. */
+/** Serves for a while longer, accepts no new connections, then waits for the open ones for a limited time. */
 async function closeServer(server: HttpServer, drain_ms: number): Promise<void> {
   server.drain()
   await sleep(drain_ms)

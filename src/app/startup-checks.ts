@@ -1,6 +1,6 @@
 /**
- * The start-up guard: what must be true of a database before a process may serve from it, each with what to do when it is
- * not. The doctor shows the same checks. Nothing here changes the database.
+ * The start-up checks: what must be true of a database before a process may serve from it, each with what to do when it is not.
+ * The doctor shows the same checks. Nothing here changes the database.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
@@ -26,7 +26,7 @@ export const servingRoles = ['app', 'worker', 'steward'] as const
 
 const urlNames = { app: 'DATABASE_URL', worker: 'WORKER_DATABASE_URL', steward: 'STEWARD_DATABASE_URL' } as const
 
-/** What the checks look at. The keyring is null when its file could not be read, which is told elsewhere. */
+/** Inputs of the checks. The keyring is null when its file could not be read, which is reported elsewhere. */
 export interface CheckContext extends Readonly<Record<(typeof servingRoles)[number], Database>> {
   readonly migrations: readonly Migration[]
   readonly keyring: Keyring | null
@@ -79,7 +79,7 @@ const createRoleCheck = (role: (typeof servingRoles)[number]): StartupCheck => (
   },
 })
 
-/** In this order: each presumes that those before it are ok. */
+/** In this order: each assumes that those before it passed. */
 export const startupChecks: readonly StartupCheck[] = [
   {
     name: 'database',
@@ -204,7 +204,7 @@ export async function withCheckContext<T>(
   },
   body: (guarded: CheckContext) => Promise<T>,
 ): Promise<T> {
-  // Not prepared: the same code must work behind any pooler, also a wrongly configured one.
+  // Not prepared: the same code must work behind any pooler, even a wrongly configured one.
   const connect = (role: (typeof servingRoles)[number]) =>
     new Database({
       connection: options.connections[role],
@@ -243,7 +243,7 @@ export async function assertChecksPass(guarded: CheckContext, names: readonly Ch
   }
 }
 
-/** A server that is still coming up is waited for; one that answers, however wrongly, is not. */
+/** Waits for a server that is still starting; not for one that answers, even with an error. */
 export async function waitForDatabase(
   guarded: CheckContext,
   options: { limit_ms: number; onWait: (reason: string) => void; signal: AbortSignal },
@@ -270,11 +270,11 @@ export async function waitForDatabase(
 const isUnreachable = (error: unknown): boolean =>
   isConnectionFailure(error) || isConnectionFailure((error as { cause?: unknown } | null)?.cause)
 
-/** The words of the innermost failure: our own problems only say that a dependency is missing. */
+/** The message of the innermost error: our own problems only say that a dependency is missing. */
 export function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause instanceof Error) return describeCause(error.cause)
-  // Both addresses of "localhost" refusing gives an error of errors, without a message of its own.
+  // When both addresses of "localhost" refuse, the error is an AggregateError without a message of its own.
   const [first] = error instanceof AggregateError ? (error.errors as Error[]) : []
   return error.message || first?.message || (error as NodeJS.ErrnoException).code || error.name
 }

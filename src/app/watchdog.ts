@@ -1,4 +1,4 @@
-/** Notices that the embedded PostgreSQL died, and starts it again. Requests in between are answered 503 by the kernel. */
+/** Detects that the embedded PostgreSQL died, and starts it again. Requests in between are answered 503 by the kernel. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionFailure } from '#kernel/database/failures.ts'
 import { Database } from '#kernel/database/tx.ts'
@@ -14,7 +14,7 @@ export interface Watchdog {
   stop(): Promise<void>
 }
 
-/** On connections of its own, so that a busy process is not mistaken for a dead server. */
+/** With connections of its own, so that a busy process is not mistaken for a dead server. */
 export function watchDatabase(environment: Environment, log: Log): Watchdog {
   const database = new Database({
     connection: environment.connections.app,

@@ -1,4 +1,4 @@
-/** What is always a bug or an attack: told in the log with its place, and counted, so that somebody is called. */
+/** Reports what is always a bug or an attack: logged with its context and counted in a metric that alerts. */
 import type { Log } from './log.ts'
 import type { AlarmReason, Metrics } from './metrics.ts'
 
@@ -13,6 +13,6 @@ export const createAlarmReporter =
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** Why something undeclared that was thrown is an alarm: a row that the database refused is more than an accident. */
+/** The reason label of an unexpected error: a row refused by a policy of the database is reported as its own reason. */
 export const toAlarmReason = (error: unknown): AlarmReason =>
   (error as { code?: string } | null)?.code === INSUFFICIENT_PRIVILEGE ? 'policy_violation' : 'internal_error'

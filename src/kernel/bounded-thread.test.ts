@@ -28,7 +28,7 @@ const start = (options: Partial<ThreadOptions> = {}): void => {
   thread = new BoundedThread({ name: 'echo', script, time_limit_ms: 60_000, heap_limit_mib: 64, ...options })
 }
 
-test('callers take turns, however much one of them asks', async () => {
+test('callers take turns, whatever the number of tasks of one of them', async () => {
   start()
   const order: string[] = []
   const ask = async (caller: string, task: string) => order.push(await thread.run(task, { caller }))
@@ -36,7 +36,7 @@ test('callers take turns, however much one of them asks', async () => {
   expect(order).toEqual(['a1!', 'a2!', 'b1!', 'c1!', 'a3!'])
 })
 
-test('so many tasks of one caller wait, and another still gets in', async () => {
+test('limits waiting tasks per caller, and admits another caller', async () => {
   start({ max_waiting: 1 })
   const running = thread.run('1', { caller: 'a' })
   const waiting = thread.run('2', { caller: 'a' })
@@ -44,7 +44,7 @@ test('so many tasks of one caller wait, and another still gets in', async () => 
   expect(await Promise.all([running, waiting, thread.run('4', { caller: 'b' })])).toEqual(['1!', '2!', '4!'])
 })
 
-test('a task that ends or breaks the thread is told apart, and the next one has a new thread', async () => {
+test('reports whether a task ended or broke the thread, and starts a new thread for the next one', async () => {
   start()
   await expect(thread.run('exit')).rejects.toMatchObject({ reason: 'stopped' })
   expect(await thread.run('1')).toBe('1!')

@@ -1,21 +1,20 @@
 /**
- * A worker thread with bounded memory and a time limit for each task, started when it is needed and replaced after it died or
- * had to be stopped. Tasks are served one after the other, in the order the admission gives; what a task means is no concern of
- * this file.
+ * A worker thread with bounded memory and a time limit per task, started when it is needed and replaced after it died or was
+ * stopped. Tasks run one after the other, in the order of the admission.
  */
 import { Worker } from 'node:worker_threads'
 import { fail, Problem } from './problem.ts'
 import { ThreadAdmission, type WorkKind } from './thread-admission.ts'
 
 export interface ThreadOptions {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string
-  /** The built script: it says that it is ready with its first message, and then answers each task with one. */
+  /** The built script: its first message means that it is ready, then it answers each task with one message. */
   readonly script: URL | string
-  /** Of a task, from when it is its turn. */
+  /** Time limit of one task, from its start. */
   readonly time_limit_ms: number
   readonly heap_limit_mib: number
-  /** So many tasks of one caller may wait. */
+  /** How many tasks of one caller may wait. */
   readonly max_waiting?: number
   /** Decides when a task may run; without it only this thread's own tasks are counted. */
   readonly admission?: ThreadAdmission | undefined
@@ -23,16 +22,16 @@ export interface ThreadOptions {
 
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined
-  /** Whose task it is: callers take turns, so that one who asks for much delays nobody else by more than one task. */
+  /** The caller of the task: callers take turns, so that one with many tasks delays another by at most one task. */
   readonly caller?: string
-  /** What of the task is handed over instead of copied: afterwards the caller has it no more. */
+  /** Parts of the task that are transferred instead of copied: afterwards the caller cannot use them. */
   readonly transfer?: readonly ArrayBuffer[]
 }
 
-/** Starting a thread is not the task's fault, so it has its own, generous limit. */
+/** Starting a thread has a limit of its own, since it is not caused by the task. */
 const START_LIMIT_MS = 60_000
 
-/** Why there is no answer: the task met a limit (`time`, `memory`) or `crashed` the thread, or it never had a fair chance. */
+/** Why there is no result: the task exceeded a limit (`time`, `memory`), the thread `crashed`, or no thread was available. */
 export class ThreadFailure extends Error {
   readonly reason: 'time' | 'memory' | 'crashed' | 'stopped' | 'not_started' | 'closed'
   constructor(reason: ThreadFailure['reason'], message: string, cause?: unknown) {
@@ -42,7 +41,7 @@ export class ThreadFailure extends Error {
   }
 }
 
-/** What a client is told when there was no thread to do its work; other errors are thrown on. */
+/** Throws the problem a client gets when no thread was available; other errors are thrown as they are. */
 export function failThreadUnavailable(error: unknown, detail: string): never {
   if (!(error instanceof ThreadFailure)) throw error
   if (error.reason === 'closed') fail('shutting_down')
@@ -62,7 +61,7 @@ export class BoundedThread<Task, Answer> {
   constructor(options: ThreadOptions) {
     this.#options = options
     this.#admission = options.admission ?? new ThreadAdmission({ threads: 1 })
-    // One thread serves one task at a time, whatever else the process could run.
+    // One thread runs one task at a time, whatever the admission allows.
     this.#kind = { name: options.name, max_running: () => 1, max_waiting: options.max_waiting ?? MAX_WAITING }
   }
 
@@ -82,7 +81,7 @@ export class BoundedThread<Task, Answer> {
     }
   }
 
-  /** Ends the thread; calls that still wait are rejected. */
+  /** Ends the thread; waiting calls are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const call of this.#activeCalls) call.abort(this.#closedFailure())
@@ -93,7 +92,7 @@ export class BoundedThread<Task, Answer> {
     return new ThreadFailure('closed', `The ${this.#options.name} is closed`)
   }
 
-  /** A task is ended by ending its thread; the next one gets a new thread. The slot is kept until the thread is gone. */
+  /** A task is ended by ending its thread; the next one gets a new thread. The slot is held until the thread has ended. */
   async #runUntilAborted(task: Task, transfer: readonly ArrayBuffer[], signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted()
     let stopping: Promise<void> | undefined
@@ -121,7 +120,7 @@ export class BoundedThread<Task, Answer> {
       })
       return await this.#waitForMessage(time_limit_ms, worker, () => worker.postMessage(task, transfer))
     } finally {
-      // Between calls the thread keeps no process alive.
+      // Between calls the thread does not keep the process alive.
       worker.unref()
     }
   }
@@ -148,12 +147,12 @@ export class BoundedThread<Task, Answer> {
     const forget = (): void => {
       if (this.#current === started) this.#current = null
     }
-    // A thread that dies is replaced at the next call; without a listener its error would end the process.
+    // A thread that ended is replaced at the next call; without a listener its error would end the process.
     worker.on('error', forget).on('exit', forget)
     return started
   }
 
-  /** The next message of the thread, or the reason why none will come. */
+  /** The next message of the thread, or the reason why there is none. */
   #waitForMessage(limit_ms: number, worker: Worker, begin: () => void): Promise<Answer> {
     const { name } = this.#options
     return new Promise<Answer>((resolve, reject) => {
@@ -161,7 +160,7 @@ export class BoundedThread<Task, Answer> {
       const onError = (error: Error): void => end(() => reject(this.#toFailure(error)))
       const onExit = (): void => end(() => reject(new ThreadFailure('stopped', `The ${name} was stopped`)))
       const onLimit = (): void => {
-        // First the thread, then the answer: the caller's slot is free only when the thread is gone.
+        // The thread ends before the answer: the slot of the caller is free only when the thread is gone.
         const failure = new ThreadFailure('time', `it took longer than ${limit_ms / 1000} s`)
         end(() => void this.#stop().then(() => reject(failure)))
       }

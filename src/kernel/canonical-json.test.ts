@@ -33,12 +33,12 @@ describe('what it writes', () => {
     expect(Object.keys(JSON.parse(text))).toEqual([...names].sort())
   })
 
-  test('names that were never met before, more than are remembered and longer ones', () => {
+  test('new names, more names than are cached, and longer ones', () => {
     const names = Array.from({ length: 5000 }, (_, n) => `"${'n'.repeat(n % 100)}\n${n}`)
     for (const name of [...names, ...names]) expect(canonicalJson({ [name]: 0 })).toBe(JSON.stringify({ [name]: 0 }))
   })
 
-  test('what was written before as if it were written here', () => {
+  test('a value with a cached canonical text', () => {
     const value = { b: [1, { d: 'é', c: null }], a: '\n' }
     const text = new CanonicalText(value)
     expect(canonicalJson(text)).toBe(canonicalJson(value))

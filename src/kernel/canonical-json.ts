@@ -1,11 +1,11 @@
 /**
- * RFC 8785 canonical JSON: one text per value, so that hashes and fingerprints can be compared.
- * It takes plain data only and throws a TypeError where `JSON.stringify` would drop, convert or guess.
+ * RFC 8785 canonical JSON: one text per value, so that hashes and fingerprints can be compared. It takes plain data only and
+ * throws a TypeError where `JSON.stringify` would drop or convert a value.
  */
 
-/** Far deeper than any document that is accepted; it turns a cycle into an error that says so. */
+/** Deeper than any accepted document; it turns a cycle into a clear error. */
 const MAX_DEPTH = 1000
-/** ASCII without quote, backslash and control characters: most strings and names, written three times faster as they are. */
+/** ASCII without quote, backslash and control characters: most strings and names, written three times faster unescaped. */
 const PLAIN = /^[ !#-[\]-~]*$/
 const LONE_SURROGATE = /\p{Surrogate}/u
 const FEW_NAMES = 20
@@ -16,7 +16,7 @@ export function canonicalJson(value: unknown): string {
   return write(value, 0)
 }
 
-/** A value as its canonical text: it may stand in others, and is not written again for each of them. */
+/** A value with its canonical text: it can be part of others without being serialized again. */
 export class CanonicalText {
   readonly text: string
 
@@ -33,7 +33,7 @@ function write(value: unknown, depth: number): string {
       return value ? 'true' : 'false'
     case 'number':
       if (!Number.isFinite(value)) throw new TypeError(`Canonical JSON has no ${value}`)
-      // ECMAScript's own number text is the one RFC 8785 prescribes, -0 as 0 included.
+      // ECMAScript's number text is the one RFC 8785 prescribes, including 0 for -0.
       return String(value)
     case 'object':
       if (value === null) return 'null'
@@ -76,7 +76,7 @@ function writeObject(value: object, depth: number): string {
   return `${text}}`
 }
 
-/** By UTF-16 code units, the order RFC 8785 asks for. Few names are put in place by hand: `sort` costs several times as much. */
+/** By UTF-16 code units, as RFC 8785 requires. A few names are sorted by insertion: `sort` costs several times as much. */
 function sortNames(names: string[]): string[] {
   if (names.length > FEW_NAMES) return names.sort()
   for (let index = 1; index < names.length; index++) {
@@ -88,7 +88,7 @@ function sortNames(names: string[]): string[] {
   return names
 }
 
-/** The same few names stand in nearly all objects: they are looked at once. */
+/** Cache of serialized member names: the same few names occur in nearly all objects. */
 const writtenNames = new Map<string, string>()
 
 function writeMemberName(name: string): string {
@@ -96,7 +96,7 @@ function writeMemberName(name: string): string {
   if (known !== undefined) return known
   const text = `${writeString(name)}:`
   if (name.length > MAX_KNOWN_LENGTH) return text
-  // What is in use finds its way back in at once.
+  // A name that is in use is added again at once.
   if (writtenNames.size === MAX_KNOWN_NAMES) writtenNames.clear()
   writtenNames.set(name, text)
   return text

@@ -1,6 +1,6 @@
 /**
- * Page cursors: a position in a listing, signed so that it can only continue the listing it came from.
- * What it is bound to (tenant, route, sort and filters) is signed but not contained; every fault is the same 404.
+ * Page cursors: a position in a listing, signed so that it can only continue the listing it came from. Tenant, route, sort order
+ * and filters are signed but not contained; every fault gives the same 404.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
@@ -15,7 +15,7 @@ export type CursorPosition = readonly (string | number)[]
 export interface CursorBinding {
   readonly tenant_id: string
   readonly route: string
-  /** Any JSON: whatever decides which rows the listing has and in which order. */
+  /** Any JSON: everything that decides which rows the listing has and in which order. */
   readonly binding: unknown
 }
 
@@ -27,7 +27,7 @@ export interface CursorCodec {
 export function createCursorCodec(key: Buffer, now: () => number = Date.now): CursorCodec {
   const sign = ({ tenant_id, route, binding }: CursorBinding, payload: Buffer): Buffer => {
     const filters = createHash('sha256').update(canonicalJson(binding)).digest('hex')
-    // JSON keeps the parts apart, so that no two different bindings ever sign the same bytes.
+    // JSON separates the parts, so that no two different bindings sign the same bytes.
     return createHmac('sha256', key)
       .update(canonicalJson(['cursor/1', tenant_id, route, filters]))
       .update(payload)
@@ -41,7 +41,7 @@ export function createCursorCodec(key: Buffer, now: () => number = Date.now): Cu
     },
     decode(text, bound) {
       const bytes = Buffer.from(text, 'base64url')
-      // Decoding ignores stray characters and spare bits; a cursor has one spelling only.
+      // Decoding ignores stray characters and spare bits; only the canonical spelling of a cursor is accepted.
       if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== text) fail('cursor_not_found')
       const payload = bytes.subarray(MAC_BYTES)
       if (!timingSafeEqual(sign(bound, payload), bytes.subarray(0, MAC_BYTES))) fail('cursor_not_found')

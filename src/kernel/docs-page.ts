@@ -1,6 +1,6 @@
 /**
- * The interactive API documentation page: its HTML, its start script and the content security policy both live under.
- * It loads nothing from another origin, holds no inline script, and keeps a token only in the memory of the page.
+ * The interactive API documentation page: its HTML, its start script and its content security policy. It loads nothing from
+ * another origin, has no inline script, and keeps a token only in the memory of the page.
  */
 
 export interface DocsPageOptions {
@@ -80,7 +80,7 @@ export const docsBootScript = `(() => {
 
   const reference = window.Scalar.createApiReference(place, configuration(''))
 
-  // What was typed into Scalar's own token field would win over the configuration: the newest token must be the one sent.
+  // A token typed into Scalar's own field would take precedence over the configuration: the newest token must be the one sent.
   const forgetTypedToken = () => {
     const auth = window.dataDumpWorkspace?.().auth
     for (const document of Object.keys(auth?.export() ?? {})) auth.clearAuthSecrets(document, 'bearer')

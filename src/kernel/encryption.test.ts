@@ -17,8 +17,8 @@ const keyOf = (fill: number) => Buffer.alloc(32, fill)
 const ring = createKeyring(keyOf(1))
 const context = 'tenant:a/credential:1'
 
-describe('sealing', () => {
-  test('opens to the same bytes in the same context', () => {
+describe('encryption', () => {
+  test('decrypts to the same bytes in the same context', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ minLength: 1, unit: 'binary' }), (bytes, where) => {
         expect(ring.decrypt(ring.encrypt(Buffer.from(bytes), where), where)).toEqual(Buffer.from(bytes))
@@ -27,7 +27,7 @@ describe('sealing', () => {
     expect(ring.decrypt(ring.encrypt('grüße', context), context).toString()).toBe('grüße')
   })
 
-  test('has the documented form, hides the text and never repeats itself', () => {
+  test('has the documented form, hides the text and is different each time', () => {
     const sealed = ring.encrypt('hunter2', context)
     expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]{80}\.[\w-]{16}\.[\w-]{31}$/)
     expect(sealed.split('.')[1]).toBe('72cd6e84')
@@ -36,21 +36,21 @@ describe('sealing', () => {
     expect(shared).toEqual(['v1', ring.key_id])
   })
 
-  test('opens what an earlier release sealed', () => {
+  test('decrypts what an earlier release encrypted', () => {
     const kept =
       'v1.72cd6e84.jLhYy--yHG1ZX22K5Q5PlEEIZIG1vW1MdmP541ArGbOaDSKjDQ5dF40THfVUBBJM-EUMwIhzAZGIK9zV' +
       '.tWnsNRZ2oZuIN1uA.8IwP0SvyqZhXr0b65SSKmqSjcgLKZOvtoJdq7VjfHsVBPXvBY_cLp8vFLIM'
     expect(ring.decrypt(kept, context).toString()).toBe('kept since the first release')
   })
 
-  test('does not open in another context', () => {
+  test('does not decrypt in another context', () => {
     const sealed = ring.encrypt('secret', context)
     expect(() => ring.decrypt(sealed, 'tenant:b/credential:1')).toThrow(DecryptionFailed)
     expect(() => ring.decrypt(sealed, '')).toThrow(DecryptionFailed)
     expect(() => ring.encrypt('secret', '')).toThrow(TypeError)
   })
 
-  test('does not open when any single bit of the text is flipped', () => {
+  test('does not decrypt when any single bit of the text is flipped', () => {
     for (const length of [0, 1, 2, 3]) {
       const sealed = ring.encrypt('x'.repeat(length), context)
       for (let bit = 0; bit < sealed.length * 8; bit++) {
@@ -61,7 +61,7 @@ describe('sealing', () => {
     }
   })
 
-  test('does not open when any part is exchanged, cut or extended', () => {
+  test('does not decrypt when any part is exchanged, cut or extended', () => {
     const parts = ring.encrypt('first', context).split('.')
     const other = ring.encrypt('first', context).split('.')
     for (const index of [2, 3, 4]) {
@@ -91,7 +91,7 @@ describe('sealing', () => {
 describe('rotation', () => {
   const rotated = createKeyring([keyOf(2), keyOf(1)])
 
-  test('opens with any key, seals with the first and recognises what to seal again', () => {
+  test('decrypts with any key, encrypts with the first and recognises what to encrypt again', () => {
     const old = ring.encrypt('kept', context)
     expect(rotated.decrypt(old, context).toString()).toBe('kept')
     expect(rotated.needsRewrap(old)).toBe(true)
@@ -110,7 +110,7 @@ describe('rotation', () => {
 })
 
 describe('derivation', () => {
-  test('gives one key per purpose and master key', () => {
+  test('derives one key per purpose and master key', () => {
     const keys = [ring.derive('cursor'), ring.derive('token'), createKeyring(keyOf(2)).derive('cursor')]
     expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(3)
     expect(keys.every((key) => key.length === 32)).toBe(true)
@@ -142,7 +142,7 @@ describe('master keys', () => {
     },
   )
 
-  test('live in a file that only its owner can read and that is never replaced', () => {
+  test('are stored in a file that only its owner can read and that is never replaced', () => {
     const file = path.join(folder, 'master.key')
     const key = createMasterKeyFile(file)
     expect(statSync(file).mode & 0o777).toBe(0o600)

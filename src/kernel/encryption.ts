@@ -1,6 +1,6 @@
 /**
- * Secrets at rest: a keyring over the operator's master keys seals values by envelope encryption, and derives the first integrity keys.
- * A sealed text opens only in the context it was sealed for; plaintext and keys never appear in an error.
+ * Encrypts secrets at rest: a keyring of the master keys of the operator uses envelope encryption, and derives the first
+ * integrity keys. An encrypted text can be decrypted only in its context; plaintext and keys never appear in an error.
  */
 import {
   createCipheriv,
@@ -20,22 +20,22 @@ const VERSION = 'v1'
 const CIPHER = 'aes-256-gcm'
 
 export interface Keyring {
-  /** Names the current master key without revealing it. */
+  /** Identifies the current master key without revealing it. */
   readonly key_id: string
-  /** Names all master keys, the current one first. */
+  /** Identifies all master keys, the current one first. */
   readonly key_ids: readonly string[]
   /**
-   * 32 bytes for one purpose, from the current master key. Only the first integrity keys are made this way
-   * (integrity/keys.ts): whatever else was derived would end with the master key.
+   * 32 bytes for one purpose, from the current master key. Only the first integrity keys are derived this way
+   * (integrity/keys.ts): everything derived would change with the master key.
    */
   derive(purpose: string): Buffer
   /** The same from every master key, the current one first. */
   deriveEach(purpose: string): readonly Buffer[]
   /** `v1.<key id>.<wrapped data key>.<iv>.<ciphertext and tag>`; `context` says what the value belongs to. */
   encrypt(plaintext: Buffer | string, context: string): string
-  /** Throws SealBroken unless text, context and master key are all the ones it was sealed with. */
+  /** Throws unless text, context and master key are the ones it was encrypted with. */
   decrypt(sealed: string, context: string): Buffer
-  /** Whether the text was sealed under a previous master key. */
+  /** Whether the text was encrypted with a previous master key. */
   needsRewrap(sealed: string): boolean
 }
 
@@ -46,7 +46,7 @@ export class DecryptionFailed extends Error {
   }
 }
 
-/** The first master key seals and derives; the others only open what they sealed before a rotation. */
+/** The first master key encrypts and derives; the others only decrypt what was encrypted before a rotation. */
 export function createKeyring(masterKeys: Buffer | readonly Buffer[]): Keyring {
   const keys = Buffer.isBuffer(masterKeys) ? [masterKeys] : masterKeys
   const [current] = keys
@@ -89,7 +89,7 @@ export function createKeyring(masterKeys: Buffer | readonly Buffer[]): Keyring {
   })
 }
 
-/** Reads 64 hexadecimal digits or 44 characters of base64; the message never repeats what was given. */
+/** Parses 64 hexadecimal digits or 44 characters of base64; the message never repeats the input. */
 export function parseMasterKey(text: string): Buffer {
   const trimmed = text.trim()
   if (/^[0-9a-fA-F]{64}$/.test(trimmed)) return Buffer.from(trimmed, 'hex')
@@ -112,7 +112,7 @@ export function loadMasterKeyFile(path: string): Buffer {
   }
 }
 
-/** Makes a new random master key; fails with EEXIST rather than replace a key that values are sealed with. */
+/** Creates a new random master key; fails with EEXIST rather than replace one. */
 export function createMasterKeyFile(path: string): Buffer {
   const key = randomBytes(KEY_BYTES)
   const file = openSync(path, 'wx', 0o600)
@@ -162,7 +162,7 @@ function parseEncrypted(sealed: string): { id: string; wrapped: Buffer; iv: Buff
   if (version !== VERSION || id === undefined || !wrapped || !iv || !bytes || parts.length > 3) {
     throw new DecryptionFailed('it is not a sealed value of this version')
   }
-  // Decoding ignores stray characters and spare bits; only the one canonical spelling counts as unaltered.
+  // Decoding ignores stray characters and spare bits; only the canonical spelling is accepted.
   const canonical = parts.every((part, index) => part.toString('base64url') === texts[index])
   const sized = wrapped.length === IV_BYTES + KEY_BYTES + TAG_BYTES && iv.length === IV_BYTES
   if (!canonical || !sized || bytes.length < TAG_BYTES) throw new DecryptionFailed('it is damaged')

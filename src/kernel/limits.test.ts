@@ -64,7 +64,7 @@ test('the sum over all processes stays within the limit, and a process alone has
   )
 })
 
-test('requests at once are shared too, and every process may run at least one', () => {
+test('concurrent requests are divided too, and every process may run at least one', () => {
   const standing = standingOf(1, 64)
   const enterAll = (limits: Limits) => {
     let entered = 0
@@ -83,7 +83,7 @@ test('requests at once are shared too, and every process may run at least one', 
   }
 })
 
-test('a share that shrinks takes what was saved up, one that grows fills again', () => {
+test('a smaller share removes saved tokens, a larger one refills', () => {
   let now_ms = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
   const limits = new Limits()

@@ -1,7 +1,7 @@
 /**
- * Rate limits: token buckets per principal, tenant and anonymous address, requests in flight per tenant, and an allowance
- * of unfinished heavy work. Values are the tenant's own rows, with generous defaults. Buckets live in the process, and each
- * process that serves requests has an equal share of the limit, so that they hold in sum.
+ * Rate limits: token buckets per principal, tenant and anonymous address, requests in flight per tenant, and a limit of
+ * unfinished heavy work. Values are the tenant's own rows, with generous defaults. Buckets are held per process, and each
+ * serving process has an equal share of the limit.
  */
 import type { Bucket } from './auth/queries.ts'
 import type { TenantStatus } from './auth/tenant-status-cache.ts'
@@ -12,12 +12,12 @@ export const defaultLimits: Readonly<Record<Bucket | 'anonymous', Limit>> = {
   principal: { per_second: 200, burst: 400 },
   tenant: { per_second: 400, burst: 800 },
   anonymous: { per_second: 50, burst: 500 },
-  // For these two only `burst` counts: how many at once.
+  // For these two only `burst` is used: how many at once.
   in_flight: { per_second: 64, burst: 64 },
   heavy: { per_second: 1000, burst: 1000 },
 }
 
-/** So many refusals of a tenant in a second go the whole way, through router and log; the rest is refused at the door. */
+/** So many refusals per second of a tenant are routed and logged; the rest is shed. */
 const FLOOD: Limit = { per_second: 100, burst: 100 }
 const FLOOD_MS = 1000
 const floodKey = (tenantId: string): string => `f:${tenantId}`
@@ -49,7 +49,7 @@ export class Limits {
     this.#shares = new WeakMap()
   }
 
-  /** What the tenant may use of it in all processes together. */
+  /** The limit of the tenant over all processes. */
   getLimit(tenantStatus: TenantStatus, bucket: Bucket): Limit {
     return tenantStatus.limits.get(bucket) ?? defaultLimits[bucket]
   }
@@ -58,7 +58,7 @@ export class Limits {
     if (this.#processes === 1) return limit
     let share = this.#shares.get(limit)
     if (!share) {
-      // Whole tokens, and at least one: whoever may ask at all may ask everywhere.
+      // Whole tokens, and at least one: a caller with a limit can call every process.
       const burst = Math.max(1, Math.floor(limit.burst / this.#processes))
       share = { per_second: limit.per_second / this.#processes, burst }
       this.#shares.set(limit, share)
@@ -70,7 +70,7 @@ export class Limits {
     return this.#getShare(this.getLimit(tenantStatus, bucket))
   }
 
-  /** Before an unknown token is verified: verification is work that a stranger could ask for without end. */
+  /** Before an unknown token is verified, since verification is expensive. */
   assertAnonymousAllowed(address: string): void {
     anonymousHeaders(this.#buckets.peek(`a:${address}`, this.#getShare(defaultLimits.anonymous)))
   }
@@ -83,7 +83,7 @@ export class Limits {
   /** Returns the RateLimit headers, or fails with 429 that carries them. */
   takePrincipal(tenantId: string, principal: string, tenantStatus: TenantStatus): Record<string, string> {
     const own = this.#buckets.take(`p:${tenantId}:${principal}`, this.#getProcessLimit(tenantStatus, 'principal'))
-    // What its own limit refuses must not use up the tenant's: one runaway key would lock everybody else out.
+    // A request refused by the principal's limit must not use up the tenant's: one runaway key would block everybody else.
     const shared = [`t:${tenantId}`, this.#getProcessLimit(tenantStatus, 'tenant')] as const
     const all = own.allowed ? this.#buckets.take(...shared) : this.#buckets.peek(...shared)
     if (own.allowed && all.allowed) return toRateLimitHeaders(own, all)
@@ -91,14 +91,17 @@ export class Limits {
     failWithoutStack('rate_limited', toRefusal(own, all))
   }
 
-  /** Whether anybody floods this process with requests beyond a limit: asked for every request, so it costs nothing. */
+  /**
+   * Whether some tenant floods this process with requests beyond its limit. Called for every request, so it only compares a
+   * time.
+   */
   isFlooded(): boolean {
     return performance.now() < this.#flooded_until_ms
   }
 
   /**
-   * What a caller beyond its limit is told when its tenant has had so many refusals lately that this one need not be looked
-   * at any closer. Takes nothing from any bucket.
+   * The refusal of a caller beyond its limit, if its tenant was refused so often lately that the request can be shed. Takes no
+   * tokens.
    */
   findFloodRefusal(tenantId: string, principal: string, tenantStatus: TenantStatus): RateLimitRefusal | undefined {
     if (this.#buckets.peek(floodKey(tenantId), FLOOD).allowed) return undefined
@@ -113,7 +116,7 @@ export class Limits {
     }
   }
 
-  /** Before a body is received whose request will want to enter. */
+  /** Before a body is received, so that it need not be sent in vain. */
   assertInFlightCapacity(tenantId: string, tenantStatus: TenantStatus): void {
     if (this.#inFlight.count(tenantId) >= this.getLimit(tenantStatus, 'in_flight').burst) {
       failWithoutStack('concurrency_limited', { retry_after_s: 1 })
@@ -124,7 +127,7 @@ export class Limits {
     this.#inFlight.release(tenantId)
   }
 
-  /** What GET /limits shows: it explains a 429 without causing one. */
+  /** For GET /limits: explains a 429 without causing one. */
   describeBuckets(tenantId: string, principal: string, tenantStatus: TenantStatus): BucketState[] {
     const toState = (bucket: string, state: TakeResult): BucketState => ({
       bucket,
@@ -149,7 +152,7 @@ export class Limits {
   }
 }
 
-/** Written out, since a spread costs more than all the rest of a limiter. */
+/** Members are written out: a spread costs more than the rest of the limiter. */
 const toPolicy = (name: string, { allowed, remaining, limit, window_s, reset_s, retry_after_s }: TakeResult) => ({
   name,
   allowed,
@@ -163,7 +166,7 @@ const toPolicy = (name: string, { allowed, remaining, limit, window_s, reset_s, 
 const toRateLimitHeaders = (own: TakeResult, all: TakeResult): Record<string, string> =>
   rateLimitHeaders([toPolicy('principal', own), toPolicy('tenant', all)])
 
-/** Its own limit is told first: there the caller can do something about it. */
+/** The principal's limit first: the caller can do something about it. */
 const toRefusal = (own: TakeResult, all: TakeResult): RateLimitRefusal => ({
   retry_after_s: (own.allowed ? all : own).retry_after_s,
   headers: toRateLimitHeaders(own, all),

@@ -3,7 +3,7 @@ import { LinkedList, type Node } from './linked-list.ts'
 
 const valuesOf = <T>(line: LinkedList<T>): T[] => [...line].map(({ value }) => value)
 
-test('keeps the order of arrival, whoever leaves', () => {
+test('keeps the order of insertion when entries are removed', () => {
   const line = new LinkedList<string>()
   const places = ['a', 'b', 'c', 'd'].map((value) => line.add(value))
   line.remove(places[1] as Node<string>)
@@ -15,7 +15,7 @@ test('keeps the order of arrival, whoever leaves', () => {
   expect(valuesOf(line)).toEqual(['c', 'e'])
 })
 
-test('is empty and usable again when the last one has left', () => {
+test('is empty and usable again when the last entry was removed', () => {
   const line = new LinkedList<string>()
   line.remove(line.add('a'))
   expect([valuesOf(line), line.size]).toEqual([[], 0])
@@ -23,7 +23,7 @@ test('is empty and usable again when the last one has left', () => {
   expect(valuesOf(line)).toEqual(['b'])
 })
 
-test('whoever has left cannot leave again', () => {
+test('removing an entry twice has no effect', () => {
   const line = new LinkedList<string>()
   const first = line.add('a')
   line.add('b')
@@ -32,14 +32,14 @@ test('whoever has left cannot leave again', () => {
   expect([valuesOf(line), line.size]).toEqual([['b'], 1])
 })
 
-test('whoever was just given may leave', () => {
+test('the current entry may be removed during iteration', () => {
   const line = new LinkedList<number>()
   for (let n = 0; n < 5; n++) line.add(n)
   for (const place of line) if (place.value % 2 === 0) line.remove(place)
   expect(valuesOf(line)).toEqual([1, 3])
 })
 
-test('whoever leaves lets go of its neighbours', () => {
+test('a removed entry does not reference its neighbours', () => {
   const line = new LinkedList<string>()
   const [first, second] = [line.add('a'), line.add('b'), line.add('c')]
   line.remove(second)

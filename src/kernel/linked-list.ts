@@ -1,7 +1,7 @@
 /**
- * Things that come and go by the thousand each second, in the order in which they came. A Set would do, but for the
- * collector: V8 chains the outgrown table of a Set or Map to the one that follows, so that one table that got old keeps alive
- * every later one, with all that each held, until the next full collection. Here whoever leaves lets go of its neighbours.
+ * A doubly linked list for entries that are added and removed thousands of times per second. A Set would do, except for garbage
+ * collection: V8 links the outgrown table of a Set or Map to its successor, so one old table keeps all later ones alive until
+ * the next full collection.
  */
 export interface Node<T> {
   readonly value: T
@@ -19,7 +19,7 @@ export class LinkedList<T> {
     return this.#size
   }
 
-  /** At the end. What it gives is needed to leave. */
+  /** Adds at the end. The returned node is needed to remove it. */
   add(value: T): Node<T> {
     const node: Node<T> = { value, next: undefined, previous: this.#last, isLinked: true }
     if (this.#last) this.#last.next = node
@@ -29,7 +29,7 @@ export class LinkedList<T> {
     return node
   }
 
-  /** A second time it does nothing. */
+  /** Removing a second time does nothing. */
   remove(node: Node<T>): void {
     if (!node.isLinked) return
     const { next, previous } = node
@@ -42,7 +42,7 @@ export class LinkedList<T> {
     this.#size--
   }
 
-  /** Whoever was just given may leave meanwhile; nobody else may. */
+  /** The current node may be removed during iteration; others may not. */
   *[Symbol.iterator](): Generator<Node<T>> {
     for (let node = this.#first; node; ) {
       const { next } = node

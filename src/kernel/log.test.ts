@@ -20,7 +20,7 @@ async function written(write: (log: ReturnType<typeof createLog>) => void): Prom
   }
 }
 
-test('secrets are blotted out at every depth, and the object that was logged is left as it was', async () => {
+test('redacts secrets at every depth without changing the logged object', async () => {
   const facts = {
     token: 'canary',
     headers: { authorization: 'canary', host: 'here' },
@@ -37,14 +37,14 @@ test('secrets are blotted out at every depth, and the object that was logged is 
   expect(facts).toEqual(before)
 })
 
-test('a circle in what is logged does no harm', async () => {
+test('logs an object with a cycle', async () => {
   const circle: Record<string, unknown> = { name: 'round' }
   circle['again'] = circle
   const [line] = await written((log) => log.info({ circle }, 'seen'))
   expect(line).toMatchObject({ circle: { name: 'round' } })
 })
 
-test('the line of a request stays one line, and short, whatever a header says the address is', async () => {
+test('the log line of a request stays one short line, whatever the forwarded address', async () => {
   const request = {
     request_id: 'r',
     method: 'GET',

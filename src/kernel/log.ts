@@ -3,7 +3,7 @@ import pino from 'pino'
 
 export type Log = pino.Logger
 
-/** Written several lines at a time and off the main thread, yet soon enough for somebody who watches. */
+/** Buffered and written off the main thread, but flushed often enough to follow the log. */
 const bufferedOutput = { sync: false, minLength: 16_000, periodicFlush: 100 } as const
 
 export function createLog(options: { level: string; destination?: string | undefined; name: string }): Log {
@@ -22,7 +22,7 @@ export function createLog(options: { level: string; destination?: string | undef
   )
 }
 
-/** What the line of a request tells. */
+/** Fields of the log line of a request. */
 export interface RequestLogEntry {
   readonly request_id: string
   readonly method: string
@@ -34,7 +34,7 @@ export interface RequestLogEntry {
   readonly code: string | undefined
   readonly duration_ms: number
   readonly trace_id: string | undefined
-  /** Its address, as the socket or the trusted proxies tell it; unknown once the connection is gone. */
+  /** Address of the client, from the socket or the trusted proxies; unknown once the connection has closed. */
   readonly client: string | undefined
 }
 
@@ -42,14 +42,14 @@ const { streamSym, chindingsSym } = pino.symbols as { readonly streamSym: symbol
 interface PinoInternals {
   readonly [name: symbol]: unknown
 }
-/** Room for every address there is, and not for a header's worth of words. */
+/** Longer than any address, shorter than an abused header. */
 const MAX_CLIENT_CHARS = 64
 let timestamp_ms = 0
 let timestamp = ''
 
 /**
- * The one line that every request writes, put together by hand and given to the logger's own stream: through the logger it
- * cost as much as the rest of the bookkeeping together. It has no room for anything but these facts.
+ * The log line of a request, serialized by hand and written to the logger's stream: through the logger it costs as much as the
+ * rest of the request bookkeeping. It contains only these fields.
  */
 export function logRequest(log: Log, facts: RequestLogEntry): void {
   if (!log.isLevelEnabled('info')) return
@@ -67,17 +67,14 @@ export function logRequest(log: Log, facts: RequestLogEntry): void {
   if (code !== undefined) line += `,"code":"${code}"`
   line += `,"duration_ms":${duration_ms}`
   if (trace_id !== undefined) line += `,"trace_id":"${trace_id}"`
-  // The only one that a caller may have written, behind a proxy that does not.
+  // The only value a caller may have written, behind a proxy that does not set it.
   if (client !== undefined) line += `,"client":${JSON.stringify(client.slice(0, MAX_CLIENT_CHARS))}`
   ;((log as unknown as PinoInternals)[streamSym] as { write(line: string): void }).write(`${line},"msg":"request"}\n`)
 }
 
 const SECRETS = new Set(['authorization', 'token', 'secret', 'api_key'])
 
-/**
- * A second line of defence: nothing logs these on purpose. It sees every line, so it copies only what it has to change; the
- * line of a request holds nothing but words and numbers.
- */
+/** A second line of defence: nothing logs these on purpose. It runs for every line, so it copies only what it changes. */
 function redactSecrets(facts: Record<string, unknown>, depth = 3): Record<string, unknown> {
   let safe = facts
   for (const name in facts) {
@@ -106,8 +103,7 @@ interface LoggedError extends Error {
 }
 
 /**
- * Where and why, never what was in the row: PostgreSQL quotes it in detail, hint and where, and in the message of a value
- * that does not fit (class 22).
+ * Location and reason of an error, never the row: PostgreSQL quotes it in detail, hint and where, and in messages of class 22.
  */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error

@@ -1,4 +1,7 @@
-/** Prometheus metrics, named by the OpenTelemetry conventions, without a tenant label; served on a port of their own, where liveness answers too. */
+/**
+ * Prometheus metrics, named by the OpenTelemetry conventions, without a tenant label; served on a port of their own together
+ * with liveness.
+ */
 import http from 'node:http'
 import prom from 'prom-client'
 
@@ -25,7 +28,7 @@ interface Durations {
   sum_s: number
 }
 
-/** A histogram as Prometheus wants it, for the one thing that is observed at every request: the library's own hashes labels each time. */
+/** A Prometheus histogram for request durations: the library's own hashes labels at every observation. */
 class RequestDurations {
   readonly name = 'http_server_request_duration_seconds'
   readonly help = 'Duration of HTTP requests by route template and status.'
@@ -51,7 +54,7 @@ class RequestDurations {
     return durations
   }
 
-  /** What the registry asks for at a scrape. */
+  /** Called by the registry at a scrape. */
   async get() {
     const values: { metricName: string; labels: Readonly<Record<string, string | number>>; value: number }[] = []
     for (const routes of this.#series.values()) {
@@ -94,7 +97,7 @@ export class Metrics {
 
   constructor() {
     prom.collectDefaultMetrics({ register: this.registry })
-    // A counter that first shows itself at 1 has not increased, to Prometheus: the first alarm would alert nobody.
+    // A counter that first appears with the value 1 has no increase in Prometheus: the first alarm would not alert.
     for (const reason of alarmReasons) this.alarms.inc({ reason }, 0)
     this.registry.registerMetric(this.#requests as unknown as prom.Metric)
   }
@@ -128,7 +131,7 @@ export class Metrics {
       },
     })
   }
-  /** Gauges that one question answers, asked once for each scrape. What the answer leaves out is absent, not zero. */
+  /** Gauges that are read together, once per scrape. A gauge without a reading is absent, not zero. */
   addGauges(gauges: readonly GaugeDefinition[], read: () => Promise<readonly GaugeReading[]>): void {
     let pending: Promise<readonly GaugeReading[]> | undefined
     const readOnce = () => {
@@ -146,7 +149,7 @@ export class Metrics {
         async collect() {
           const found = (await readOnce()).filter((reading) => reading.name === name)
           this.reset()
-          // A gauge without labels would go on saying 0.
+          // A gauge without labels would otherwise stay at 0.
           if (labels.length === 0) this.remove()
           for (const reading of found) this.set(reading.labels ?? {}, reading.value)
         },
@@ -158,8 +161,8 @@ export class Metrics {
 const PLAIN = { 'content-type': 'text/plain' }
 
 /**
- * On a port of its own, so that a flood of connections at the API's does not stand in line before whoever asks whether the
- * process is alive: Node takes one waiting connection of each port in each turn of its loop.
+ * On a port of its own, so that liveness does not wait behind a flood of connections to the API: Node accepts one waiting
+ * connection per port and turn of its event loop.
  */
 export function serveMetrics(metrics: Metrics, port: number, host: string): Promise<http.Server> {
   const server = http.createServer(async ({ method, url }, response) => {

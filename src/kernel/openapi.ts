@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from the same declarations the server runs: there is no second list to forget.
- * Headers that would make generated requests fail by design (If-Match, Idempotency-Key …) are described in prose.
+ * The OpenAPI 3.1 document, generated from the declarations that the server runs. Headers that would make generated requests
+ * fail by design (If-Match, Idempotency-Key …) are described in prose.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -43,7 +43,7 @@ const idempotencyCodes: readonly ProblemCode[] = [
   'idempotency_not_replayable',
 ]
 
-/** Every code an operation may answer with: its own and those its marks imply. Nothing else is allowed, which tests enforce. */
+/** Every problem code of an operation: declared ones and those its options imply. Tests enforce that there are no others. */
 export function listProblemCodes(route: Route): ReadonlySet<ProblemCode> {
   const codes = new Set<ProblemCode>([...commonCodes, ...route.problems])
   const add = (more: readonly ProblemCode[]) => {
@@ -60,7 +60,7 @@ export function listProblemCodes(route: Route): ReadonlySet<ProblemCode> {
   return codes
 }
 
-/** Creating something has no revision to compare with. */
+/** A creation has no revision to compare with. */
 const isRevisionedChange = (route: Route): boolean =>
   route.revisioned === true && route.method !== 'GET' && route.reply[0] !== 201
 
@@ -76,7 +76,7 @@ function declareFreeForm(schema: Json): Json {
   return isObject && !isDeclared ? { ...schema, additionalProperties: true } : schema
 }
 
-/** Schemas with a title become components; everything else stays in place. */
+/** Schemas with a title become components; all others are inlined. */
 function createComponents() {
   const schemas: Json = {}
   const visitMembers = (members: object): Json =>
@@ -138,7 +138,7 @@ function describeRoute(route: Route): string {
   return lines.filter(Boolean).join('\n\n')
 }
 
-/** A stream of events is described by one of them. */
+/** A stream of events is described by the schema of one event. */
 const eventSchema: Json = {
   type: 'object',
   required: ['data'],

@@ -1,4 +1,7 @@
-/** Keyset pages: one row more than asked tells whether there is a next page; its cursor is bound to tenant, route and filters. */
+/**
+ * Keyset pagination: one row more than requested shows whether there is a next page; its cursor is bound to tenant, route and
+ * filters.
+ */
 
 import type { Capabilities } from './kernel.ts'
 import type { Actor } from './route.ts'
@@ -12,8 +15,8 @@ interface PageInput {
 }
 
 /**
- * `order` names the members of a row that make its position, unique together. `fetch` gets the position to continue after
- * (null for the first page) and how many rows to bring.
+ * `order` names the members of a row that form its position, unique together. `fetch` gets the position to continue after (null
+ * for the first page) and the number of rows to read.
  */
 export async function paginate<Row extends object>(
   input: PageInput,

@@ -1,9 +1,9 @@
 /**
- * The only list of errors a client can see: status, title and advice live together, modules throw by code.
+ * The catalogue of errors that a client can see, each with status, title and advice; modules throw them by code.
  * Codes are never renamed; titles are constant per code; `detail` says what to do and never echoes secrets or SQL.
  */
 
-interface ProblemType {
+export interface ProblemType {
   readonly status: number
   readonly title: string
   readonly advice: string
@@ -369,7 +369,7 @@ export class Problem extends Error {
   }
 }
 
-/** For refusals that come by the thousand: without a trace of where from, which costs more than all the rest of them. */
+/** For frequent refusals: without a stack trace, which costs more than everything else about them. */
 export function failWithoutStack(code: ProblemCode, extra: ProblemExtra): never {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
@@ -378,7 +378,7 @@ export function failWithoutStack(code: ProblemCode, extra: ProblemExtra): never 
   throw problem
 }
 
-/** Throws; an expression, so that `find() ?? fail('not_found')` reads as a sentence. */
+/** Throws. It is an expression: `find() ?? fail('not_found')`. */
 export function fail(code: ProblemCode, extra: ProblemExtra | string = {}): never {
   throw new Problem(code, extra)
 }
@@ -386,23 +386,6 @@ export function fail(code: ProblemCode, extra: ProblemExtra | string = {}): neve
 /** The row, or 404. */
 export const assertFound = <T>(row: T | undefined): T => row ?? fail('not_found')
 
-/** What a body names beside the address: the address was right, so that it is missing is no 404. */
+/** For a resource that the body names: the path is right, so a missing one is a conflict and no 404. */
 export const assertReferenced = <T>(row: T | undefined, name: string): T =>
   row ?? fail('conflict', `There is no ${name}.`)
-
-/** RFC 9457 body. `instance` identifies this occurrence, as `request_id` does in logs. */
-export function toProblemBody(problem: Problem, requestId: string): Record<string, unknown> {
-  const type: ProblemType = problems[problem.code]
-  return {
-    type: `/api/errors/${problem.code}`,
-    title: type.title,
-    status: type.status,
-    code: problem.code,
-    detail: problem.extra.detail ?? type.advice,
-    instance: `urn:uuid:${requestId}`,
-    request_id: requestId,
-    retryable: type.retryable ?? false,
-    ...(problem.extra.errors && { errors: problem.extra.errors }),
-    ...problem.extra.members,
-  }
-}

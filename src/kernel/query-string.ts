@@ -1,6 +1,6 @@
 /**
- * Decodes a raw query string for a closed object schema. It converts only the one spelling of each integer and boolean and
- * leaves everything else a string, so that the validator, which alone judges values, can report it.
+ * Decodes a raw query string for a closed object schema. It converts only the canonical spelling of integers and booleans and
+ * leaves everything else a string, so that the validator can report it.
  */
 
 import { fail, type ProblemError } from './problem.ts'
@@ -11,7 +11,7 @@ export const MAX_QUERY_PARAMETERS = 100
 const INTEGER = /^-?(0|[1-9][0-9]*)$/
 const UNENCODED = /[^!-~]/
 
-/** The part of a JSON Schema object that decides how text becomes a value. */
+/** The part of a JSON Schema object that decides how text is converted. */
 export interface QuerySchema {
   readonly properties?: Readonly<Record<string, unknown>>
 }
@@ -39,7 +39,7 @@ export function parseQueryString(raw: string): Map<string, string[]> {
 }
 
 export function decodeQuery(schema: QuerySchema, raw: string): Record<string, unknown> {
-  // Without a prototype even a parameter named __proto__ is only a member, which the validator then refuses.
+  // Without a prototype a parameter named __proto__ is an ordinary member, which the validator refuses.
   const query: Record<string, unknown> = Object.create(null)
   const repeated: QueryFault[] = []
   for (const [name, values] of parseQueryString(raw)) {

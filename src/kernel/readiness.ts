@@ -1,4 +1,4 @@
-/** What must hold before this process may serve: each check with its status and latency. */
+/** Readiness: each check of this process with its status and latency. */
 
 export interface CheckResult {
   readonly status: 'ok' | 'failed' | 'not_configured'
@@ -15,7 +15,7 @@ export type CheckFunction = () => Promise<CheckResult>
 
 const CHECK_TIMEOUT_MS = 2000
 
-/** Runs all checks at once; one that throws or hangs fails alone and says so. `not_configured` does not hold readiness back. */
+/** Runs all checks concurrently; one that throws or hangs fails alone. `not_configured` does not affect readiness. */
 export async function runChecks(checks: Readonly<Record<string, CheckFunction>>): Promise<Readiness> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]): Promise<[string, CheckResult]> => {

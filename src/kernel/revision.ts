@@ -1,11 +1,11 @@
-/** Optimistic concurrency: `expected_revision` in the body (409) and `If-Match` (412) against the revision that is stored. */
+/** Optimistic concurrency: compares `expected_revision` in the body (409) and `If-Match` (412) with the stored revision. */
 import { createHash } from 'node:crypto'
 import { fail } from './problem.ts'
 import type { RequestMetadata } from './route.ts'
 
 export const toEtag = (revision: number | string): string => `"${revision}"`
 
-/** For a reply that shows more than what is revised, such as what is in force: the revision, and a digest of all of it. */
+/** For a reply that contains more than the revised resource, such as what is in force: the revision and a digest of the reply. */
 export const toContentEtag = (value: { readonly revision: number }): string =>
   toEtag(`${value.revision}-${createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)}`)
 

@@ -19,7 +19,7 @@ const job = { kind: 'a', summary: 'A', payload: closed({}), resumes: 'restart' }
 const needsRoutes = async (kernel: Capabilities<'routes'>) => ({ n: kernel.routes.length, state: 'open' as const })
 
 describe('a declaration', () => {
-  test('that is whole compiles, and keeps what it was given', () => {
+  test('that is complete compiles, and keeps its members', () => {
     const route = tenantRoute('GET /a/:id', spec).handle(async ({ params }) => ({ n: params.id.length, state: 'open' }))
     expect(route).toMatchObject({ access: 'tenant', method: 'GET', path: '/a/:id', roles: ['viewer'], tx: 'read' })
   })
@@ -54,7 +54,7 @@ describe('a declaration', () => {
     expect(tenantRoute('GET /a', spec)).toBeDefined()
   })
 
-  test('may name only problems of the catalogue and marks that exist', () => {
+  test('may name only problems of the catalogue and known options', () => {
     // @ts-expect-error there is no such problem
     tenantRoute('GET /a', { ...spec, problems: ['not_there'] })
     const marks = { id: 'getA', summary: 'A', roles: ['viewer'], tx: 'read' } as const
@@ -82,7 +82,7 @@ describe('a declaration', () => {
 describe('a handler', () => {
   const route = tenantRoute('POST /a/:id', { ...spec, body: Body, query: closed(pageQuery) })
 
-  test('answers as it declared', () => {
+  test('returns what its reply declares', () => {
     // @ts-expect-error n is a number
     route.handle(async () => ({ n: 'x', state: 'open' }))
     // @ts-expect-error state is open or shut
@@ -100,7 +100,7 @@ describe('a handler', () => {
     expect(route.handle(async () => good).reply[0]).toBe(200)
   })
 
-  test('sees what was validated, and nothing else', () => {
+  test('gets what was validated, and nothing else', () => {
     // @ts-expect-error there is no such parameter
     route.handle(async ({ params }) => ({ n: params.nope, state: 'open' }))
     // @ts-expect-error there is no such query

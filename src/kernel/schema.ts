@@ -1,6 +1,6 @@
 /**
- * Building blocks of the wire contract. Schemas are JSON Schema: what is written here is what the validator enforces and
- * what the OpenAPI document says. Every input object is closed, every string has a maximum and no NUL, every integer bounds.
+ * Building blocks of the wire contract. Schemas are JSON Schema: the validator enforces them and the OpenAPI document contains
+ * them. Every input object is closed, every string has a maximum length and no NUL, every integer has bounds.
  */
 import Type, { type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 
@@ -17,14 +17,14 @@ const storablePattern = '^[^\\u0000]*$'
 export const text = (max: number, options: Record<string, unknown> = {}) =>
   Type.String({ minLength: 1, maxLength: max, pattern: storablePattern, ...options })
 
-/** Spaces, control and format characters, and what else leaves no mark on the screen. */
+/** Spaces, control and format characters, and everything else that is invisible. */
 const invisible = '\\s\\p{Cc}\\p{Cf}\\p{DI}\\u2800'
 const visibleTextPattern = `^(?=[${invisible}]*[^${invisible}])[^\\u0000]*$`
 const hasVisible = new RegExp(visibleTextPattern, 'u')
 
 export const hasVisibleText = (value: string): boolean => hasVisible.test(value)
 
-/** A reason that a person gives: a record that says why must say something. */
+/** A reason given by a person must not be blank. */
 export const reasonText = (max: number, options: Record<string, unknown> = {}) =>
   text(max, { pattern: visibleTextPattern, ...options })
 
@@ -43,7 +43,10 @@ export const Slug = (options: Record<string, unknown> = {}) =>
   Type.String({ pattern: slugPattern, maxLength: 100, ...options })
 
 const timestampPattern = '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?Z$'
-/** RFC 3339 in UTC, from the year 1000: PostgreSQL has no year 0. Input must say Z: an offset would be normalised, and what comes back would differ from what was sent. */
+/**
+ * RFC 3339 in UTC, from the year 1000: PostgreSQL has no year 0. Input must end in Z: an offset would be normalised, and the
+ * reply would differ from the request.
+ */
 export const Timestamp = (options: Record<string, unknown> = {}) =>
   Type.String({
     format: 'date-time',
@@ -60,7 +63,7 @@ const timestampHint = 'must be an instant in UTC such as 2026-01-31T09:30:00Z'
 const dateHint = 'must be a date such as 2026-01-31'
 const uuidHint = 'must be an identifier such as 0190d7a0-5b1c-7c3e-9f2a-1b2c3d4e5f60, in lower case'
 
-/** What to tell a person instead of the name of a format or a regular expression. */
+/** What a message says instead of the name of a format or a regular expression. */
 export const formatHints: ReadonlyMap<string, string> = new Map([
   ['date-time', timestampHint],
   ['date', dateHint],
@@ -88,8 +91,8 @@ export const oneOf = <const V extends readonly string[]>(values: V, options: Rec
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options })
 
 /**
- * `type: [T, 'null']` rather than anyOf: shorter in the document, clearer in error messages. What has a title is a component of
- * the document and stays what it is.
+ * `type: [T, 'null']` rather than anyOf: shorter in the document, clearer in error messages. A schema with a title is a
+ * component and is not changed.
  */
 export function nullable<S extends TSchema>(schema: S): TUnsafe<Static<S> | null> {
   const { type, enum: values, ...rest } = schema as unknown as { type?: string; enum?: unknown[]; title?: string }

@@ -1,15 +1,15 @@
 /**
- * Reads untrusted JSON: one linear scan refuses what `JSON.parse` would accept quietly or choke on (duplicate names,
- * lone surrogates, rounded integers, deep nesting), then `JSON.parse` builds the value. It knows no schema.
+ * Parses untrusted JSON: one linear scan refuses what `JSON.parse` would accept silently or fail on (duplicate names, lone
+ * surrogates, rounded integers, deep nesting), then `JSON.parse` builds the value. It knows no schema.
  */
 import { isUtf8 } from 'node:buffer'
 import { fail } from './problem.ts'
 
 export const MAX_JSON_DEPTH = 64
-/** Counted as a streaming reader would: brackets, names and scalars, not commas and colons. */
+/** Tokens as a streaming parser counts them: brackets, names and scalars, not commas and colons. */
 export const MAX_JSON_TOKENS = 200_000
 
-/** Below this many members comparing names one by one is cheaper than a set; above it only a set stays linear. */
+/** Below this number of members comparing names one by one is cheaper than a set; above it only a set is linear. */
 const FEW_NAMES = 12
 /** A literal of at most this many characters, without an exponent, is always a safe integer or an ordinary fraction. */
 const SAFE_LITERAL_CHARS = 15
@@ -23,7 +23,7 @@ export function parseStrictJson(bytes: Buffer): unknown {
   return JSON.parse(text)
 }
 
-/** `#/a/0/b`, cut back to the nearest ancestor that is short enough to be repeated in an answer. */
+/** `#/a/0/b`, shortened to the nearest ancestor that fits in a response. */
 export function toJsonPointer(path: readonly (string | number)[]): string {
   let pointer = '#'
   for (const step of path) {
@@ -38,16 +38,16 @@ function refuse(detail: string, path: readonly (string | number)[] = []): never 
   fail('malformed_request', { detail, errors: [{ in: 'body', pointer: toJsonPointer(path), detail }] })
 }
 
-/** Recursive descent over RFC 8259; the depth limit is what makes the recursion safe. */
+/** Recursive descent over RFC 8259; the depth limit makes the recursion safe. */
 class JsonScanner {
   private readonly text: string
   private at = 0
   private depth = 0
   private tokens = 0
-  /** Where the reader is: the first `steps` entries; what lies above is left over from earlier values. */
+  /** Path of the current value: the first `steps` entries; the others are left from earlier values. */
   private readonly path: (string | number)[] = []
   private steps = 0
-  /** Whether the string just read holds an escape, so that a name must be unescaped before it is compared. */
+  /** Whether the last string contains an escape, so that a name must be unescaped before it is compared. */
   private escaped = false
 
   constructor(text: string) {
@@ -151,7 +151,7 @@ class JsonScanner {
   }
 
   private string(): void {
-    // Bounded and on locals: reading past the end of a string makes V8 leave its fast path for the whole loop.
+    // Bounded and with local variables: reading past the end of a string makes V8 deoptimize the whole loop.
     const text = this.text
     const end = text.length
     this.escaped = false
@@ -246,7 +246,7 @@ class JsonScanner {
     }
   }
 
-  /** Skips white space; the code of the next character, NaN at the end. */
+  /** Skips white space; returns the code of the next character, NaN at the end. */
   private next(): number {
     for (;;) {
       const code = this.text.charCodeAt(this.at)

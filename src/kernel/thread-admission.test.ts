@@ -33,7 +33,7 @@ function admitted(admission: ThreadAdmission) {
   return { order, ask, end }
 }
 
-test('so many run in the process, and half of them for one caller', async () => {
+test('runs the configured number of threads, and half of them for one caller', async () => {
   const { order, ask, end } = admitted(new ThreadAdmission({ threads: 4 }))
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) void ask(name)
   await vi.advanceTimersByTimeAsync(0)
@@ -44,7 +44,7 @@ test('so many run in the process, and half of them for one caller', async () => 
   expect(order.at(-1)).toBe('c1')
 })
 
-test('a process with one thread runs one piece of work at a time, callers by turns', async () => {
+test('a process with one thread runs one task at a time, callers in turn', async () => {
   const { order, ask, end } = admitted(new ThreadAdmission({ threads: 1 }))
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) void ask(name)
   await vi.advanceTimersByTimeAsync(0)
@@ -52,7 +52,7 @@ test('a process with one thread runs one piece of work at a time, callers by tur
   expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3'])
 })
 
-test('a kind has its own bound, and what waits for it holds nobody else back', async () => {
+test('a kind has its own limit, and work waiting for it does not block others', async () => {
   const admission = new ThreadAdmission({ threads: 4 })
   const { order, ask, end } = admitted(admission)
   void ask('a1', { kind: single })
@@ -66,7 +66,7 @@ test('a kind has its own bound, and what waits for it holds nobody else back', a
   expect(order).toEqual(['a1', 'a3', 'a2'])
 })
 
-test('who has too much waiting is refused with 429, and the process with 503, each with Retry-After', async () => {
+test('refuses with 429 when a caller has too much waiting, and with 503 when the process has, each with Retry-After', async () => {
   const admission = new ThreadAdmission({ threads: 1, max_waiting: 3 })
   const { ask } = admitted(admission)
   const few = kind('few', 1, 2)
@@ -80,7 +80,7 @@ test('who has too much waiting is refused with 429, and the process with 503, ea
   expect(admission.waiting).toBe(3)
 })
 
-test('waiting takes a bounded time, except for jobs', async () => {
+test('limits the waiting time, except for jobs', async () => {
   const admission = new ThreadAdmission({ threads: 1, wait_ms: 1000 })
   const { order, ask, end } = admitted(admission)
   void ask('a1')
@@ -94,7 +94,7 @@ test('waiting takes a bounded time, except for jobs', async () => {
   expect(order).toEqual(['a1', 'c1'])
 })
 
-test('who goes away while waiting leaves nothing behind', async () => {
+test('an aborted wait leaves nothing behind', async () => {
   const admission = new ThreadAdmission({ threads: 1 })
   const { ask, end } = admitted(admission)
   void ask('a1')
@@ -108,7 +108,7 @@ test('who goes away while waiting leaves nothing behind', async () => {
   expect([admission.running, admission.waiting]).toEqual([0, 0])
 })
 
-test('whoever could make room is told that somebody waits, and nobody else', async () => {
+test('notifies exactly the holders whose slot a waiting request could use', async () => {
   const admission = new ThreadAdmission({ threads: 2 })
   const { ask, end } = admitted(admission)
   const contended: string[] = []
@@ -128,7 +128,7 @@ test('whoever could make room is told that somebody waits, and nobody else', asy
   expect(contended).toEqual(['b1'])
 })
 
-test('at least one thread runs whatever is configured, and a slot is given back once', async () => {
+test('runs at least one thread, and releases a slot once', async () => {
   const admission = new ThreadAdmission({ threads: 0 })
   const none = kind('none', 0)
   const slot = await admission.acquire({ kind: none, caller: 'a' })

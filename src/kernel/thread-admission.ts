@@ -1,32 +1,32 @@
 /**
  * Admits heavy work to worker threads: so many run at once in a process, so many of one kind and so many of one tenant. The rest
- * waits, tenants by turns, for a bounded time and in bounded number; what exceeds that is refused. Every thread of the process is
- * started under a slot from here, so that requests always find a core that no heavy work occupies.
+ * waits, tenants in turn, for a bounded time and in bounded number; more is refused. Every thread of the process needs a slot,
+ * so that one core is always free for requests.
  */
 import { availableParallelism } from 'node:os'
 import { Problem } from './problem.ts'
 
-/** What one sort of heavy work may use. */
+/** What one kind of heavy work may use. */
 export interface WorkKind {
   readonly name: string
-  /** How many of it may run at once, given how many threads the process may run. */
+  /** How many may run at once, given the number of threads of the process. */
   readonly max_running: (threads: number) => number
-  /** How many of it may wait for one caller; one more is refused with 429. */
+  /** How many may wait for one caller; one more is refused with 429. */
   readonly max_waiting: number
 }
 
 export interface AdmissionRequest {
   readonly kind: WorkKind
-  /** Whose work it is, usually a tenant. */
+  /** Who the work is for, usually a tenant. */
   readonly caller: string
   readonly signal?: AbortSignal | undefined
-  /** Work of a job: it waits as long as it takes, since no client waits for it and the worker's slots bound it already. */
+  /** Work of a job: it waits without a limit, since no client waits for it and the worker's slots bound it. */
   readonly is_job?: boolean
-  /** Called when somebody waits for whom this slot would be enough; the holder may stop early or give it back for a while. */
+  /** Called when a waiting request could use this slot; the holder may stop early or release it for a while. */
   readonly onContended?: () => void
 }
 
-/** The right to run one thread. Given back exactly once, when the thread has ended or is idle. */
+/** The permission to run one thread. Released exactly once, when the thread has ended or is idle. */
 export interface ThreadSlot {
   release(): void
 }
@@ -39,7 +39,7 @@ export interface AdmissionLimits {
   readonly wait_ms: number
 }
 
-/** One core is left to everything else; a process with a single core runs one heavy thread at a time. */
+/** One core is left for everything else; a process with a single core runs one heavy thread at a time. */
 export const defaultThreads = (): number => Math.max(1, availableParallelism() - 1)
 
 const MAX_WAITING = 200
@@ -80,7 +80,7 @@ export class ThreadAdmission {
     return [...this.#running, ...waiting].filter(fits).length
   }
 
-  /** Waits for a slot. Fails with 429 or 503 when too many wait already or the wait takes too long, and when `signal` aborts. */
+  /** Waits for a slot. Fails with 429 or 503 when too many wait or the wait takes too long, and when `signal` aborts. */
   async acquire(request: AdmissionRequest): Promise<ThreadSlot> {
     request.signal?.throwIfAborted()
     if (this.#hasRoom(request)) return this.#start(request)
@@ -111,7 +111,7 @@ export class ThreadAdmission {
   }
 
   #start(request: AdmissionRequest): ThreadSlot {
-    // An entry of its own, since the same request may be made again.
+    // A copy, since the same request object may be used again.
     const held = { ...request }
     this.#running.add(held)
     for (const { request: next } of held.onContended ? [...this.#waiting.values()].flat() : []) {
@@ -172,7 +172,7 @@ export class ThreadAdmission {
     })
   }
 
-  /** The next of each caller in turn for whom there is room; who was served goes behind everybody else. */
+  /** Admits the next request of each caller in turn if it can start; a caller that was served moves to the end. */
   #admitNext(): void {
     for (const [caller, queue] of [...this.#waiting]) {
       const next = queue.find(({ request }) => this.#hasRoom(request))

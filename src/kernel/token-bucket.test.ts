@@ -41,7 +41,7 @@ describe('a token bucket', () => {
     expect(taken).toEqual([...Array(10).fill(true), false])
   })
 
-  test('never allows more than burst plus rate times time, in any stretch', () => {
+  test('never allows more than burst plus rate times time in any interval', () => {
     fc.assert(
       fc.property(anyLimit, anySteps, (limit, steps) => {
         const { buckets, clock } = bucketsAt()
@@ -78,7 +78,7 @@ describe('a token bucket', () => {
     )
   })
 
-  test('shows what it holds without taking', () => {
+  test('shows its level without taking tokens', () => {
     const { buckets, clock } = bucketsAt()
     const limit = { per_second: 1, burst: 2 }
     const full = { allowed: true, remaining: 2, limit: 2, window_s: 2, reset_s: 0, retry_after_s: 0 }
@@ -99,7 +99,7 @@ describe('a token bucket', () => {
     expect(buckets.take('k', { per_second: 50, burst: 100 }).remaining).toBe(53)
   })
 
-  test('refuses for good, in finite numbers, when nothing is allowed or the cost exceeds the burst', () => {
+  test('refuses with finite waits when nothing is allowed or the cost exceeds the burst', () => {
     const { buckets, clock } = bucketsAt()
     const never = buckets.take('k', { per_second: 0, burst: 0 })
     expect(never).toEqual({ allowed: false, remaining: 0, limit: 0, window_s: 0, reset_s: 0, retry_after_s: 86_400 })
@@ -108,7 +108,7 @@ describe('a token bucket', () => {
     expect(buckets.size).toBe(0)
   })
 
-  test('keeps a bounded number of keys and drops the longest unused', () => {
+  test('keeps a bounded number of keys and drops the least recently used', () => {
     const { buckets } = bucketsAt(0, 3)
     const limit = { per_second: 1, burst: 10 }
     for (const key of ['a', 'b', 'c', 'a']) buckets.take(key, limit)
@@ -127,8 +127,8 @@ describe('a token bucket', () => {
   })
 })
 
-describe('what is in flight', () => {
-  test('is admitted up to the maximum per key, and again after leaving', () => {
+describe('requests in flight', () => {
+  test('are admitted up to the maximum per key, and again after a release', () => {
     const inFlight = new InFlightCounter()
     expect([inFlight.tryAcquire('a', 2), inFlight.tryAcquire('a', 2), inFlight.tryAcquire('a', 2)]).toEqual([
       true,
@@ -142,7 +142,7 @@ describe('what is in flight', () => {
     expect(inFlight.tryAcquire('c', 0)).toBe(false)
   })
 
-  test('is forgotten where there are very many keys', () => {
+  test('drop their entry when there are very many keys', () => {
     const inFlight = new InFlightCounter()
     for (let n = 0; n < 20_000; n++) {
       inFlight.tryAcquire(`k${n}`, 1)
@@ -152,11 +152,11 @@ describe('what is in flight', () => {
     expect([inFlight.tryAcquire('k0', 1), inFlight.tryAcquire('k19999', 1)]).toEqual([true, true])
   })
 
-  test('cannot leave without having entered', () => {
+  test('cannot be released without being acquired', () => {
     const inFlight = new InFlightCounter()
     inFlight.tryAcquire('a', 1)
     inFlight.release('a')
-    expect(() => inFlight.release('a')).toThrow('without a matching enter')
+    expect(() => inFlight.release('a')).toThrow('release without a matching tryAcquire')
     expect(inFlight.tryAcquire('a', 1)).toBe(true)
   })
 })

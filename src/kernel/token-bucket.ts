@@ -1,6 +1,6 @@
 /**
- * Rate limits held in this process: token buckets that refill continuously, counters of what is in flight, and the headers
- * that describe them. Nothing is shared between processes and nothing here knows whom a key stands for.
+ * Rate limits of this process: token buckets that refill continuously, counters of requests in flight, and the headers that
+ * describe them. Nothing is shared between processes.
  */
 import { LRUCache } from 'lru-cache'
 
@@ -28,12 +28,12 @@ interface Level {
   at_ms: number
 }
 
-/** A bucket that never refills still has to be described in whole seconds. */
+/** A bucket that never refills is described with this many seconds. */
 const MAX_WAIT_S = 86_400
 
 /**
- * A bucket without an entry is full. When there are more keys than places the longest unused bucket is dropped: most
- * likely it has refilled and loses nothing, at worst its owner starts again with a full one.
+ * A bucket without an entry is full. When there are more keys than entries, the least recently used bucket is dropped: most
+ * likely it is full again; at worst its owner starts with a full one.
  */
 export class TokenBuckets {
   readonly #levels: LRUCache<string, Level>
@@ -66,7 +66,7 @@ export class TokenBuckets {
     return toTakeResult(limit, left, allowed ? 0 : cost)
   }
 
-  /** What `take` would find, without taking and without counting as use. */
+  /** What `take` would return, without taking and without counting as use. */
   peek(key: string, limit: Limit, cost = 1): TakeResult {
     const level = this.#levels.peek(key)
     const tokens = level ? refill(level, limit, this.#now_ms()) : limit.burst
@@ -76,9 +76,9 @@ export class TokenBuckets {
 
 const MANY_KEYS = 10_000
 
-/** How many are at work under a key right now; every successful `enter` is paired with one `leave`. */
+/** How many are in flight under a key; every successful `tryAcquire` is paired with one `release`. */
 export class InFlightCounter {
-  /** Who has nothing in flight keeps its entry, for it soon will again: an entry made and dropped each time is dear. */
+  /** A key with nothing in flight keeps its entry: creating and deleting one each time is expensive. */
   readonly #counts = new Map<string, number>()
 
   get size(): number {
@@ -98,13 +98,13 @@ export class InFlightCounter {
 
   release(key: string): void {
     const count = this.count(key)
-    if (count === 0) throw new Error('InFlight.leave without a matching enter')
+    if (count === 0) throw new Error('release without a matching tryAcquire')
     if (count === 1 && this.#counts.size > MANY_KEYS) this.#counts.delete(key)
     else this.#counts.set(key, count - 1)
   }
 }
 
-/** RateLimit header fields of draft-ietf-httpapi-ratelimit-headers. Names are our own words: letters, digits, `-` and `_`. */
+/** RateLimit header fields of draft-ietf-httpapi-ratelimit-headers. Names contain letters, digits, `-` and `_` only. */
 export function rateLimitHeaders(
   policies: readonly ({ readonly name: string } & TakeResult)[],
 ): Record<string, string> {
@@ -119,7 +119,7 @@ function refill(level: Level, limit: Limit, now_ms: number): number {
   return Math.min(limit.burst, level.tokens + ((now_ms - level.at_ms) * limit.per_second) / 1000)
 }
 
-/** `wanted` is the cost that was refused, 0 when nothing was. */
+/** `wanted` is the refused cost, 0 when nothing was refused. */
 function toTakeResult({ per_second, burst }: Limit, tokens: number, wanted: number): TakeResult {
   return {
     allowed: wanted === 0,

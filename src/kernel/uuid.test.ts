@@ -31,7 +31,7 @@ describe('uuidv7', () => {
     expect(previous.replaceAll('-', '').slice(0, 12)).toBe(start_ms.toString(16).padStart(12, '0'))
   })
 
-  test('rises while the clock stands still, runs on and runs back', async () => {
+  test('rises while the clock stands still, advances and is set back', async () => {
     const { uuidv7: next } = await fresh()
     const times = [0, 0, 1, -5, 1, 1.5, 3, 2, 1000, 999]
     const ids = times.map((offset) => next(start_ms + offset))
@@ -45,7 +45,7 @@ describe('uuidv7', () => {
     expect(ends.size).toBe(50)
   })
 
-  test('leaves every random and counter bit free to be either', async () => {
+  test('uses every random and counter bit', async () => {
     const { uuidv7: next } = await fresh()
     let ever = 0n
     let always = (1n << 128n) - 1n
@@ -76,7 +76,7 @@ describe('uuidv7', () => {
 describe('uuidv7At', () => {
   const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 
-  test('has exactly the time it is given, wherever the clock goes, and is never the same', async () => {
+  test('has exactly the given time, whatever the clock does, and is unique', async () => {
     const { uuidv7: next, uuidv7At: at } = await fresh()
     next(start_ms + 86_400_000)
     const times = [0, 0, 1, -7_200_000, -7_200_000, 1, 0, 3].map((offset) => start_ms + offset)

@@ -9,13 +9,13 @@ const MAX_TIME_MS = 2 ** 48 - 1
 const MAX_COUNTER = 2 ** 32 - 1
 const RANDOM_BYTES = 10
 
-/** Randomness is fetched in bulk: one call to the operating system serves some 400 identifiers. */
+/** Random bytes are fetched in bulk: one system call serves about 400 identifiers. */
 const pool = Buffer.alloc(400 * RANDOM_BYTES)
 let used = pool.length
 
 const bytes = Buffer.alloc(16)
 
-/** The last millisecond of a row of identifiers, and how many it has had. */
+/** The last millisecond used, and its counter. */
 interface SequenceState {
   ms: number
   counter: number
@@ -28,8 +28,8 @@ export function isUuid(text: string): boolean {
 }
 
 /**
- * 48 bits of time, a counter of 32 bits (12 in rand_a, the first 20 of rand_b), 42 random bits. A clock that stands still
- * or runs back, or an earlier `now_ms`, continues the last millisecond seen.
+ * 48 bits of time, a counter of 32 bits (12 in rand_a, the first 20 of rand_b), 42 random bits. If the clock is set back or
+ * stands still, or `now_ms` is earlier, the last millisecond continues.
  */
 export function uuidv7(now_ms: number = Date.now()): string {
   const random = takeRandom()
@@ -40,7 +40,7 @@ export function uuidv7(now_ms: number = Date.now()): string {
   return formatUuid(monotonic, random)
 }
 
-/** Of exactly this time, also when the clock was set back, for what is searched by its time; rising as long as it was not. */
+/** For exactly this time, even if the clock was set back, for rows that are searched by time; rising unless it was. */
 export function uuidv7At(at_ms: number): string {
   const random = takeRandom()
   const time_ms = toWholeMs(at_ms)
@@ -64,13 +64,13 @@ function formatUuid({ ms, counter }: SequenceState, random: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** The counter starts at random in its lower half, so that a millisecond has room for two thousand million more. */
+/** The counter starts at a random value in its lower half, so that two thousand million more fit in a millisecond. */
 function restart(last: SequenceState, time_ms: number, random: number): void {
   last.ms = time_ms
   last.counter = pool.readUInt32BE(random + 6) >>> 1
 }
 
-/** Where the next unused random bytes of the pool begin. */
+/** Position of the next unused random bytes. */
 function takeRandom(): number {
   if (used === pool.length) {
     randomFillSync(pool)
@@ -80,7 +80,7 @@ function takeRandom(): number {
   return used - RANDOM_BYTES
 }
 
-/** When a version 7 UUID was made. */
+/** The time in a version 7 UUID. */
 export function getUuidTime_ms(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }

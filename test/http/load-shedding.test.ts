@@ -3,7 +3,8 @@
  * same answer as ever, for a fraction of the work.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Problem, toProblemBody } from '#kernel/problem.ts'
+import { Problem } from '#kernel/problem.ts'
+import { toProblemBody } from '#kernel/problem-body.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 

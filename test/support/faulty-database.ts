@@ -3,7 +3,7 @@
  * raises an error, or the socket is destroyed. It changes nothing in the product: the pool is given another Client.
  */
 import pg from 'pg'
-import type { RuntimeOptions } from '#app/runtime.ts'
+import type { RuntimeOptions } from '#app/runtime-options.ts'
 import type { StatementBatch } from '#kernel/database/pipeline.ts'
 import { createCaller } from './caller.ts'
 import { startSecondProcess } from './second-process.ts'

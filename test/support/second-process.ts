@@ -1,6 +1,7 @@
 /** Another process on the same database, as far as anybody can tell: its own pools, caches, buckets and server. */
 import path from 'node:path'
-import { createRuntime, type RuntimeOptions } from '#app/runtime.ts'
+import { createRuntime } from '#app/runtime.ts'
+import type { RuntimeOptions } from '#app/runtime-options.ts'
 import { latestVersion, readMigrations } from '#kernel/database/migrations.ts'
 import { createKeyring } from '#kernel/encryption.ts'
 import { createSilentLog } from '#kernel/log.ts'

@@ -1,7 +1,7 @@
 /**
- * The backup file: gzip of one JSON text a line. A header (format, schema, tables with columns), then one section after the
- * other (tenant, table, rows as arrays of texts, count and SHA-256 of its lines), at last a trailer with the SHA-256 of
- * everything before it, sealed with the master key. A file that was cut, altered or mixed up is refused with a sentence.
+ * The backup file: gzip of one JSON text per line. A header (format, schema, tables with columns), then the sections (tenant,
+ * table, rows as arrays of texts, count and SHA-256 of the lines), finally a trailer with the SHA-256 of everything before it,
+ * authenticated with the master key. A file that was cut, altered or mixed up is refused with a message.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,9 +16,9 @@ import { Count, closed, Id, integer, type Static, type TSchema, Type, text } fro
 export const FORMAT_VERSION = 1
 const FORMAT = 'probity-backup'
 const SEAL_CONTEXT = 'backup'
-/** Far beyond the longest row there is: a file without line ends must not fill the memory, and PostgreSQL must take it. */
+/** Far longer than any row: a file without line ends must not fill the memory, and PostgreSQL must accept it. */
 const LINE_MAX_BYTES = 128 * 1024 * 1024
-/** What is handed over at a time. */
+/** Size of one chunk. */
 const CHUNK_BYTES = 1024 * 1024
 
 const Sha256 = text(64, { pattern: '^[0-9a-f]{64}$' })
@@ -51,7 +51,7 @@ export type SectionEnd = Static<typeof SectionEnd>
 const Trailer = closed({ sections: Count, rows: Count, sha256: Sha256, seal: text(2000) })
 export type Trailer = Static<typeof Trailer>
 
-/** The file is not what it must be; the message says so to the person who gave it. */
+/** The file is invalid; the message says why to the person who provided it. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
 }
@@ -59,11 +59,11 @@ export class BackupError extends Error {
 export interface BackupCounts {
   readonly sections: number
   readonly rows: number
-  /** Of all lines before the last one: by it a backup is known again. */
+  /** Hash of all lines before the last one: identifies a backup. */
   readonly sha256: string
 }
 
-/** Count and digest of the rows of one section, from the file or from the database alike. */
+/** Count and digest of the rows of one section, from the file or from the database. */
 export class SectionDigest {
   #rows = 0
   readonly #hash = createHash('sha256')
@@ -81,18 +81,18 @@ export const isSameSectionEnd = (one: SectionEnd, two: SectionEnd): boolean =>
   one.rows === two.rows && one.sha256 === two.sha256
 
 export class BackupWriter {
-  // Much of what is large is compressed or random already: beyond this level only time is spent.
+  // Most large values are compressed or random already: a higher level only costs time.
   readonly #gzip: Gzip = createGzip({ level: 3 })
   readonly #done: Promise<void>
   readonly #hash = createHash('sha256')
   #sections = 0
   #rows = 0
 
-  /** Never replaces a file, and nobody but its owner may read it: it is as sensitive as the database. */
+  /** Never replaces a file, and only its owner may read it: it is as sensitive as the database. */
   constructor(file: string) {
     const fd = fs.openSync(file, 'wx', 0o600)
     this.#done = pipelineDone(this.#gzip, fs.createWriteStream(file, { fd, flush: true }))
-    // Told by the next write or by the end.
+    // Reported by the next write or by the end.
     this.#done.catch(() => {})
   }
 
@@ -106,7 +106,7 @@ export class BackupWriter {
     for await (const rows of pieces) {
       const lines = rows.map((row) => JSON.stringify(row))
       for (const line of lines) {
-        // In UTF-8 a character has at most three bytes for each of its units here.
+        // In UTF-8 a character has at most three bytes for each UTF-16 code unit.
         if (line.length > LINE_MAX_BYTES / 3) throw new BackupError(`${section.table} has a row too long for a backup.`)
         digest.add(line)
       }
@@ -139,7 +139,7 @@ export class BackupWriter {
   }
 }
 
-/** Reads a file from its start to its end once, and checks everything it passes. */
+/** Reads a file once from start to end, and checks everything. */
 export class BackupReader {
   readonly file: string
   readonly #lines: AsyncGenerator<Buffer>
@@ -166,7 +166,7 @@ export class BackupReader {
     return { reader, header: reader.#validate(Header, value) }
   }
 
-  /** The next section; at the end of the file its trailer, when all that was read agrees with it. */
+  /** The next section; at the end of the file its trailer, if it matches everything that was read. */
   async next(): Promise<{ section: Section } | { trailer: Trailer }> {
     const before = this.#hash.copy()
     const value = parse(await this.#next('trailer')) as { section?: unknown; trailer?: unknown } | undefined
@@ -178,7 +178,7 @@ export class BackupReader {
     return { trailer }
   }
 
-  /** The rows of the section just begun, as the lines they are, in pieces; at last its count and digest. */
+  /** The rows of the current section as lines, in chunks; finally its count and digest. */
   async *rows(): AsyncGenerator<readonly string[], SectionEnd> {
     const digest = new SectionDigest()
     let piece: string[] = []
@@ -263,7 +263,7 @@ async function* readLines(file: string): AsyncGenerator<Buffer> {
   } finally {
     gunzip.destroy()
   }
-  // What follows the last line end belongs to a line that was never finished.
+  // What follows the last line end belongs to an incomplete line.
 }
 
 function toBackupError(file: string, error: NodeJS.ErrnoException): Error {
@@ -274,7 +274,7 @@ function toBackupError(file: string, error: NodeJS.ErrnoException): Error {
   return error
 }
 
-/** Whether the one who wrote the trailer knew a master key of the keyring. */
+/** Whether the trailer was written with a master key of the keyring. */
 export function isAuthentic(keyring: Keyring, trailer: Trailer): boolean {
   try {
     return keyring.decrypt(trailer.seal, SEAL_CONTEXT).toString() === trailer.sha256
@@ -283,5 +283,5 @@ export function isAuthentic(keyring: Keyring, trailer: Trailer): boolean {
   }
 }
 
-/** The id of the master key that the trailer names. An altered file may say anything here. */
+/** The id of the master key that the trailer names. An altered file may contain anything here. */
 export const getSealKeyId = ({ seal }: Trailer): string => /^v1\.([0-9a-f]{8})\./.exec(seal)?.[1] ?? 'unknown'

@@ -1,6 +1,6 @@
 /**
- * Writes everything that is not derived into one file, as of one instant: one snapshot for all connections, the list of
- * tenants and the shared rows read as steward, each tenant's rows as app inside its own wall. No role sees past a wall.
+ * Writes all data that is not derived into one file, as of one instant: one snapshot for all connections, the list of tenants
+ * and the shared rows read as steward, each tenant's rows as app inside the tenant. No role bypasses row-level security.
  */
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -24,11 +24,11 @@ export interface BackupOptions {
   readonly keyring: Keyring
   readonly product_version: string
   readonly file: string
-  /** Asked between pieces: a backup that is broken off leaves nothing behind. */
+  /** Checked between chunks: an aborted backup leaves nothing behind. */
   readonly signal?: AbortSignal
-  /** Before the rows of each tenant. */
+  /** Called before the rows of each tenant. */
   readonly onTenant?: (tenant_id: string, number: number, count: number) => void | Promise<void>
-  /** When the file is whole and has no name yet: where this fails there is no backup. */
+  /** Called when the file is complete and has no name yet: if it fails there is no backup. */
   readonly record?: RecordBackup
 }
 
@@ -64,7 +64,7 @@ async function writeAll(options: BackupOptions, steward: SessionTransaction, app
   const snapshot = await exportSnapshot(steward)
   const tables = await listTables(steward)
   const tenants = await listTenantIds(steward)
-  // Under another name until it is whole: whatever ends this process, no half file looks like a backup.
+  // Under a temporary name until it is complete: whatever ends this process, no partial file looks like a backup.
   const part = `${file}.part-${process.pid}`
   const writer = new BackupWriter(part)
   try {
@@ -104,7 +104,7 @@ async function* withAbort<T>(pieces: AsyncIterable<T>, signal: AbortSignal | und
   }
 }
 
-/** A link never replaces a file that appeared meanwhile; not every file system has links. */
+/** A hard link never replaces a file that was created meanwhile; not every file system supports links. */
 function moveIntoPlace(part: string, file: string): void {
   try {
     fs.linkSync(part, file)
@@ -119,7 +119,7 @@ function moveIntoPlace(part: string, file: string): void {
 
 const backupMetadata = ({ product_version }: BackupOptions) => ({ product_version, taken_at: new Date().toISOString() })
 
-/** What the database that is restored into must have in common with the one that was backed up. */
+/** What the target database must have in common with the source. */
 export async function readSchemaInfo(tx: SessionTransaction, tables: readonly BackupTable[]) {
   const migrations = await listMigrations(tx)
   return {
@@ -135,7 +135,7 @@ export interface RowScope {
   readonly groups: readonly TableGroup[]
 }
 
-/** Who reads and writes which rows, in an order in which every row comes after those it refers to. */
+/** Which role reads and writes which rows, in an order in which every row follows those it references. */
 export function* iterateRowScopes(tables: readonly BackupTable[], tenants: Iterable<string>): Generator<RowScope> {
   const ordered = sortByDependency(tables)
   const those = (wanted: (table: BackupTable) => boolean): TableGroup[] =>

@@ -1,6 +1,6 @@
 /**
- * SQL of backup and restore. Tables come from the wall register and the catalogue, so a new table needs no line here;
- * only a column that must not come back as it was has a rule.
+ * SQL of backup and restore. Tables come from the register of isolated tables and the catalogue, so a new table needs no change
+ * here; only a column that must not be restored as it was has a rule.
  */
 import pg from 'pg'
 
@@ -9,20 +9,20 @@ export type IsolationKind = 'tenant' | 'append' | 'shared' | 'queue' | 'ledger' 
 export interface BackupTable {
   readonly name: string
   readonly kind: IsolationKind
-  /** Without generated columns: the database computes those again. */
+  /** Without generated columns, which the database computes again. */
   readonly columns: readonly { readonly name: string; readonly type: string }[]
-  /** What its rows are ordered by, the same under every locale. */
+  /** Sort order of its rows, the same under every locale. */
   readonly key: readonly string[] | null
   readonly refers_to: readonly string[]
 }
 
-/** What the questions below are asked of: one transaction inside one tenant's wall. */
+/** One transaction inside one tenant, for the queries below. */
 export interface QueryRunner {
   query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
   run(text: string, values?: readonly unknown[]): Promise<number>
 }
 
-/** For the length of one transaction: whose rows, on whose behalf, and values spelt the same way on every server. */
+/** Settings of one transaction: tenant, actor, and the same spelling of values on every server. */
 export const SET_CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
   set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
   set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'iso_8601', true),
@@ -78,7 +78,7 @@ const columnRules: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
 }
 
-/** Until everything is restored and verified: a tenant nobody can speak for and whose jobs wait. */
+/** Until everything is restored and verified: a suspended tenant without access, whose jobs wait. */
 const restoreOverrides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   tenant: { state: `'suspended'` },
 }
@@ -87,7 +87,7 @@ const name = (text: string): string => pg.escapeIdentifier(text)
 
 const names = (table: BackupTable): string => table.columns.map((column) => name(column.name)).join(', ')
 
-/** The rows of one tenant, or of a directory all rows. `stored` applies the rules, `raw` shows what is there. */
+/** The rows of one tenant, or all rows of a directory. `stored` applies the rules, `raw` does not. */
 export function selectRowsSql(table: BackupTable, as: 'stored' | 'raw'): string {
   const rules = as === 'stored' ? (columnRules[table.name] ?? {}) : {}
   const columns = table.columns.map((column) => rules[column.name] ?? `t.${name(column.name)}`)
@@ -99,14 +99,14 @@ export function selectRowsSql(table: BackupTable, as: 'stored' | 'raw'): string 
 const values = (table: BackupTable, line: string): string[] =>
   table.columns.map((column, index) => `(${line}->>${index})::${column.type}`)
 
-/** $1: the rows as a JSON array of arrays of texts, as they stand in the file. */
+/** $1: the rows as a JSON array of arrays of texts, as in the file. */
 export function insertRowsSql(table: BackupTable): string {
   const held = restoreOverrides[table.name] ?? {}
   const given = values(table, 'r.line').map((value, index) => held[table.columns[index]?.name ?? ''] ?? value)
   return `insert into app.${name(table.name)} (${names(table)}) select ${given.join(', ')} from jsonb_array_elements($1::jsonb) as r (line)`
 }
 
-/** Gives rows of a directory the values that were held back, and those that triggers have moved meanwhile. */
+/** Gives rows of a directory the values that were held back, and those that triggers have changed meanwhile. */
 export function updateRowsSql(table: BackupTable): string {
   return `update app.${name(table.name)} t set (${names(table)}) = row (${values(table, 'r.line').join(', ')})
     from jsonb_array_elements($1::jsonb) as r (line) where t.tenant_id = ${values(table, 'r.line')[tenantColumnIndex(table)]}`

@@ -1,7 +1,7 @@
 /**
- * Fills an empty, migrated database from a backup file. The file is read to its end and checked before anything is
- * written; rows go in through the same walls as any others; each tenant is compared with the file before it is committed;
- * tenants stay suspended until all of them are there.
+ * Fills an empty, migrated database from a backup file. The file is read to its end and checked before anything is written; rows
+ * are inserted under row-level security; each tenant is compared with the file before it is committed; tenants stay suspended
+ * until all of them are restored.
  */
 import type { Keyring } from '#kernel/encryption.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -36,10 +36,10 @@ export interface RestoreOptions {
   readonly connections: Pick<Connections, 'app' | 'steward'>
   readonly keyring: Keyring
   readonly file: string
-  /** Also take a file whose master key is lost; then only its checksums speak for it. */
+  /** Also accept a file whose master key is lost; then only its checksums are verified. */
   readonly any_key?: boolean
   readonly onTenant?: (tenant_id: string, number: number, count: number) => void | Promise<void>
-  /** When everything is there and nobody is let in yet: where this fails nobody will be. */
+  /** Called when everything is restored and all tenants are still suspended: if it fails, they stay so. */
   readonly record?: RecordBackup
 }
 
@@ -61,7 +61,7 @@ export async function restore(options: RestoreOptions): Promise<BackupTotals> {
   }
 }
 
-/** From the first line to the last, without a database. */
+/** Reads the whole file without a database. */
 async function checkFile({ file, keyring, any_key }: RestoreOptions): Promise<Header> {
   const { reader, header } = await BackupReader.open(file)
   try {
@@ -92,7 +92,7 @@ async function drain<P, R>(pieces: AsyncGenerator<P, R>, take: (piece: P) => unk
   }
 }
 
-/** The database must have the schema of the backup, and nothing in it. */
+/** The database must have the schema of the backup and no rows. */
 async function assertCompatible(header: Header, steward: Session, app: Session): Promise<readonly BackupTable[]> {
   const entry = { tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'read' } as const
   const findFilled = async (tx: SessionTransaction, tables: readonly BackupTable[]): Promise<void> => {
@@ -259,7 +259,7 @@ async function assertSameRows(
   }
 }
 
-/** At last: the rows of the directories as they were, and with that the tenants are let in. */
+/** The last step: restores the rows of the directories, and with them the state of the tenants. */
 async function activateTenants(tx: SessionTransaction, tables: readonly BackupTable[], file: string): Promise<void> {
   const { reader } = await BackupReader.open(file)
   try {

@@ -1,6 +1,6 @@
 /**
- * One connection as one role, used for one transaction after the other, each inside one tenant's wall. Rows are streamed:
- * while nobody takes them the socket is paused, so memory holds no more than one piece of the network's.
+ * One connection as one role, used for one transaction after the other, each inside one tenant. Rows are streamed: the socket is
+ * paused while nobody reads, so memory holds only one chunk.
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
@@ -18,7 +18,7 @@ export interface TransactionScope {
   readonly tenant_id: string
   readonly actor: string
   readonly mode: 'read' | 'write'
-  /** Look at the database as the transaction that exported it does. */
+  /** Uses the snapshot that another transaction exported. */
   readonly snapshot?: string
 }
 
@@ -36,7 +36,7 @@ export class Session {
     return new Session(await openClient(connection, { connectionTimeoutMillis: 10_000 }))
   }
 
-  /** A transaction that fails takes the connection with it: nothing is to be tried again on it. */
+  /** A failed transaction closes the connection: nothing is retried on it. */
   async transaction<T>(entry: TransactionScope, body: (tx: SessionTransaction) => Promise<T>): Promise<T> {
     const client = this.#client
     try {

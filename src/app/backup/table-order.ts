@@ -1,13 +1,13 @@
-/** In which order tables are filled: after those they refer to. Tables that refer to each other are filled together. */
+/** The order in which tables are filled: after those they reference. Tables that reference each other are filled together. */
 import type { BackupTable } from './queries.ts'
 
 export interface TableGroup {
   readonly tables: readonly BackupTable[]
-  /** They refer to themselves or to each other, so their rows must arrive in one statement. */
+  /** They reference themselves or each other, so their rows must be inserted by one statement. */
   readonly entangled: boolean
 }
 
-/** Directories are not part of it: their rows come first, and everything may refer to them. */
+/** Directories are not included: their rows come first, and every table may reference them. */
 export function sortByDependency(tables: readonly BackupTable[]): TableGroup[] {
   const groups: TableGroup[] = []
   let remaining = tables.filter(({ kind }) => kind !== 'directory')
@@ -16,7 +16,7 @@ export function sortByDependency(tables: readonly BackupTable[]): TableGroup[] {
     const waitsForOthers = (table: BackupTable) => table.refers_to.some((name) => name !== table.name && open.has(name))
     const ready = remaining.filter((table) => !waitsForOthers(table))
     if (ready.length === 0) {
-      // Whoever hangs on a circle is taken along with it.
+      // Tables that depend on a cycle are filled with it.
       groups.push({ tables: remaining, entangled: true })
       break
     }

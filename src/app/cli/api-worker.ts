@@ -1,6 +1,6 @@
 /**
- * `api` and `worker`: one part of the program per process, any number of each on one database. They change nothing in the
- * schema; they refuse to serve from a database that is not as it must be.
+ * `api` and `worker`: one part of the program per process, any number of each on one database. They never change the schema, and
+ * refuse to serve from a database that fails the start-up checks.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog, type Log } from '#kernel/log.ts'
@@ -73,7 +73,7 @@ async function runProcess(name: 'api' | 'worker', { config: read, project, by_np
         guarded,
         checkNames.filter((check) => !needsKeys(check)),
       )
-      // After the others: where nothing was migrated or seeded yet, a missing key is not the news.
+      // After the others: if nothing was migrated or seeded yet, a missing key is not the cause.
       const loaded = loadKeyring(config, environment.home)
       await prepareIntegrityKeys({ ...guarded, keyring: loaded })
       await assertChecksPass({ ...guarded, keyring: loaded }, keyCheckNames)
@@ -92,7 +92,7 @@ async function runProcess(name: 'api' | 'worker', { config: read, project, by_np
   return life.exit_code
 }
 
-/** The embedded server of a "start" beside this process may be on its way. */
+/** The embedded server of a "start" may still be starting. */
 async function retryOpen(
   open: () => Promise<Environment>,
   deadline: number,

@@ -1,4 +1,6 @@
-/** The doctor's look at tenants whose approval policy asks for more people than they have: what it governs is refused there. */
+/**
+ * Check of the doctor for tenants whose approval policy requires more people than they have: governed changes are refused there.
+ */
 import type { Transactions } from '#kernel/database/tx.ts'
 import { describeMissingApprovers } from '#kernel/request/approvers.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -22,7 +24,7 @@ export async function checkApprovers({
     if (state !== 'active' || tenant_id === CANARY_TENANT) continue
     const missing = await app.read({ tenant_id, actor: ACTOR }, async (tx) => {
       const policy = await findApprovalPolicy(tx)
-      // A tenant that is being set up lacks people as a matter of course.
+      // A tenant that is being set up has few people yet.
       return policy && (await isApprovalSetUp(tx)) ? listUnmetRules(tx, routes, policy.rules) : []
     })
     unmet.push(...missing.map((one) => `${slug}: ${describeMissingApprovers(one)}`))

@@ -1,4 +1,7 @@
-/** `backup`: everything in one file, as of one instant. Reads through the walls like everybody else, and leaves an event in every tenant's record. */
+/**
+ * `backup`: all data in one file, as of one instant. Reads under row-level security, and records an event in every tenant's
+ * audit trail.
+ */
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Keyring } from '#kernel/encryption.ts'
@@ -51,7 +54,7 @@ Example:
   },
 }
 
-/** Aborted by Ctrl-C and its like. */
+/** Aborted by Ctrl-C and similar signals. */
 function abortOnSignals(onStop: () => void): AbortSignal {
   const stop = new AbortController()
   const end = () => {
@@ -63,7 +66,7 @@ function abortOnSignals(onStop: () => void): AbortSignal {
   return stop.signal
 }
 
-/** What backup and restore stand on: a migrated database whose walls are sound, seeded or not. */
+/** What backup and restore need: a migrated database with intact tenant isolation, seeded or not. */
 export function withVerifiedDatabase<T>(
   invocation: Invocation,
   name: string,
@@ -82,11 +85,11 @@ export function withVerifiedDatabase<T>(
   })
 }
 
-/** A copy of everything concerns every tenant. How many others there are is not theirs to know. */
+/** A copy of all data concerns every tenant. The event does not tell how many others there are. */
 const createBackupRecorder =
   (guarded: CheckContext & { readonly keyring: Keyring }, operation: string): RecordBackup =>
   async (tenant_ids, sha256, any_key) => {
-    // The integrity keys of a backup whose master key is lost stay closed; what is recorded from now on needs others.
+    // The integrity keys of a backup whose master key is lost cannot be decrypted; new events need new keys.
     if (any_key) await renewIntegrityKeys(guarded, { which: 'lost' })
     await prepareIntegrityKeys(guarded)
     const keys = await loadAuditKeys(guarded)

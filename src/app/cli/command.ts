@@ -1,4 +1,4 @@
-/** What a command of the operator's tool is, and how its words on the command line become values. */
+/** A command of the operator's tool, and the parsing of its arguments. */
 import { parseArgs } from 'node:util'
 import type { Config, EnvironmentVariables } from '../config.ts'
 import type { Project } from '../project.ts'
@@ -6,12 +6,12 @@ import type { Project } from '../project.ts'
 export interface Option {
   readonly type: 'string' | 'boolean'
   readonly multiple?: true
-  /** How the value is called in the help text. */
+  /** Name of the value in the help text. */
   readonly value?: string
   readonly about: string
 }
 
-/** Where a command speaks: `out` is its result, which other programs may read; `note` is for the person watching. */
+/** Output of a command: `out` is its result, which other programs may read; `note` is for the person watching. */
 export interface Terminal {
   out(text: string): void
   note(text: string): void
@@ -21,11 +21,11 @@ export interface Invocation {
   readonly args: Arguments
   readonly project: Project
   readonly terminal: Terminal
-  /** Whether npm started this process, through a shell of its own. */
+  /** Whether npm started this process, through a shell. */
   readonly by_npm: boolean
   /** For what is not configuration: commands use `config`. */
   readonly env: EnvironmentVariables
-  /** Read on demand: some commands work whatever the environment says. Throws ConfigError. */
+  /** Parsed on demand: some commands work whatever the environment contains. Throws ConfigError. */
   readonly config: () => Config
 }
 
@@ -35,12 +35,12 @@ export interface Command {
   readonly summary: string
   readonly about?: string
   readonly options?: Readonly<Record<string, Option>>
-  /** Names of what follows without a dash, all required. */
+  /** Names of the positional arguments, all required. */
   readonly positionals?: readonly string[]
   readonly run: (invocation: Invocation) => Promise<number>
 }
 
-/** The command was called in a way it does not understand: exit code 2. */
+/** The command was used wrongly: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -99,12 +99,12 @@ function parseStrict(args: string[], options: Record<string, { type: 'string' | 
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: true })
   } catch (error) {
-    // Node adds advice about dashes to its one useful sentence.
+    // Node adds advice about dashes to its message.
     throw new UsageError(`${(error as Error).message.split(/[.\n]/)[0]}.`)
   }
 }
 
-/** Taking the last of two silently would hide a slip of the operator's. */
+/** Silently using the last of two would hide a mistake of the operator. */
 const isRepeated = (words: readonly string[], name: string): boolean =>
   words.filter((word) => word === `--${name}` || word.startsWith(`--${name}=`)).length > 1
 

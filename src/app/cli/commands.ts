@@ -1,4 +1,4 @@
-/** The table of contents of the operator's tool: every command, in the groups in which help shows them. */
+/** All commands of the operator's tool, in the groups of the help text. */
 import { api, worker } from './api-worker.ts'
 import { backup } from './backup.ts'
 import type { Command } from './command.ts'

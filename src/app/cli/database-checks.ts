@@ -1,4 +1,4 @@
-/** What the doctor looks at beyond the start-up guard: the servers of a URL, and whether chains of audit events belong here. */
+/** Checks of the doctor beyond the start-up checks: the servers of a URL, and whether audit chains belong to this cluster. */
 import { countMovedChains } from '#kernel/audit/queries.ts'
 import { type ConnectionConfig, isWritable, openClient, parseDatabaseUrl } from '#kernel/database/servers.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -12,7 +12,7 @@ export interface ServerStatus {
   readonly reason?: string
 }
 
-/** One finding for each URL that names several servers. */
+/** One finding for each URL with several servers. */
 export async function checkServers(
   config: Config,
   connections: Readonly<Record<keyof typeof urlVariables, ConnectionConfig | null>>,

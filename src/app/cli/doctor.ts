@@ -1,4 +1,4 @@
-/** `doctor`: looks at everything that could keep Probity from running, and says of each what to do. Mends nothing. */
+/** `doctor`: checks everything that could keep Probity from running, with a remedy for each fault. Changes nothing. */
 import type pg from 'pg'
 import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'
 import type { Keyring } from '#kernel/encryption.ts'
@@ -156,7 +156,7 @@ async function checkDatabase(
   show(await checkMigrator(connections.migrator))
 }
 
-/** Only where a master key is being replaced: whether the earlier ones may go. */
+/** Only while a master key is being replaced: whether the earlier ones can be removed. */
 async function checkMasterKeyUses({ steward }: CheckContext, keyring: Keyring): Promise<Finding> {
   const uses = new Map((await listMasterKeyUses({ steward })).map((use) => [use.key_id, use]))
   const [, ...earlier] = keyring.key_ids

@@ -1,4 +1,4 @@
-/** Rows for people: aligned columns, headed by their names. */
+/** Formats rows as aligned columns with a header. */
 
 export function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const [first] = rows

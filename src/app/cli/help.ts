@@ -84,7 +84,7 @@ export function renderEnvironmentHelp(): string {
   return ['Settings are environment variables; an empty one counts as not set.', '', ...lines].join('\n')
 }
 
-/** The nearest known name, if it is near enough to be a slip of the fingers. */
+/** The most similar known name, if it is similar enough to be a typing error. */
 export function findNearest(word: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, distance: editDistance(word, name) }))

@@ -1,4 +1,4 @@
-/** Options of `reference-data import` for a file that holds changes only. */
+/** Options of `reference-data import` for a file that contains changes only. */
 import fs from 'node:fs'
 import type { DeltaRequest } from '#modules/reference-data/index.ts'
 import { isPointer } from '#registry/content/json-pointer.ts'

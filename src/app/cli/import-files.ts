@@ -1,4 +1,4 @@
-/** The two files of an import on the command line: the one it reads, hashed on the way, and the one that lists what was rejected. */
+/** The two files of an import on the command line: the source, hashed while it is read, and the list of rejected rows. */
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { formatTable } from './format-table.ts'
 
 const MAX_PRINTED_REJECTS = 20
 
-/** The file as it is read, and its own hash for provenance. */
+/** The source as it is read, and its hash for provenance. */
 export class HashedFile {
   readonly #file: string
   readonly #hash = createHash('sha256')
@@ -26,14 +26,14 @@ export class HashedFile {
     }
   }
 
-  /** After it was read to its end. */
+  /** Available after it was read to its end. */
   getInfo() {
     const sha256 = this.#hash.copy().digest('hex')
     return { file_name: path.basename(this.#file), size_bytes: this.#size_bytes, sha256 }
   }
 }
 
-/** The first rejected rows for the person watching, all of them for the file. */
+/** The first rejected rows for the terminal, all of them for the file. */
 export class RejectReport {
   readonly #first_rejects: Reject[] = []
   readonly #file: string | null

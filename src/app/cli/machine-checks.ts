@@ -1,4 +1,4 @@
-/** What the doctor looks at on this machine: settings, files, folders, ports, keys, issuers. Changes nothing. */
+/** Checks of the doctor on this machine: settings, files, folders, ports, keys, issuers. Changes nothing. */
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -16,7 +16,7 @@ import { findNearest, settingNames } from './help.ts'
 
 export interface Finding {
   readonly name: string
-  /** `warn`: works, and is hardly meant so. `skip`: does not apply here, or cannot be looked at before something else is mended. */
+  /** `warn`: works, but is probably unintended. `skip`: does not apply, or cannot be checked before another fault is fixed. */
   readonly status: 'ok' | 'warn' | 'fail' | 'skip'
   readonly detail: string
   readonly remedy?: string
@@ -44,7 +44,7 @@ export function checkNode(project: Project): Finding {
   return okFinding('node', `${process.version} on ${process.platform} ${process.arch}, wanted ${project.engines}`)
 }
 
-/** A setting that nobody reads keeps its default, and nobody notices. */
+/** A misspelt setting has no effect, which nobody notices. */
 export function checkSettings(env: EnvironmentVariables): Finding {
   const name = 'settings'
   const unknown = Object.keys(env).filter(
@@ -59,12 +59,12 @@ export function checkSettings(env: EnvironmentVariables): Finding {
 }
 
 const TLS_PARAMETERS = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey']
-/** Nothing, a loopback address, or the folder of a socket. */
+/** No host, a loopback address, or the folder of a socket. */
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|(\/|%2f).*)?$/i
 
 /** Of one host. */
 function isUnencryptedUrl(url: string): boolean {
-  // A name without a host, which may follow as a parameter, is no URL elsewhere.
+  // A name without a host, which may follow as a parameter, is no valid URL elsewhere.
   const text = url.replace('@/', '@localhost/')
   if (!URL.canParse(text)) return false
   const { hostname, searchParams } = new URL(text)

@@ -1,4 +1,4 @@
-/** `keys rewrap`, `keys retire` and `keys renew`: what is encrypted under the master keys, and the integrity keys themselves. */
+/** `keys rewrap`, `keys retire` and `keys renew`: what is encrypted with the master keys, and the integrity keys themselves. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { listMasterKeyUses, type MasterKeyUse, renewIntegrityKeys, rewrapAll } from '../integrity-keys.ts'

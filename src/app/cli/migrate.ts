@@ -1,4 +1,4 @@
-/** `migrate`: applies what is pending, or shows it. The only command besides `start` that changes the schema. */
+/** `migrate`: applies pending migrations, or lists them. The only command besides `start` that changes the schema. */
 import { migrate as applyMigrations, planMigrations } from '#kernel/database/migrations.ts'
 import { readProjectMigrations } from '../project.ts'
 import type { Command } from './command.ts'
@@ -13,7 +13,7 @@ processes may do this at once: one migrates, the others wait and find nothing to
   options: { plan: { type: 'boolean', about: 'show what would be applied and change nothing' } },
   run: (invocation) => {
     const { terminal, project, args } = invocation
-    // Whoever only wants to see changes nothing, not even from no database to an empty one.
+    // Listing changes nothing, and does not create a database.
     const may_create = !args.flag('plan')
     return withEnvironment(invocation, { name: 'migrate', may_create }, async ({ connections }) => {
       if (!connections.migrator) {

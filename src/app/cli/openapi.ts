@@ -1,4 +1,4 @@
-/** `openapi`: the document of this version, from the declarations alone; no database is asked. */
+/** `openapi`: prints the OpenAPI document of this version from the declarations; uses no database. */
 import fs from 'node:fs'
 import { buildOpenapiDocument } from '#kernel/openapi.ts'
 import { modules } from '../modules.ts'

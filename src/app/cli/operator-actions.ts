@@ -1,6 +1,6 @@
 /**
- * What the operator does to a tenant stands in that tenant's audit record, written by the transaction that does it: what is not
- * recorded did not happen, and what did not happen is not recorded.
+ * Records what the operator does to a tenant in that tenant's audit trail, in the transaction of the action: both happen or
+ * neither.
  */
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { type AuditEventInput, recordEvent } from '#kernel/audit/record.ts'
@@ -11,18 +11,18 @@ import { OPERATOR, type OperatorContext } from './operator.ts'
 
 export type OperatorAction = Omit<AuditEventInput, 'request_id'>
 
-/** Inside a transaction that speaks for the tenant. */
+/** Inside a transaction of the tenant. */
 export const recordAction = (tx: Tx, keys: AuditKeys, act: OperatorAction): void =>
   recordEvent(tx, keys, { ...act, request_id: null })
 
-/** For an act that concerns all of these tenants: an event in the record of each, but for the canary, which nobody speaks for. */
+/** For an action that concerns all of these tenants: an event for each except the canary. */
 export function recordActionForAll(tx: Tx, keys: AuditKeys, tenant_ids: readonly string[], act: OperatorAction): void {
   for (const tenant_id of tenant_ids) {
     if (tenant_id !== CANARY_TENANT) recordEvent(deferForTenant(tx, tenant_id), keys, { ...act, request_id: null })
   }
 }
 
-/** For an act that changes no row, before its result is handed over. */
+/** For an action that changes no row, before its result is returned. */
 export async function recordStandaloneAction(
   { guarded, audit }: OperatorContext,
   tenant_id: string,

@@ -1,4 +1,4 @@
-/** A short visit to the database for one command: connections as app and steward and the keyring, closed when it is done. */
+/** Connections as app and steward and the keyring for the duration of one command. */
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
@@ -14,13 +14,13 @@ export interface OperatorContext {
   readonly guarded: CheckContext
   readonly keyring: Keyring
   readonly seeding: SeedContext
-  /** Read when something is recorded: not every command needs them, and some mend what keeps them from being read. */
+  /** Loaded when an event is recorded: not every command needs them, and some repair what prevents loading them. */
   audit(): Promise<AuditKeys>
 }
 
 export const OPERATOR = 'operator:cli'
 
-/** The embedded server is used if it runs, or started for the length of the command. */
+/** The embedded server is used if it runs, or started for the duration of the command. */
 export async function withEnvironment<T>(
   { config, project, terminal }: Invocation,
   options: { name: string; may_create?: boolean },
@@ -39,7 +39,7 @@ export async function withEnvironment<T>(
   }
 }
 
-/** `needs_seed`: there must be a signing key. `signs`: it must open with this master key. */
+/** `needs_seed`: there must be a signing key. `signs`: this master key must decrypt it. */
 export async function withOperator<T>(
   invocation: Invocation,
   options: { name: string; needs_seed?: true; signs?: true },

@@ -4,15 +4,15 @@ import type pg from 'pg'
 const PROBE = 'probity_doctor'
 
 export interface PoolerInfo {
-  /** Something between us and the server answers for it: the process id we were told is not the server's. */
+  /** A pooler answers for the server: the process id is not that of the server. */
   readonly pooled: boolean
-  /** It gives prepared statements names of its own, hence keeps track of them across server connections. */
+  /** It renames prepared statements, hence tracks them across server connections. */
   readonly tracks_statements: boolean
 }
 
 export async function findPooler(client: pg.Client): Promise<PoolerInfo> {
   const announced_pid = (client as unknown as { processID: number | null }).processID
-  // One transaction keeps a pooler on one server connection while we look at it from inside.
+  // One transaction keeps a pooler on one server connection during the check.
   await client.query('begin')
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
@@ -20,7 +20,7 @@ export async function findPooler(client: pg.Client): Promise<PoolerInfo> {
     await client.query({ name: PROBE, text: 'select 1' })
     const seen = await client.query('select 1 from pg_prepared_statements where name = $1', [PROBE])
     const isUntracked = seen.rowCount === 1
-    // Left behind on a shared server connection it would meet the next doctor.
+    // Left on a shared server connection it would disturb the next check.
     if (pooled && isUntracked) await client.query(`deallocate ${PROBE}`)
     return { pooled, tracks_statements: !isUntracked }
   } finally {
@@ -36,7 +36,7 @@ export const findConnectionUsage = async (client: pg.Client): Promise<{ limit: n
   return rows[0] as { limit: number; used: number }
 }
 
-/** The migrator must be itself and able to become the owner, no more. */
+/** The migrator must have its own role and be able to become the owner, no more. */
 export const findMigrator = async (client: pg.Client): Promise<{ name: string; becomes_owner: boolean }> => {
   const { rows } = await client.query<{ name: string; becomes_owner: boolean }>(
     `select current_user::text as name,

@@ -1,6 +1,7 @@
 /**
- * `reference-data import FILE --shared`: a file becomes the next version of a list that all tenants share, through the same
- * reading, checking and publishing as an import by a tenant. All or nothing: a rejected row or a closed gate leaves no trace.
+ * `reference-data import FILE --shared`: a file becomes the next version of a list that all tenants share, with the same
+ * reading, checking and publishing as an import by a tenant. All or nothing: after a rejected row or a closed gate nothing is
+ * stored.
  */
 import fs from 'node:fs'
 import path from 'node:path'
@@ -48,7 +49,7 @@ const LABEL = /^(?=.*[^0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const LIST_KEY = /^[a-z0-9][a-z0-9_-]{0,99}$/
 const TITLE_MAX = 200
 const adapterKeys = [...adapters.keys()].sort()
-/** So many names of adapters fit on the first line of help. */
+/** How many names of adapters fit on the first line of help. */
 const HELP_ADAPTERS = 8
 const overlayPolicies: readonly datasetStore.OverlayPolicy[] = ['none', 'add_only', 'tighten_only', 'free']
 
@@ -254,7 +255,7 @@ async function importShared(lists: SharedLists, request: ListImportRequest, term
   }
 }
 
-/** Worker threads run from scripts beside the bundle. */
+/** Worker threads run from scripts next to the bundle. */
 const builtScript = (name: string): string => path.join(import.meta.dirname, `${name}.mjs`)
 
 async function findTarget(
@@ -363,7 +364,7 @@ async function register(
   return list as datasetStore.DatasetRow
 }
 
-/** Which files were read and how, and what is doubtful about them; also when a guard stops the import afterwards. */
+/** Which files were read and how, and warnings about them; also when a guard stops the import afterwards. */
 function printSource(terminal: Terminal, { files, warnings }: ImportTotals): void {
   for (const { file, state, encoding } of files) {
     terminal.note(`${file ?? 'The file'}: ${state}${encoding === undefined ? '' : ` as ${encoding}`}`)

@@ -1,4 +1,4 @@
-/** `reference-data index --shared`: builds what long lists need to be searched, compared and proved quickly, where it is missing. */
+/** `reference-data index --shared`: builds missing search indexes, difference summaries and proof trees of long lists. */
 import { versionStore } from '#modules/definitions/index.ts'
 import { indexVersion, needsIndex } from '#modules/reference-data/index.ts'
 import type { Command } from './command.ts'

@@ -1,6 +1,6 @@
 /**
- * `reference-data list|types|activate|schedule|rollback|diff|withdraw --shared`: the operator's hand on the lists that all
- * tenants share, through the same functions as the API. Importing has a file of its own.
+ * `reference-data list|types|activate|schedule|rollback|diff|withdraw --shared`: operator commands on the lists that all tenants
+ * share, with the same functions as the API. Importing has a file of its own.
  */
 import { activationStore, differenceStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 
@@ -76,7 +76,7 @@ export const referenceDataTypes: Command = {
   },
 }
 
-/** Shows what it will change, changes it, and shows how the list stands. */
+/** Shows what will change, changes it, and shows the new state. */
 async function activateAndReport(invocation: Invocation, moment: ActivationTime): Promise<number> {
   const { args, terminal } = invocation
   const [list_key, wanted] = [args.required('list'), args.required('version')]
@@ -330,7 +330,7 @@ Example:
 
 const MAX_CELL = 60
 
-/** A value in a cell of a table; null as nothing at all. */
+/** A value in a cell of a table; empty for null. */
 function formatCell(value: unknown): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)

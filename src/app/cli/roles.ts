@@ -1,4 +1,4 @@
-/** `roles --print`: the SQL that makes the five roles on an external server. Prints; never runs it. */
+/** `roles --print`: the SQL that creates the five roles on an external server. Prints; never runs it. */
 import { rolesSql } from '../embedded/roles.ts'
 import { type Command, UsageError } from './command.ts'
 

@@ -1,4 +1,4 @@
-/** `seed`: the idempotent initial population. What is there is kept as it is. */
+/** `seed`: creates the initial data. Existing rows are kept. */
 import { ensureKeyring } from '../environment.ts'
 import { modules } from '../modules.ts'
 import { readProjectMigrations } from '../project.ts'

@@ -1,6 +1,6 @@
 /**
- * What the commands on shared lists have in common: who acts, on which list, from when, and that every act stands in the
- * operator's record in the transaction of the change itself. Shared lists live in the system tenant, written as the steward.
+ * Shared parts of the commands on shared lists: operator, list, time of effect, and the operator's audit event in the
+ * transaction of the change. Shared lists belong to the system tenant and are written as the steward.
  */
 import os from 'node:os'
 import { canonicalJson } from '#kernel/canonical-json.ts'
@@ -22,20 +22,20 @@ export const ACTOR_OPTIONS: Readonly<Record<string, Option>> = {
   actor: { type: 'string', value: 'NAME', about: 'who does it, for the record (default: your user name here)' },
 }
 
-/** Tenants see a change coming for at least this long, unless it is made now with a reason. */
+/** Tenants see a change at least this long before it takes effect, unless it is made immediately with a reason. */
 const NOTICE_PERIOD_MS = 24 * 3600 * 1000
 const MAX_REASON = 2000
 const ACTOR = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** The database as this operator may use it here: nothing but the system tenant. */
+/** The database for this operator: only the system tenant. */
 export interface SharedLists {
   readonly scope: Scope
   read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
   write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
 }
 
-/** Called before anything else, so that a wrong word is told without a database. */
+/** Called first, so that a wrong argument is reported without a database. */
 export function readScope({ args }: Invocation): Scope {
   if (!args.flag('shared')) {
     throw new UsageError('Say --shared: lists of a single tenant are changed by that tenant, through the API.')
@@ -50,7 +50,7 @@ function userName(): string {
     const { username } = os.userInfo()
     return ACTOR.test(username) ? username : 'cli'
   } catch {
-    // A container may run as a user that has no name.
+    // A container may run as a user without a name.
     return 'cli'
   }
 }
@@ -73,12 +73,12 @@ export const withSharedLists = <T>(
     }
   })
 
-/** What the API would answer, as a sentence for the person at the terminal. */
+/** The problem of the API, as a sentence for the person at the terminal. */
 function toTerminalError(error: unknown): unknown {
   const { constraint = '' } = error as { constraint?: string }
   const [, sentence] = referenceData.constraints?.[constraint] ?? []
   if (sentence) return new Error(sentence, { cause: error })
-  // With a cause it is the database that failed, and the entry says so.
+  // With a cause the database failed, and the log entry says so.
   if (!(error instanceof Problem) || error.cause) return error
   return new Error(error.extra.detail ?? problems[error.code].advice, { cause: error })
 }
@@ -111,7 +111,7 @@ export async function requireVersion(
   throw new Error(`${list.list_key} has no version "${version.slice(0, 100)}"; ${there}.`)
 }
 
-/** From when and why, as the command line says it. */
+/** Time and reason of effect from the command line. */
 export interface ActivationTime {
   /** Null: now. */
   readonly effective_from: string | null
@@ -152,7 +152,7 @@ export interface ActivationResult {
   readonly effective_from: string
 }
 
-/** The API's own activation, recorded as the operator's act in the same transaction. */
+/** The activation of the API, recorded as an action of the operator in the same transaction. */
 export async function activateSharedVersion(
   tx: Tx,
   list_key: string,
@@ -176,7 +176,7 @@ export async function activateSharedVersion(
   return { version, effective_from }
 }
 
-/** One line: newest version, what is in force, and what is coming. */
+/** One line: newest version, version in force, and scheduled versions. */
 export async function describeListStatus(tx: Tx, { list_key, head_version }: datasetStore.DatasetRow): Promise<string> {
   const in_force = (await activationStore.findActivationInForce(tx, 'list', list_key, 'base'))?.version ?? 'none'
   const pending = await activationStore.listScheduledActivations(tx, 'list', list_key)
@@ -184,7 +184,7 @@ export async function describeListStatus(tx: Tx, { list_key, head_version }: dat
   return `${list_key}: newest version ${head_version || 'none'}, in force ${in_force}, pending ${coming.join(', ') || 'none'}.`
 }
 
-/** What putting `to` in place of what is in force would change. */
+/** What putting `to` in force would change. */
 export async function describeActivationChange(tx: Tx, list: datasetStore.DatasetRow, to: number): Promise<string> {
   const from = (await activationStore.findActivationInForce(tx, 'list', list.list_key, 'base'))?.version
   if (!from) return `Nothing is in force yet; version ${to} would be the first.`

@@ -1,4 +1,4 @@
-/** `keys list` and `keys rotate`: the signing keys of the built-in issuer. Private halves are never shown. */
+/** `keys list` and `keys rotate`: the signing keys of the built-in issuer. Private keys are never shown. */
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { BUILT_IN_ISSUER } from '#kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '#kernel/auth/queries.ts'
@@ -48,7 +48,7 @@ and tokens signed before stay valid until they expire. The audit record of every
     }),
 }
 
-/** The key speaks to all tenants, so each of them is told. */
+/** The key signs tokens for all tenants, so each of them gets an audit event. */
 async function recordRotation(tx: Tx, keys: AuditKeys, retires: readonly string[]): Promise<void> {
   const tenants = await listTenants(tx)
   recordActionForAll(

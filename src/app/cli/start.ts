@@ -1,4 +1,4 @@
-/** `start`: everything in one process, for trying out and for small installations. Says what it does while it does it. */
+/** `start`: everything in one process, for evaluation and for small installations. Prints each step. */
 import fs from 'node:fs'
 import path from 'node:path'
 import { migrate } from '#kernel/database/migrations.ts'
@@ -85,13 +85,13 @@ function createProgressPrinter(terminal: Terminal): (text: string) => void {
 
 const getDefaultHost = (config: Config): string => (config.database_urls && config.production ? '0.0.0.0' : 'localhost')
 
-/** Before the database is started: a port that is taken must leave nothing behind. */
+/** Before the database is started: a port in use must leave nothing behind. */
 async function assertPortsFree(config: Config): Promise<void> {
   await assertPortFree(httpPortSettings(config, getDefaultHost(config)))
   await assertPortFree(metricsPortSettings(config))
 }
 
-/** Brings schema and seed up to date, then checks all of it as every serving process does. */
+/** Migrates and seeds, then runs the start-up checks of every serving process. */
 async function prepareDatabase(options: {
   config: Config
   project: Project
@@ -161,7 +161,7 @@ async function renderWelcome(options: {
   })
 }
 
-/** An address that can be pasted: nobody can call 0.0.0.0 by that name. */
+/** An address that can be opened in a browser: 0.0.0.0 cannot. */
 function toReachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host

@@ -28,7 +28,7 @@ const toListRow = ({ tenant_id, slug, name, state, demo, created_at }: TenantSum
   created_at,
 })
 
-/** By slug or id; an unknown one is answered with those there are. */
+/** By slug or id; for an unknown one the error lists those that exist. */
 export async function requireTenant(
   { guarded }: { readonly guarded: Pick<OperatorContext['guarded'], 'steward'> },
   slug: string,
@@ -90,7 +90,7 @@ Example:
 interface TenantRequest {
   readonly slug: string
   readonly name: string
-  /** Only where it is not ours to give. */
+  /** Only for a name that is not ours to choose. */
   readonly id?: string | undefined
 }
 
@@ -98,7 +98,7 @@ type TenantOperator = Pick<OperatorContext, 'seeding'> & {
   readonly guarded: Pick<OperatorContext['guarded'], 'app' | 'steward'>
 }
 
-/** Nobody gets in before the tenant has all that is its own, which it is given at once: it is let in last. */
+/** The tenant becomes active only after all of its own rows have been created. */
 export async function createTenantWithKey(operator: TenantOperator, wanted: TenantRequest) {
   const { slug, name } = wanted
   const tenant_id = await resolveTenantId(operator, wanted)
@@ -140,7 +140,7 @@ function readTenantRequest({ args }: Invocation): TenantRequest {
   return { slug, name, id }
 }
 
-/** The id to make it under: that of a tenant which a run that was broken off has left with nothing in it, or a new one. */
+/** The id to create it with: that of an empty tenant left by an interrupted run, or a new one. */
 async function resolveTenantId(operator: TenantOperator, { slug, id }: TenantRequest): Promise<string> {
   const taken = await operator.guarded.steward.read(SCOPE, async (tx) => ({
     slug: await findTenantBySlug(tx, slug),
@@ -153,7 +153,7 @@ async function resolveTenantId(operator: TenantOperator, { slug, id }: TenantReq
   return id ?? uuidv7()
 }
 
-/** Everything of its own is made in one transaction, the approval policy with it. */
+/** All of its own rows are created in one transaction, including the approval policy. */
 const isEmptyTenant = async ({ guarded }: TenantOperator, { tenant_id, state }: TenantSummary): Promise<boolean> =>
   state === 'suspended' &&
   guarded.app.read({ tenant_id, actor: OPERATOR }, async (tx) => !(await hasRows(tx, 'approval_policy')))
@@ -173,7 +173,7 @@ const createStateCommand = (verb: 'suspend' | 'resume', state: TenantSummary['st
       }
       const keys = await operator.audit()
       await operator.guarded.steward.write({ tenant_id, actor: OPERATOR }, async (tx) => {
-        // Somebody else may have done it just now, and recorded it.
+        // Another operator may have done and recorded it just now.
         if ((await updateTenantState(tx, tenant_id, state)) === 0) return
         recordAction(tx, keys, {
           operation: `${verb}Tenant`,

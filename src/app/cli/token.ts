@@ -1,4 +1,4 @@
-/** `token`: a token of the built-in issuer for one tenant, printed alone so that a script can use it. */
+/** `token`: prints a token of the built-in issuer for one tenant, and nothing else, so that a script can use it. */
 import { BUILT_IN_ISSUER, createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
 import { isUuid, uuidv7 } from '#kernel/uuid.ts'
@@ -11,7 +11,7 @@ import { requireTenant } from './tenant.ts'
 
 const DEFAULT_HOURS = 12
 const MAX_HOURS = 24
-/** Enough to find a fitting person in any tenant one tries things with; beyond it one is added. */
+/** Enough to find a matching user in a test tenant; beyond it one is added. */
 const SEARCHED_USERS = 200
 
 interface TokenOwner {
@@ -128,7 +128,7 @@ function assertRoles(user: UserRow, tenant: TenantSummary, wanted: readonly Role
   throw new Error(`${user.name} of ${tenant.slug} does not have the role ${missing.join(', ')}.`)
 }
 
-/** The user of this tenant that belongs to exactly these roles. Runs at once with itself: the address is unique. */
+/** The user of this tenant with exactly these roles. Safe to run concurrently: the address is unique. */
 async function ensureUser(
   operator: OperatorContext,
   tenant: TenantSummary,
@@ -160,7 +160,7 @@ const toTokenOwner = (user: UserRow, held: readonly string[]): TokenOwner => ({
   roles: held,
 })
 
-/** Of those who have all the roles, the one with the fewest others. */
+/** Of the users who have all the roles, the one with the fewest others. */
 export function findLeastPrivileged<U extends { readonly roles: readonly string[] }>(
   users: readonly U[],
   wanted: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * `user add|reactivate`: what the operator does for a tenant that has too few people to approve its own changes. Everything
- * else about people is the tenant's own business.
+ * `user add|reactivate`: for a tenant with too few people to approve its own changes. Everything else about users is done by the
+ * tenant.
  */
 import { BUILT_IN_ISSUER } from '#kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
@@ -124,7 +124,7 @@ export async function addUser(
   return user_id
 }
 
-/** What there is to say about it. */
+/** The message about it. */
 export async function reactivateUser(operator: UserOperator, slug: string, who: string): Promise<string> {
   const { tenant_id } = await requireTenant(operator, slug)
   const keys = await operator.audit()

@@ -1,6 +1,6 @@
 /**
- * `verify certificate FILE`: shows a decision and whether its certificate is genuine, offline, with nothing but the file and
- * the public key the reader holds.
+ * `verify certificate FILE`: shows a decision and whether its certificate is genuine, offline, with only the file and the public
+ * key the reader has.
  */
 import {
   type Certificate,
@@ -68,7 +68,7 @@ interface SignedDecision {
   readonly lists?: readonly { readonly list_key: string; readonly version: number }[]
 }
 
-/** The signature has been checked: what is shown is what was signed. */
+/** The signature has been verified: the content shown is the signed one. */
 function formatDecision(certificate: Certificate): string[] {
   const {
     format,

@@ -1,6 +1,6 @@
 /**
- * `verify audit FILE` and `verify proof FILE`: check what was downloaded, offline, with nothing but the file and what the
- * reader holds. They read no database and believe nothing a file says about itself.
+ * `verify audit FILE` and `verify proof FILE`: check a downloaded file offline, with only the file and what the reader has. They
+ * use no database and trust nothing a file says about itself.
  */
 import fs from 'node:fs'
 import readline from 'node:readline'
@@ -67,7 +67,7 @@ const HASH = /^[0-9a-f]{64}$/
 /** 32 bytes in base64url. */
 const PUBLIC_KEY = /^[\w-]{43}$/
 
-/** A key that is none would make every signature look forged. */
+/** An invalid key would make every signature look forged. */
 export function readPublicKey(args: Arguments): string | undefined {
   const key = args.text('key')
   if (key === undefined || PUBLIC_KEY.test(key)) return key
@@ -90,7 +90,7 @@ interface ProofFile {
   readonly key: string
   readonly present: boolean
   readonly entry: unknown
-  /** Instead of the entry, where the version is one of an overlay: what it makes of the entry below it. */
+  /** Instead of the entry, where the version is one of an overlay: the change to the entry below it. */
   readonly change?: unknown
   readonly proof: Proof
 }
@@ -137,7 +137,7 @@ Example:
   },
 }
 
-/** Everything that keeps the file from proving what it says, in words. */
+/** Every reason why the file does not prove what it says. */
 function findProofFaults({ key, present, entry, change, proof }: ProofFile, hash?: string, held?: unknown): string[] {
   const shown = change === undefined ? entry : change
   const hasHash = change === undefined ? entryHasHash : changeHasHash
@@ -165,12 +165,12 @@ function entryHasHash(entry: unknown, wanted: string): boolean {
   try {
     return entryHash(canonicalJson(entry)) === wanted
   } catch {
-    // What has no canonical text was never published.
+    // A value without canonical text was never published.
     return false
   }
 }
 
-/** Of an overlay the operation and the entry it was written against are proved too. */
+/** For an overlay the operation and the base entry are proved too. */
 function changeHasHash(change: unknown, wanted: string): boolean {
   try {
     const { op, base_hash, value, ...more } = change as OverlayEntry
@@ -193,7 +193,7 @@ export function readJsonFile(file: string): unknown {
   }
 }
 
-/** Only its shape; whether it is true is another question. */
+/** Checks the form only. */
 function readProofFile(file: string): ProofFile {
   const given = readJsonFile(file) as Partial<ProofFile> | null
   const proof = given?.proof as Partial<Proof> | undefined

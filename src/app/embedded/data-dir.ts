@@ -7,10 +7,10 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** The user PostgreSQL runs as; null means: as ourselves. */
+/** The user PostgreSQL runs as; null means: the current user. */
 export type DatabaseUser = { readonly name: string; readonly uid: number; readonly gid: number } | null
 
-/** The folder, made safe, with its links resolved: two paths to one folder must find one server. */
+/** The folder with checked permissions and resolved links: two paths to one folder must find one server. */
 export interface DataDir {
   readonly dir: string
   readonly user: DatabaseUser
@@ -28,8 +28,8 @@ export function processOptions(user: DatabaseUser) {
 }
 
 /**
- * Runs a program of the system and gives its exit status and output. A program that could not be run has answered nothing, so
- * that is an error of its own and never taken for a "no".
+ * Runs a program of the system and returns its exit status and output. A program that could not be run is an error and never
+ * taken for a "no".
  */
 function runProgram(program: string, args: readonly string[], options: object, purpose: string) {
   const { error, status, signal, stdout } = spawnSync(program, args, { encoding: 'utf8', ...options })
@@ -65,7 +65,7 @@ export function findDatabaseUser(dir: string): DatabaseUser {
 }
 
 function canEnter(dir: string, user: DatabaseUser): boolean {
-  // Asked of the kernel as that user, because mode bits alone do not show access control lists.
+  // Checked by the operating system as that user, because mode bits do not show access control lists.
   const purpose = `check whether the database user "${user?.name}" can enter ${dir}`
   return runProgram('test', ['-x', dir], processOptions(user), purpose).status === 0
 }
@@ -99,7 +99,7 @@ export function resolveDataDir(
   return { dir, moved }
 }
 
-/** Makes the folder if needed and refuses one that another user could tamper with. */
+/** Creates the folder if needed and refuses one that another user could tamper with. */
 export function prepareDataDir(wanted: string): DataDir {
   const missing: string[] = []
   for (let step = path.resolve(wanted); !fs.existsSync(step); step = path.dirname(step)) missing.push(step)
@@ -115,13 +115,13 @@ export function prepareDataDir(wanted: string): DataDir {
         'Run Probity as that user, or set PROBITY_DATA_DIR to use another folder.',
     )
   }
-  // Many distributions give each user a private group and a umask of 002, so only root must insist on the group.
+  // Many distributions give each user a private group and a umask of 002, so the group is checked for root only.
   if (found.mode & (root ? 0o022 : 0o002)) {
     throw new Error(`The data folder ${dir} can be written by other users. Run: chmod go-w '${dir}'`)
   }
   const user = findDatabaseUser(dir)
   if (user) for (const parent of missing.slice(1)) fs.chmodSync(parent, 0o755)
-  // A folder with something else in it keeps its mode: it may be more than ours (/srv, a home).
+  // A folder with other content keeps its mode: it may not be ours alone (/srv, a home).
   if (fs.readdirSync(dir).length === 0) {
     if (user) fs.chownSync(dir, found.uid, user.gid)
     fs.chmodSync(dir, user ? 0o710 : 0o700)

@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL: one server and one Probity per data folder, started if need be, attached to if it still
- * runs. It knows nothing of schemas or migrations; it hands out connections as the roles of `roles.ts`.
+ * The embedded PostgreSQL: one server and one Probity per data folder, started if necessary, attached to if it still runs. It
+ * knows nothing of schemas or migrations; it provides connections as the roles of `roles.ts`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -32,7 +32,7 @@ export interface EmbeddedOptions {
 
 export interface EmbeddedServer {
   readonly dataDir: string
-  /** True when the server was running already, with the settings of whoever started it. */
+  /** True when the server was already running, with the settings of the process that started it. */
   readonly attached: boolean
   url(role: Role, database?: string): Connection
   stop(): Promise<void>
@@ -54,7 +54,7 @@ const database_name = 'probity'
 /** An arbitrary constant. Advisory locks are per database, and this one is taken in "postgres", where we have no other. */
 const instance_lock = 1886547810
 
-/** How long a killed process may seem to hold the lock until the server has noticed. */
+/** How long a killed process may appear to hold the lock until the server has noticed. */
 const lock_wait_ms = 500
 
 async function tryInstanceLock(client: pg.Client): Promise<boolean> {
@@ -112,14 +112,14 @@ async function connectOrLaunch(cluster: Cluster, options: EmbeddedOptions): Prom
     onStep('Starting PostgreSQL')
     return { ...(await launchServer(cluster, binaries, { durable, maxConnections })), binaries }
   } catch (error) {
-    // A start that was faster may have swept away what this one was preparing.
+    // A concurrent start may have removed what this one was preparing.
     const rival = await connectToServer(cluster).catch(() => null)
     if (rival) return { client: rival, isOurs: false, binaries: null }
     throw error
   }
 }
 
-/** Only the holder of the lock stops the server: when ours was killed, the one that runs now may be another's. */
+/** Only the holder of the lock stops the server: after ours was killed, the running one may belong to another process. */
 async function stopOwnServer(cluster: Cluster, client: pg.Client): Promise<void> {
   const isConnected = await tryInstanceLock(client).catch(() => false)
   const holder = isConnected ? client : await connectToServer(cluster)
@@ -138,7 +138,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     removeLeftovers(cluster, isOurs ? binaries : null)
     await createDatabase(cluster, client)
   } catch (error) {
-    // In use: a rival attached to the server we started, and needs it.
+    // In use: another process attached to the server we started, and needs it.
     if (isOurs && !(error instanceof EmbeddedInUseError)) await stopServer(cluster, client).catch(() => {})
     await client.end().catch(() => {})
     throw error

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL process of one cluster: start it, find it, stop it. Whether it lives is decided by connecting;
- * a process id is only ever used to signal a server that has just confirmed it as its own.
+ * The PostgreSQL process of one cluster: start it, find it, stop it. Whether it runs is decided by connecting; a process id is
+ * only used to signal a server that has just confirmed it as its own.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -36,10 +36,10 @@ const answer_timeout_ms = 120_000
 const stop_timeout_ms = 60_000
 const port = 5432
 
-/** Carries our process id to a second instance, which names it in its refusal. */
+/** Passes our process id to a second instance, which names it in its error message. */
 const instanceName = `probity instance ${process.pid}`
 
-/** What a running server says about itself in postmaster.pid; a crashed one leaves it behind. */
+/** Content of postmaster.pid; a crashed server leaves the file behind. */
 function readPidFile(cluster: Cluster): { pid: number; port: number; socketDir: string } | null {
   try {
     const lines = fs.readFileSync(path.join(cluster.pg, 'postmaster.pid'), 'utf8').split('\n')
@@ -55,7 +55,7 @@ export function getSocketDir(dataDir: string): string {
   return path.join(os.tmpdir(), `probity-${shortHash(dataDir)}`)
 }
 
-/** Whoever owns the folder of a socket can pose as the server, and be told passwords. */
+/** The owner of the folder of a socket can impersonate the server and receive passwords. */
 function checkSocketDir({ user }: Cluster, dir: string): void {
   const found = fs.lstatSync(dir)
   const owner = user ? user.uid : process.getuid?.()
@@ -72,7 +72,7 @@ function prepareSocketDir(cluster: Cluster): string {
   }
   const { user } = cluster
   const found = fs.lstatSync(dir)
-  // Only a folder of ours is given away: in /tmp another user may have put a link to any file under this name.
+  // Only a folder of ours changes its owner: in /tmp another user may have put a link to any file under this name.
   if (user && found.isDirectory() && found.uid === process.getuid?.()) fs.lchownSync(dir, user.uid, user.gid)
   checkSocketDir(cluster, dir)
   return dir
@@ -81,14 +81,14 @@ function prepareSocketDir(cluster: Cluster): string {
 export function getConnection(cluster: Cluster, role: Role, database: string): Connection {
   const recorded = readPidFile(cluster)
   const windows = process.platform === 'win32'
-  // The running server's own word comes first: another terminal may have another TMPDIR.
+  // What the running server says comes first: another terminal may have another TMPDIR.
   const host = windows ? '127.0.0.1' : recorded?.socketDir || getSocketDir(cluster.dir)
   const at = windows ? (recorded?.port ?? port) : port
   return { host, port: at, user: role, password: cluster.passwords[role], database, ssl: false }
 }
 
 const absentCodes = new Set(['ENOENT', 'ECONNREFUSED'])
-/** Starting up, shutting down, or cut off in between. */
+/** Starting up, shutting down, or interrupted in between. */
 const transientCodes = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'EPIPE'])
 
 /** One attempt to connect as superuser. A server that refuses our password is an error: it is not ours. */
@@ -99,7 +99,7 @@ async function tryConnect(cluster: Cluster): Promise<pg.Client | 'absent' | 'pas
     checkSocketDir(cluster, connection.host)
   }
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000, application_name: instanceName })
-  // Without a listener the death of the server would be the death of this process.
+  // Without a listener the end of the server would end this process.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -113,7 +113,7 @@ async function tryConnect(cluster: Cluster): Promise<pg.Client | 'absent' | 'pas
   }
 }
 
-/** A superuser connection to the running server; null when none runs. Waits out start-up, recovery and shutdown. */
+/** A superuser connection to the running server; null when none runs. Waits for start-up, recovery and shutdown. */
 export async function connectToServer(cluster: Cluster): Promise<pg.Client | null> {
   const deadline = Date.now() + answer_timeout_ms
   for (;;) {
@@ -151,13 +151,13 @@ async function buildServerArguments(cluster: Cluster, { durable, maxConnections 
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The life of the server and refused log-ins; failed statements, which carry data, are the caller's to log.
+    // Start, stop and refused log-ins; failed statements contain data and are logged by the caller.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   }
   if (process.platform === 'win32') {
-    // Untried: Windows has no private unix sockets, so the password alone guards a port of this machine.
+    // Untested: Windows has no private unix sockets, so only the password protects a local port.
     Object.assign(settings, { listen_addresses: '127.0.0.1', port: await findFreePort() })
   } else {
     // The value is a list: quotes keep a comma in the path from splitting it.
@@ -169,8 +169,8 @@ async function buildServerArguments(cluster: Cluster, { durable, maxConnections 
 }
 
 /**
- * The recorded process id when it belongs to somebody else by now, as after the restart of a killed container.
- * PostgreSQL would refuse to start, but ignores its grandparent, and still checks that its shared memory is unused.
+ * The recorded process id when it belongs to another process by now, as after the restart of a killed container. PostgreSQL
+ * would refuse to start, but ignores its grandparent, and still checks that its shared memory is unused.
  */
 function findReusedPid(cluster: Cluster): string | null {
   const pid = readPidFile(cluster)?.pid
@@ -181,7 +181,7 @@ function findReusedPid(cluster: Cluster): string | null {
   }
 }
 
-/** Detached, in its own session: Ctrl-C in the terminal and the death of this process do not reach it. */
+/** Detached, in its own session: Ctrl-C in the terminal and the end of this process do not reach it. */
 async function spawnServer(cluster: Cluster, binaries: Binaries, settings: ServerSettings): Promise<ChildProcess> {
   const args = await buildServerArguments(cluster, settings)
   const options = processOptions(cluster.user)
@@ -216,11 +216,11 @@ async function stopChild(child: ChildProcess): Promise<void> {
 
 interface LaunchResult {
   readonly client: pg.Client
-  /** False when a rival start was faster and its server answers. */
+  /** False when a concurrent start was faster and its server answers. */
   readonly isOurs: boolean
 }
 
-/** Waits for the child or a rival to answer. Null when the child gave up and nobody does. */
+/** Waits until the child or a concurrent start answers. Null when the child ended and nobody answers. */
 async function waitUntilReady(cluster: Cluster, child: ChildProcess): Promise<LaunchResult | null> {
   const deadline = Date.now() + answer_timeout_ms
   try {
@@ -240,7 +240,7 @@ async function waitUntilReady(cluster: Cluster, child: ChildProcess): Promise<La
   }
 }
 
-/** What the remains of a killed server say until its last process has noticed. */
+/** What the files of a killed server say until its last process has ended. */
 const staleServerPattern = /pre-existing shared memory block|lock file ".*" already exists/
 
 export async function launchServer(
@@ -271,7 +271,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** As the database user where that is not us: root must not signal just any process a database names. */
+/** As the database user where that is another: root must not signal any process that a database names. */
 function sendInterrupt(pid: number, { user }: Cluster): void {
   if (user) spawnSync('sh', ['-c', 'kill -INT "$1"', 'sh', String(pid)], processOptions(user))
   // On Windows (untried) this is a kill, from which the next start recovers.
@@ -287,6 +287,7 @@ export async function stopServer(cluster: Cluster, client: pg.Client): Promise<v
     if (Date.now() > deadline) throw new Error(`PostgreSQL (process ${pid}) does not stop; see ${cluster.log}`)
     await sleep(10)
   }
-  // The file goes just before the process. In a container without an init nobody buries it, so this wait is short.
+  // The file is removed just before the process ends. In a container without an init the process is not reaped, so this wait is
+  // short.
   for (let waits = 0; waits < 50 && isAlive(pid); waits++) await sleep(10)
 }

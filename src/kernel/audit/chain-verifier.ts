@@ -1,6 +1,6 @@
 /**
- * Recomputes a tenant's whole chain and says what fits and what does not, each fault with its place. The same walk serves
- * the database (with the keys) and an exported file (with the public key only).
+ * Recomputes a tenant's whole chain and lists every fault with its position. The same verification runs on the database (with
+ * the keys) and on an exported file (with the public key only).
  */
 import {
   type AuditEvent,
@@ -54,7 +54,10 @@ export class ChainVerifier {
   #events = 0
   #unsealed = 0
 
-  /** Checkpoints first: the walk compares them as it passes. Without keys, codes and signatures are not checked here. */
+  /**
+   * Checkpoints are loaded first and compared while the chain is read. Without keys, authentication codes and signatures are not
+   * checked.
+   */
   constructor(
     keys: AuditKeys | null,
     checkpoints: readonly Checkpoint[],
@@ -100,7 +103,7 @@ export class ChainVerifier {
     if (this.#keys && event.mac !== undefined && !this.#keys.verifyEventMac(event, event.mac, text)) {
       this.#addFault(seq, event_id, 'event_not_authentic', 'the event was not written by this service as it stands')
     }
-    // Hashed with the link's own predecessor, so that one altered link does not accuse all that follow.
+    // Hashed with the link's own predecessor, so that one altered link does not make all later ones fail.
     if (hashLink(row.prev_hash, seq, hashEvent(event, text)) !== row.hash) {
       this.#addFault(seq, event_id, 'event_altered', 'event and link do not fit each other')
     }
@@ -113,7 +116,10 @@ export class ChainVerifier {
     this.#checkpointHashes.delete(seq)
   }
 
-  /** Events without a link. Those at or before a position of the same cluster should have one; another cluster's says nothing. */
+  /**
+   * Events without a link. Those at or before a position of the same cluster should have one; a position of another cluster does
+   * not tell.
+   */
   checkUnlinkedEvent(
     event: EventRow,
     checkHead: Pick<HeadRow, 'last_txid' | 'last_event_id' | 'in_this_cluster'> | undefined,

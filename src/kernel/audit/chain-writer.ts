@@ -1,7 +1,7 @@
 /**
- * Chains events per tenant within about a second of their commit. Any number of workers may run it: one of them scans at a
- * time, an advisory lock lets one of them chain a tenant, and only events of transactions that can no longer be overtaken are
- * chained. Nothing is remembered between scans, so a failover, a restore or a restart leaves nothing out.
+ * Chains events per tenant within about a second of their commit. Any number of workers may run it: one of them scans at a time,
+ * an advisory lock lets one of them chain a tenant, and only events of transactions that can no longer be overtaken are chained.
+ * No state is kept between scans, so a failover, a restore or a restart leaves no event out.
  */
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
 import type { Log } from '../log.ts'
@@ -36,10 +36,10 @@ const EMPTY_HEAD = { seq: 0, hash: GENESIS_HASH, last_txid: 0, last_event_id: FI
 
 export const formatNow = (): string => `${new Date().toISOString().slice(0, -1)}000Z`
 
-/** Where the comparison of all events with all links goes on. */
+/** Position in the comparison of all events with all links. */
 export interface CatchUp {
   readonly after_event_id: string
-  /** As it was when the comparison began: what is below it was there to be seen. */
+  /** The horizon when the comparison began: every event below it was visible. */
   readonly horizon: number
 }
 
@@ -50,7 +50,7 @@ export interface ChainedBatch {
   readonly catch_up?: CatchUp
 }
 
-/** Chains one batch of one tenant; null where another worker is at it. */
+/** Chains one batch of one tenant; null when another worker holds its lock. */
 export async function chainTenantEvents(tx: Tx, keys: AuditKeys, catch_up?: CatchUp): Promise<ChainedBatch | null> {
   if (!(await tryLockChain(tx))) return null
   const head = (await findHead(tx)) ?? EMPTY_HEAD
@@ -62,13 +62,16 @@ export async function chainTenantEvents(tx: Tx, keys: AuditKeys, catch_up?: Catc
   const last = events.at(-1)
   if (!last) return { chained: 0, more: false }
   const unchained = events.filter(({ is_chained }) => !is_chained)
-  await appendLinks(tx, keys, head, unchained, { last_txid: last.txid, last_event_id: last.event_id })
+  await appendLinks(tx, keys, head, {
+    events: unchained,
+    position: { last_txid: last.txid, last_event_id: last.event_id },
+  })
   return { chained: unchained.length, more: events.length === BATCH }
 }
 
 /**
- * After a move to another cluster, and once after the upgrade that brought this: numbers say nothing of what is chained, so every
- * event without a link is. At the end the position is where this cluster's numbers stood at the beginning.
+ * Used after a move to another cluster and after the upgrade that introduced positions: transaction numbers do not tell what is
+ * chained, so every event without a link is chained. At the end the position is the horizon of the beginning.
  */
 async function chainUnlinkedEvents(tx: Tx, keys: AuditKeys, head: ChainEnd, from: CatchUp): Promise<ChainedBatch> {
   await tx.disableTimeout()
@@ -76,7 +79,10 @@ async function chainUnlinkedEvents(tx: Tx, keys: AuditKeys, head: ChainEnd, from
   const last = events.at(-1)
   const more = events.length === BATCH
   if (head.seq === 0 && !last) return { chained: 0, more: false }
-  await appendLinks(tx, keys, head, events, more ? null : { last_txid: from.horizon - 1, last_event_id: LAST_ID })
+  await appendLinks(tx, keys, head, {
+    events,
+    position: more ? null : { last_txid: from.horizon - 1, last_event_id: LAST_ID },
+  })
   if (!more || !last) return { chained: events.length, more: false }
   return { chained: events.length, more, catch_up: { after_event_id: last.event_id, horizon: from.horizon } }
 }
@@ -85,8 +91,7 @@ async function appendLinks(
   tx: Tx,
   keys: AuditKeys,
   head: ChainEnd,
-  events: readonly EventRow[],
-  position: ChainPosition | null,
+  { events, position }: { readonly events: readonly EventRow[]; readonly position: ChainPosition | null },
 ): Promise<void> {
   const links: LinkRow[] = []
   let end: ChainEnd = { seq: head.seq, hash: head.hash }
@@ -122,7 +127,7 @@ export class AuditChainWriter {
     queue: Pick<Transactions, 'read'>
     keys: AuditKeys
     log: Log
-    /** Whether this process is the one to scan now; always, unless several share the work. */
+    /** Whether this process should scan now; several processes take turns. */
     isTurn?: () => boolean
   }) {
     this.#transactions = options.transactions
@@ -172,7 +177,7 @@ export class AuditChainWriter {
     while (batch?.more && !this.#stopping) batch = await chainBatch(batch.catch_up)
   }
 
-  /** What is recorded and not chained yet, of all tenants, and how old the oldest of it is. */
+  /** Number and age of the events of all tenants that are recorded and not chained yet. */
   async findBacklog(): Promise<{ events: number; age_s: number }> {
     const { events, oldest_event_id, moved_since } = await this.#queue.read(QUEUE_SCOPE, findUnchainedEvents)
     const since_ms = Math.min(

@@ -89,7 +89,7 @@ describe('the code of an event', () => {
     )
   })
 
-  test('is what Node makes of any key and text, also one after the other, and of a text that needs more room', () => {
+  test('equals the HMAC of Node for any key and text, also for texts of growing length', () => {
     const bytes = fc.uint8Array({ minLength: 0, maxLength: 64 })
     fc.assert(
       fc.property(bytes, fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { maxLength: 5 }), (key, texts) => {
@@ -101,18 +101,18 @@ describe('the code of an event', () => {
     )
   })
 
-  test('a key that would have to be hashed first is refused', () => {
+  test('refuses a key longer than a block', () => {
     expect(() => createHmacSha256(Buffer.alloc(65))).toThrow(TypeError)
   })
 
-  test('is the code that is stored already', () => {
+  test('equals a stored code of an earlier release', () => {
     const event = { ...makeEvent(1), event_id: '01900000-0000-7000-8000-000000000001' }
     expect(keys.computeEventMac(event)).toBe('6f703abaea8b1e324da6ee47abbd9e4fff1f8a250e088f60aaa1916a8931943f')
   })
 })
 
 describe('the chain', () => {
-  test('an untouched one is intact, and its unsealed tail is counted', () => {
+  test('an unaltered chain is intact, and its unchained events are counted', () => {
     const stored = makeChain(50)
     const head = headOf(stored)
     stored.events.push(makeEvent(51))
@@ -157,7 +157,7 @@ describe('the chain', () => {
     fc.record({ kind: fc.constant('truncate' as const), place }),
   )
 
-  test('ten thousand random tamperings are all detected, at or next to their place', () => {
+  test('detects ten thousand random alterations, at or next to their position', () => {
     fc.assert(
       fc.property(tampering, (change) => {
         const stored = { events: [...original.events], links: [...original.links] }
@@ -198,7 +198,7 @@ describe('the chain', () => {
     )
   })
 
-  test('the end of the chain cannot be moved by someone without the key', () => {
+  test('the end of the chain cannot be changed without the key', () => {
     const stored = makeChain(10)
     stored.links.splice(6)
     stored.events.splice(6)
@@ -295,14 +295,14 @@ describe('an exported file', () => {
       key,
     )
 
-  test('verifies, with the key the examiner holds too', async () => {
+  test('verifies, also with the key the examiner has', async () => {
     expect(await check(lines())).toMatchObject({ intact: true, events: 20, tenant_id })
     expect((await check(lines(), keys.public_key)).intact).toBe(true)
     const other = createAuditKeys(deriveIntegrityKeys(createKeyring(Buffer.alloc(32, 4))))
     expect((await check(lines(), other.public_key)).intact).toBe(false)
   })
 
-  test('made after a rotation, it verifies with the new key and with the one the examiner kept', async () => {
+  test('verifies after a rotation with the new key and with the one the examiner kept', async () => {
     const rotated = createAuditKeys(deriveIntegrityKeys(createKeyring([Buffer.alloc(32, 5), Buffer.alloc(32, 3)])))
     const early = { seq: 4, hash: (stored.links[3] as LinkRow).hash }
     const passed = [{ line: 'checkpoint', ...keys.signCheckpoint(tenant_id, early, at) }]
@@ -318,14 +318,14 @@ describe('an exported file', () => {
     expect((await check(altered)).faults).toContainEqual(expect.objectContaining({ fault: 'checkpoint_altered' }))
   })
 
-  test('cut short, damaged or empty, it is refused with a sentence', async () => {
+  test('is refused with a message when it is truncated, damaged or empty', async () => {
     await expect(check([])).rejects.toThrow('The file is empty.')
     await expect(check(lines().slice(0, -1))).rejects.toThrow('cut short')
     await expect(check([...lines().slice(0, 5), '{"line":', ...lines().slice(5)])).rejects.toThrow('Line 6 is not JSON')
     await expect(check(lines().slice(1))).rejects.toThrow('The first line must be the manifest')
   })
 
-  test('without, with altered or with exchanged lines, it names the place', async () => {
+  test('names the position of missing, altered or exchanged lines', async () => {
     const without = lines().filter((_, i) => i !== 7)
     expect((await check(without)).faults).toContainEqual(expect.objectContaining({ fault: 'link_missing', seq: 7 }))
     const altered = lines().map((line, i) => (i === 4 ? line.replace('"actor":"user:', '"actor":"user:9') : line))

@@ -1,6 +1,5 @@
 /**
- * The arithmetic of the audit record: what of an event is hashed, how links follow each other, how events and chain ends
- * are authenticated, how a checkpoint is signed. Pure, and the same online and offline.
+ * Computes hashes, links, authentication codes and signatures of the audit trail. Pure functions, the same online and offline.
  */
 import { createPrivateKey, createPublicKey, hash, sign, timingSafeEqual, verify } from 'node:crypto'
 import type { IntegrityKeys } from '../integrity/keys.ts'
@@ -26,7 +25,7 @@ export interface ChainEnd {
 /** Before the first event. */
 export const GENESIS_HASH = '0'.repeat(64)
 
-/** A fixed order of members instead of canonical JSON: the same certainty at a fifth of the cost, a million times over. */
+/** Members in a fixed order instead of canonical JSON: as unambiguous, at a fifth of the cost for a million events. */
 export const serializeEvent = (event: AuditEvent): string =>
   JSON.stringify([
     event.tenant_id,
@@ -40,7 +39,7 @@ export const serializeEvent = (event: AuditEvent): string =>
     event.detail,
   ])
 
-/** In one call: half the cost of an object for each of a million. */
+/** One call instead of a hash object, which costs twice as much. */
 const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 export const hashEvent = (event: AuditEvent, text = serializeEvent(event)): string => sha256(text)
@@ -68,30 +67,30 @@ const serializeCheckpoint = (checkpoint: Omit<Checkpoint, 'signature'>): string 
 /** PKCS #8 wrapping of a raw Ed25519 seed. */
 const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** What an examiner keeps to verify checkpoints: a raw Ed25519 public key, base64url, and its fingerprint. */
+/** What an examiner keeps to verify checkpoints: a raw Ed25519 public key in base64url, and its fingerprint. */
 export interface PublicKey {
   readonly key_id: string
   readonly public_key: string
 }
 
-/** A key that was replaced, with its own statement of what replaced it. */
+/** A replaced key, with a statement signed by it that names its successor. */
 export interface EarlierKey extends PublicKey {
   readonly succession: string
 }
 
-/** Signs and authenticates with the newest integrity keys; recognises what any of them has made. */
+/** Signs and authenticates with the newest integrity keys; verifies with any of them. */
 export interface AuditKeys extends PublicKey {
   readonly earlier_keys: readonly EarlierKey[]
   computeEventMac(event: AuditEvent): string
-  /** `text` is that of the event, for those who have it already. */
+  /** `text` is the canonical text of the event, if the caller has it. */
   verifyEventMac(event: AuditEvent, mac: string, text?: string): boolean
   computeHeadMac(tenant_id: string, end: ChainEnd): string
   verifyHeadMac(tenant_id: string, end: ChainEnd, mac: string): boolean
   signCheckpoint(tenant_id: string, end: ChainEnd, created_at: string): Checkpoint
   verifyCheckpoint(checkpoint: Checkpoint): boolean
-  /** Signs what is no checkpoint with the same key, which examiners hold already; `kind` keeps statements apart. */
+  /** Signs a statement that is no checkpoint with the same key, which examiners already have; `kind` keeps statements apart. */
   signStatement(kind: string, text: string): string
-  /** For values that may be personal: comparable with each other, not guessable from outside. */
+  /** For values that may be personal: they can be compared with each other, but not guessed from outside. */
   fingerprint(text: string): string
 }
 
@@ -149,8 +148,8 @@ const BLOCK_BYTES = 64
 const DIGEST_BYTES = 32
 
 /**
- * HMAC-SHA-256 as RFC 2104 writes it down: the key prepared once, each of the two hashes one call. An object for each code
- * costs half as much again, and is garbage a million times when a record is verified.
+ * HMAC-SHA-256 (RFC 2104) with a prepared key and one call per hash. An HMAC object per event costs half as much again, and is
+ * garbage a million times during a verification.
  */
 export function createHmacSha256(key: Buffer): MacFunction {
   if (key.length > BLOCK_BYTES) throw new TypeError('A longer key would have to be hashed first')
@@ -179,7 +178,7 @@ function isConstantTimeEqual(wanted: string, given: string): boolean {
 const serializeSuccession = (old: PublicKey, successor: string): string =>
   JSON.stringify(['probity-audit-succession', old.key_id, successor])
 
-/** Whether the holder of `old` itself has named `successor`. */
+/** Whether the holder of `old` signed a statement that names `successor`. */
 export const verifySuccession = (old: EarlierKey, successor: string): boolean =>
   verifySignature(serializeSuccession(old, successor), old.succession, old.public_key)
 
@@ -197,7 +196,7 @@ function verifySignature(text: string, signature: string, public_key: string): b
   try {
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: public_key }, format: 'jwk' })
     const bytes = Buffer.from(signature, 'base64url')
-    // Decoding ignores stray characters and spare bits; a signature has one spelling only.
+    // Decoding ignores stray characters and spare bits; only the canonical spelling of a signature is accepted.
     return bytes.toString('base64url') === signature && verify(null, Buffer.from(text), key, bytes)
   } catch {
     return false

@@ -36,11 +36,11 @@ export interface ExportVerification extends ChainVerification {
   readonly key_id: string
   readonly first_seq: number
   readonly last_seq: number
-  /** When the end was signed. A file that was cut back to an earlier checkpoint is as old as that one. */
+  /** When the end was signed. A file that was cut back to an earlier checkpoint has the time of that checkpoint. */
   readonly signed_at: string
 }
 
-/** A checkpoint that the examiner has kept outside: the record must still lead through it. */
+/** A checkpoint that the examiner kept elsewhere: the chain must still contain it. */
 export type KeptCheckpoint = Pick<Checkpoint, 'tenant_id' | 'seq' | 'hash'>
 
 export class InvalidExport extends Error {
@@ -56,8 +56,8 @@ function parseLine(text: string, number: number): ExportLine {
 }
 
 /**
- * The end must be signed by the examiner's key, or by the one that key itself named as its successor. A checkpoint on the way
- * may be older: it only repeats what the signed end covers, so it must fit the key it names.
+ * The end must be signed by the key of the examiner or by the successor that this key names. An earlier checkpoint is covered by
+ * the signed end, so it only has to match the key it names.
  */
 function createTrust({ public_key, earlier_keys = [] }: Manifest, trusted_key = public_key) {
   const held = earlier_keys.find((key) => key.public_key === trusted_key)
@@ -90,8 +90,8 @@ function* findContradictions(kept: readonly KeptCheckpoint[], manifest: Manifest
 }
 
 /**
- * `trusted_key` is the public key the examiner already holds; without it the file's own key is used, which proves that the
- * file is consistent but not who signed it. `kept` shows what that key alone cannot: a record that was put back.
+ * `trusted_key` is the public key the examiner already has; without it the key in the file is used, which proves consistency but
+ * not origin. `kept` detects what the key alone cannot: a chain that was restored to an earlier state.
  */
 export async function verifyExport(
   lines: AsyncIterable<string>,
@@ -119,7 +119,7 @@ export async function verifyExport(
     }
     if (!manifest) throw new InvalidExport('The first line must be the manifest: this is not an audit export.')
     if (line.line === 'link') {
-      // The first link states what it follows; what came before it is vouched for by earlier checkpoints, not by this file.
+      // The first link names its predecessor; what came before is covered by earlier checkpoints, not by this file.
       chainVerifier ??= new ChainVerifier(null, [], { seq: manifest.first_seq - 1, hash: line.prev_hash })
       chainVerifier.checkLink(line)
       hashes.set(line.seq, line.hash)

@@ -2,7 +2,7 @@
 import type { Tx } from '../database/tx.ts'
 import type { AuditEvent, ChainEnd, Checkpoint } from './chain.ts'
 
-/** Sent in the same flight as COMMIT: the record costs no round trip of its own. */
+/** Sent in the same batch as COMMIT: the event costs no round trip of its own. */
 export const deferEvent = (tx: Tx, event: AuditEvent, mac: string): void =>
   tx.defer(
     `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac)
@@ -23,7 +23,7 @@ export const deferEvent = (tx: Tx, event: AuditEvent, mac: string): void =>
 
 // As the worker role ------------------------------------------------------------------------------------------------
 
-/** One scan at a time over all processes; the lock ends with the transaction, so a pooler in transaction mode is no obstacle. */
+/** One scan at a time over all processes; the lock ends with the transaction, so a pooler in transaction mode is supported. */
 export const tryLockScan = async (tx: Tx): Promise<boolean> =>
   (await tx.find<{ locked: boolean }>("select pg_try_advisory_xact_lock(hashtextextended('audit scan', 0)) as locked"))
     ?.locked ?? false
@@ -32,9 +32,9 @@ export const tryLockScan = async (tx: Tx): Promise<boolean> =>
 export const NEVER_CHAINED = Number.MAX_SAFE_INTEGER
 
 /**
- * Each tenant with the position of its chain. `state` says how to find what is not chained yet: in a tenant without a chain, all
- * events; in one whose position was counted in this cluster, those behind it; in a `moved` one, those without a link. Numbers
- * that this cluster has not given out yet belong to events from another one, which are chained.
+ * Each tenant with the position of its chain. `state` says how to find events that are not chained yet: without a chain, all
+ * events; with a position counted in this cluster, those after it; `moved`, those without a link. Numbers that this cluster has
+ * not reached belong to events of another cluster, which are chained.
  */
 const positions = `with cluster as materialized (
        select pg_snapshot_xmax(s)::text::bigint as next_txid, app.cluster_id() as cluster_id from pg_current_snapshot() s
@@ -49,8 +49,8 @@ const isBehind = (position: string): string =>
   `e.tenant_id = ${position}.tenant_id and (e.txid, e.event_id) > (${position}.last_txid, ${position}.last_event_id) and e.txid < ${position}.next_txid`
 
 /**
- * Tenants with something to chain. One index probe for each, some three microseconds; an index of all tenants' transactions would
- * save them and cost as much for every event. The order keeps the planner from searching the newest events from the oldest on.
+ * Tenants with something to chain. One index probe each, about three microseconds; an index over all tenants would save them and
+ * cost as much for every event. The order keeps the planner from searching from the oldest event on.
  */
 export const listTenantsToChain = (tx: Tx) =>
   tx.query<{ tenant_id: string }>(
@@ -68,7 +68,7 @@ export interface UnchainedEvents {
   readonly moved_since: string | null
 }
 
-/** What is recorded and not chained, counted from the tables alone. A link has exactly one event, which gives the count for a moved chain. */
+/** Counts events that are recorded and not chained. A link has exactly one event, which gives the count for a moved chain. */
 export const findUnchainedEvents = async (tx: Tx): Promise<UnchainedEvents> =>
   (await tx.find<UnchainedEvents>(
     `${positions} select coalesce(sum(u.events), 0)::bigint as events, min(u.oldest) as oldest_event_id, min(u.since) as moved_since from (
@@ -122,7 +122,7 @@ export const findHead = (tx: Tx) =>
     [tx.tenant_id],
   )
 
-/** Transactions of this cluster below this number have ended, one way or the other. */
+/** Transactions of this cluster below this number have ended, committed or not. */
 export const findHorizon = async (tx: Tx): Promise<number> =>
   (await tx.find<{ horizon: number }>('select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon'))
     ?.horizon ?? 0
@@ -133,8 +133,8 @@ const eventColumns =
   'tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac, txid'
 
 /**
- * Events behind a position, chained or not: among them may be some whose numbers were given out by another cluster. A scalar
- * subquery stays one index probe for each event, whatever the planner thinks of the rest.
+ * Events after a position, chained or not: some may have numbers of another cluster. A scalar subquery stays one index probe per
+ * event, whatever the planner estimates.
  */
 export const listEventsAfter = (tx: Tx, after: ChainPosition, horizon: number, count: number) =>
   tx.query<EventRow & { readonly is_chained: boolean }>(
@@ -145,9 +145,9 @@ export const listEventsAfter = (tx: Tx, after: ChainPosition, horizon: number, c
   )
 
 /**
- * Events without a link, in the order of their ids: those of this cluster's transactions that have ended, and those with numbers that
- * this cluster has not given out. What lies in between may still be overtaken, and is found by its number later. Links are probed
- * one by one as above: right after a restore there are no statistics, and a join may be planned as if the tables were empty.
+ * Events without a link, in the order of their ids: those of ended transactions of this cluster, and those with numbers that
+ * this cluster has not reached. Events in between may still be overtaken and are found by their number later. Links are probed
+ * one by one: right after a restore there are no statistics, and a join may be planned as if the tables were empty.
  */
 export const listUnchainedById = (tx: Tx, after_event_id: string, horizon: number, count: number) =>
   tx.query<EventRow>(
@@ -172,7 +172,7 @@ export const insertLinks = (tx: Tx, links: readonly LinkRow[]) =>
     ],
   )
 
-/** Without a position the stored one stays as it is, and so does the cluster it was counted in. */
+/** Without a position the stored position and its cluster are kept. */
 export const upsertHead = (tx: Tx, head: ChainEnd & { readonly mac: string }, position: ChainPosition | null) =>
   tx.run(
     `insert into app.audit_head as h (tenant_id, seq, hash, mac, last_txid, last_event_id, cluster_id)
@@ -183,7 +183,7 @@ export const upsertHead = (tx: Tx, head: ChainEnd & { readonly mac: string }, po
     [tx.tenant_id, head.seq, head.hash, head.mac, position?.last_txid ?? null, position?.last_event_id ?? null],
   )
 
-/** The newest checkpoint is younger than this: no other is due. */
+/** Whether the newest checkpoint is recent enough that no other is due. */
 export const findNewestCheckpoint = (tx: Tx) =>
   tx.find<Checkpoint>(
     `select tenant_id, seq, hash, created_at, key_id, signature from app.audit_checkpoint where tenant_id = $1 order by seq desc limit 1`,
@@ -213,8 +213,8 @@ export interface LinkRow {
 export type ChainRow = LinkRow & { readonly event: (AuditEvent & { readonly mac: string }) | null }
 
 /**
- * Links in order, each with its event if it is still there. What link and event share, and what every row would repeat, comes
- * once: each column of a million rows is a second of parsing.
+ * Links in order, each with its event if it still exists. Columns that link and event share are selected once: each column of a
+ * million rows costs a second of parsing.
  */
 export const listChain = async (tx: Tx, after_seq: number, count: number): Promise<ChainRow[]> => {
   const { tenant_id } = tx
@@ -248,7 +248,7 @@ const toAuditEvent = (tenant_id: string, row: Omit<AuditEvent, 'tenant_id'>, mac
   mac,
 })
 
-/** Events that no link names, oldest first: the unsealed tail, or something planted. */
+/** Events that no link names, oldest first: the part that is not chained yet, or inserted rows. */
 export const listUnlinkedEvents = (tx: Tx, count: number) =>
   tx.query<EventRow>(
     `select ${eventColumns} from app.audit_event e

@@ -1,4 +1,7 @@
-/** Records one event for one change, in the transaction of that change. What a handler says of before and after is hashed or, for configuration, shown. */
+/**
+ * Records one event for one change, in the transaction of that change. States before and after are stored as hashes, or for
+ * configuration in clear text.
+ */
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
 import type { Route } from '../route.ts'
@@ -6,11 +9,11 @@ import { uuidv7At } from '../uuid.ts'
 import type { AuditEvent, AuditKeys } from './chain.ts'
 import { deferEvent } from './queries.ts'
 
-/** What a handler may add to its own event. */
+/** What a handler can add to its event. */
 export interface AuditNotes {
-  /** Configuration: the members that differ are kept in the clear. */
+  /** Configuration: the members that differ are stored in clear text. */
   recordDiff(before: object | null, after: object): void
-  /** Records that may hold personal data: only keyed hashes of before and after are kept. */
+  /** Records that may contain personal data: only keyed hashes of before and after are stored. */
   recordHashes(before: object | null, after: object): void
 }
 
@@ -38,7 +41,7 @@ export class AuditNotesCollector implements AuditNotes {
   }
 }
 
-/** As it would look on the wire: no dates, no undefined. */
+/** As in JSON: no dates, no undefined. */
 const toJsonValue = (value: object): unknown => JSON.parse(JSON.stringify(value))
 
 const IGNORED_MEMBERS = new Set(['revision', 'updated_at', 'updated_by'])
@@ -67,9 +70,9 @@ export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): vo
   const now = new Date()
   const event: AuditEvent = {
     tenant_id: tx.tenant_id,
-    // One time for both, whatever becomes of the clock: searches by time go by the id.
+    // One time for both, even if the clock is set back: searches by time use the id.
     event_id: uuidv7At(now.getTime()),
-    // Microseconds like every other timestamp, so that the text that comes back is the text that was hashed.
+    // Microseconds like every other timestamp, so that the text that is read back is the text that was hashed.
     recorded_at: `${now.toISOString().slice(0, -1)}000Z`,
     actor: tx.actor,
     operation: facts.operation,
@@ -81,7 +84,7 @@ export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): vo
   deferEvent(tx, event, keys.computeEventMac(event))
 }
 
-/** What a request was about: the thing its path names, or the thing it made, or the tenant itself. */
+/** The object of a request: the resource its path names, the one it created, or the tenant. */
 export function getAuditedObject(
   route: Route,
   params: unknown,

@@ -1,7 +1,4 @@
-/**
- * The text form of an API key: which tenant and key it names, its secret, and a checksum. It knows no storage; only the
- * hash of a secret leaves this file after minting.
- */
+/** The text form of an API key: tenant, key id, secret and checksum. Only the hash of a secret is stored. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isUuid } from '../uuid.ts'
 import { isTenantId } from './token-verifier.ts'
@@ -23,8 +20,8 @@ export function mintApiKey(tenantId: string, keyId: string): { text: string; sec
 }
 
 /**
- * Undefined for anything that was never minted as it stands: the checksum tells a typing error or a truncated paste
- * before the database is asked. It is no protection, anyone can compute it.
+ * Undefined for text that is not an API key: the checksum detects a typing error or a truncated paste without a query. It is no
+ * protection, anyone can compute it.
  */
 export function parseApiKey(text: string): ApiKey | undefined {
   const [, body, tenant = '', key = '', secret = '', sum] = API_KEY.exec(text) ?? []
@@ -33,15 +30,15 @@ export function parseApiKey(text: string): ApiKey | undefined {
   return isTenantId(tenant_id) ? { tenant_id, key_id: withDashes(key), secret_hash: secretHash(secret) } : undefined
 }
 
-/** Compares two hashes of secrets in a time that does not depend on where they differ. */
+/** Compares two hashes of secrets in constant time. */
 export function secretMatches(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
 /**
- * A plain hash on purpose: slow hashes buy time against guessing what people choose, but nobody guesses 256 random
- * bits, and each exchange of a key would pay for it.
+ * A fast hash on purpose: slow hashes protect passwords that people choose; 256 random bits cannot be guessed, and every token
+ * exchange would pay for it.
  */
 function secretHash(secret: string): string {
   return hash('sha256', secret, 'hex')

@@ -1,4 +1,7 @@
-/** The built-in issuer: mints short tokens for API keys and people, publishes its public keys. Its private key is sealed at rest. */
+/**
+ * The built-in issuer: mints short-lived tokens for API keys and people, and publishes its public keys. Its private key is
+ * encrypted at rest.
+ */
 import type { JWK } from 'jose'
 import type { Transactions } from '../database/tx.ts'
 import type { Keyring } from '../encryption.ts'
@@ -40,7 +43,7 @@ export function createBuiltInIssuer(transactions: Pick<Transactions, 'one'>, key
     issuer: BUILT_IN_ISSUER,
     audience: AUDIENCE,
     ...createTokenMinter({ issuer: BUILT_IN_ISSUER, audience: AUDIENCE, activeKey }),
-    // Always asked anew: whoever verifies keeps its own copy, and a rotation must not hide behind two of them.
+    // Not cached here: the verifier has its own cache, and a rotation would be delayed by both.
     publicKeys: async () =>
       (await transactions.one(SCOPE, listSigningKeys)).map(
         (row) => ({ ...row.public_jwk, kid: row.kid, alg: row.alg, use: 'sig' }) as JWK,

@@ -1,6 +1,6 @@
 /**
- * The public keys of one token issuer: read from a function, a JWKS address or OIDC discovery, and kept through outages.
- * It decides which key may check which algorithm; it never sees a token.
+ * The public keys of one token issuer: from a function, a JWKS URL or OIDC discovery, kept during outages. It decides which key
+ * may verify which algorithm; it never sees a token.
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose'
 import { fail, Problem } from '../problem.ts'
@@ -17,14 +17,14 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 export interface KeySetOptions {
   readonly fetch?: Fetch
   readonly timeout_ms?: number
-  /** Milliseconds on any steady scale: only differences are used. */
+  /** Milliseconds of a monotonic clock: only differences are used. */
   readonly now?: () => number
-  /** Told of each failed refresh, since the answer to the caller may come from keys kept from before. */
+  /** Called for each failed refresh, since verification continues with the previous keys. */
   readonly on_failure?: (error: unknown) => void
 }
 
 export interface KeySet {
-  /** The one key that fits, or undefined; several that fit are as good as none. */
+  /** The one key that matches, or undefined; several matches count as none. */
   find(alg: TokenAlgorithm, kid: string | undefined): Promise<CryptoKey | undefined>
 }
 
@@ -35,8 +35,8 @@ interface PublicKey {
 }
 
 /**
- * Past `refresh_after_ms` keys are renewed behind the caller's back; past `wait_after_ms` the caller waits for it, so
- * that a key withdrawn during a quiet night is not accepted once more in the morning.
+ * After `refresh_after_ms` keys are refreshed in the background; after `wait_after_ms` the caller waits for it, so that a key
+ * withdrawn while there was no traffic is not accepted once more.
  */
 interface RefreshPolicy {
   readonly refresh_after_ms: number
@@ -46,7 +46,7 @@ interface RefreshPolicy {
 
 const LOCAL_REFRESH: RefreshPolicy = { refresh_after_ms: 5_000, wait_after_ms: 5_000, cooldown_ms: 1_000 }
 const REMOTE_REFRESH: RefreshPolicy = { refresh_after_ms: 600_000, wait_after_ms: 1_200_000, cooldown_ms: 30_000 }
-/** With no key at all every token of the issuer waits, so the first success is sought more eagerly. */
+/** Without any key every token of the issuer waits, so the first success is retried sooner. */
 const FIRST_KEYS_COOLDOWN_MS = 1_000
 
 const FETCH_TIMEOUT_MS = 5_000
@@ -75,7 +75,7 @@ export function createKeySet(source: KeySource, options: KeySetOptions = {}): Ke
     }
   }
 
-  /** Joins the refresh under way, starts one, or, within the cool-down, does nothing. Gives its failure, never rejects. */
+  /** Joins the current refresh, starts one, or does nothing within the cool-down. Returns the failure, never rejects. */
   async function refresh(): Promise<unknown> {
     const cooldown_ms = keys ? refreshPolicy.cooldown_ms : FIRST_KEYS_COOLDOWN_MS
     if (!loading && now() - tried_at_ms >= cooldown_ms) {
@@ -96,7 +96,7 @@ export function createKeySet(source: KeySource, options: KeySetOptions = {}): Ke
       const age_ms = now() - loaded_at_ms
       if (age_ms >= refreshPolicy.wait_after_ms) {
         const failure = await refresh()
-        // Keys of our own come from the database the request needs next: whoever waited for it in vain is told so now.
+        // Our own keys come from the database that the request needs next: a failure is reported immediately.
         if (failure instanceof Problem && failure.code === 'overloaded') throw failure
       } else if (age_ms >= refreshPolicy.refresh_after_ms) void refresh()
       let found = findMatching(alg, kid)
@@ -114,14 +114,14 @@ async function importKeys(jwks: readonly unknown[]): Promise<readonly PublicKey[
   return keys.filter((key) => key !== undefined)
 }
 
-/** A key we cannot use is skipped rather than refused: an issuer may publish keys for other purposes beside ours. */
+/** A key we cannot use is skipped: an issuer may publish keys for other purposes. */
 async function importPublicKey(jwk: unknown): Promise<PublicKey | undefined> {
   if (!isObject(jwk)) return undefined
   const { kty, crv, n, e, x, y, kid } = jwk as JWK
   const alg = inferAlgorithm(jwk)
   if (!alg || !(kid === undefined || typeof kid === 'string')) return undefined
   try {
-    // Named members only: a private part published by mistake must not travel further.
+    // Named members only: a private part published by mistake must not be copied.
     const members = alg === 'RS256' ? { kty, n, e } : alg === 'ES256' ? { kty, crv, x, y } : { kty, crv, x }
     const key = await importJWK(members as JWK, alg)
     if (key instanceof Uint8Array) return undefined
@@ -132,7 +132,7 @@ async function importPublicKey(jwk: unknown): Promise<PublicKey | undefined> {
   }
 }
 
-/** One key, one algorithm: its type leaves a single choice, and what the key says of itself must not contradict it. */
+/** One key, one algorithm: its type leaves a single choice, and its own declaration must not contradict it. */
 function inferAlgorithm(jwk: Readonly<Record<string, unknown>>): TokenAlgorithm | undefined {
   const { kty, crv, alg, use, key_ops } = jwk
   if (use !== undefined && use !== 'sig') return undefined
@@ -173,7 +173,7 @@ function createJwksReader(source: KeySource, options: KeySetOptions): () => Prom
   }
 }
 
-/** Whoever can answer this request can sign tokens: plain http is for a server on the same machine only. */
+/** Whoever can answer this request can sign tokens: plain http is allowed for a server on the same machine only. */
 function requireSecureUrl(text: unknown): string {
   const url = new URL(typeof text === 'string' ? text : failKeySet('an address of keys must be text'))
   const is_loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)

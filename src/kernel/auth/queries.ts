@@ -1,4 +1,4 @@
-/** What every process must know of a tenant to admit a request, read inside that tenant's own wall; and the issuer's keys. */
+/** What every process reads of a tenant to authenticate a request, in that tenant's transaction; and the keys of the issuer. */
 import type { Tx } from '../database/tx.ts'
 
 /** What a tenant can have a limit of its own for. */
@@ -11,12 +11,12 @@ export interface TenantStatusRow {
   readonly details: {
     readonly denied: readonly string[]
     readonly limits: readonly { bucket: Bucket; per_second: number; burst: number }[]
-    /** The present roles of whoever's roles changed within the life of a token. */
+    /** The current roles of principals whose roles changed within the life of a token. */
     readonly roles: readonly (readonly [principal: string, roles: readonly string[]])[]
   } | null
 }
 
-/** One row. The lists are only read when the epoch has moved, so that the refresh every two seconds costs one index read. */
+/** One row. The lists are read only when the epoch has changed, so that the refresh every two seconds costs one index read. */
 export const findTenantStatus = (tx: Tx, known_epoch: number) =>
   tx.find<TenantStatusRow>(
     `select t.state, t.access_epoch,
@@ -47,7 +47,7 @@ export interface SigningKeyRow {
   readonly retired_at: string | null
 }
 
-/** Active first. A retired key still verifies until every token it signed has expired (24 h and the skew). */
+/** Active first. A retired key verifies until every token it signed has expired (24 h and the skew). */
 export const listSigningKeys = (tx: Tx) =>
   tx.query<SigningKeyRow>(
     `select kid, alg, public_jwk, sealed_private, state, created_at, retired_at from app.signing_key

@@ -22,7 +22,7 @@ export const roleDescriptions: Readonly<Record<Role, string>> = {
   service: 'Machine client.',
 }
 
-/** Held together by one person, these defeat the separation of maker and checker. Flagged, not forbidden. */
+/** One person who holds both could approve their own change. Flagged, not forbidden. */
 export const conflictingRoles: readonly (readonly [Role, Role, string])[] = [
   ['policy_editor', 'compliance_officer', 'The maker of a change must not be its checker.'],
   ['tenant_admin', 'compliance_officer', 'Whoever grants roles should not approve what those roles do.'],
@@ -34,8 +34,8 @@ export const everyone: Roles = roles
 export const isRole = (name: string): name is Role => (roles as readonly string[]).includes(name)
 
 /**
- * Those who work on cases or examine them: they read what people wrote for them, and decisions exactly as they are stored.
- * Where a person has several roles, the widest counts.
+ * Roles that work on cases or examine them: they read the texts written for them, and decisions exactly as stored. A person with
+ * several roles gets the widest access.
  */
 const caseRoles: readonly Role[] = ['analyst', 'compliance_officer', 'auditor']
 export const canReadCases = (held: readonly Role[]): boolean => held.some((role) => caseRoles.includes(role))

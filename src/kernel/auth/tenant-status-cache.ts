@@ -1,7 +1,7 @@
 /**
- * Whether a tenant, its people and its tokens are still welcome, and with which roles. Each process keeps a picture per active
- * tenant and refreshes it every two seconds, so that a suspension, a revocation or a role that is taken away takes effect
- * within five, without a query per request.
+ * Whether a tenant, its principals and its tokens are active, and with which roles. Each process caches the status of every
+ * active tenant and refreshes it every two seconds, so that a suspension, a revocation or a removed role takes effect within
+ * five seconds, without a query per request.
  */
 import { type Cache, declareCache } from '../cache/caches.ts'
 import type { Limit } from '../token-bucket.ts'
@@ -11,12 +11,12 @@ export interface TenantStatus {
   readonly state: 'active' | 'suspended'
   readonly denied: ReadonlySet<string>
   readonly limits: ReadonlyMap<Bucket, Limit>
-  /** The present roles of people and keys of the built-in issuer whose roles changed within the life of a token. */
+  /** The current roles of principals of the built-in issuer whose roles changed within the life of a token. */
   readonly roles: ReadonlyMap<string, readonly string[]>
 }
 
 const REFRESH_AFTER_MS = 2000
-/** Older than this, a request waits for the new picture; in between, one refresh runs behind the requests. */
+/** Beyond this age a request waits for the refresh; before, one refresh runs in the background. */
 const MAX_STALE_MS = 4000
 
 interface Entry {
@@ -47,7 +47,7 @@ export class TenantStatusCache {
     this.#now = now
   }
 
-  /** Undefined: no such tenant. Answers at once while the picture is usable. */
+  /** Undefined: no such tenant. Returns no promise while the cached status is fresh enough. */
   get(tenantId: string): TenantStatus | undefined | Promise<TenantStatus | undefined> {
     const entry = this.#entry(tenantId)
     const age = this.#now() - entry.loaded_ms
@@ -60,7 +60,7 @@ export class TenantStatusCache {
     return refresh.then(() => entry.status)
   }
 
-  /** This process made the change itself: do not wait for the interval. */
+  /** This process made the change itself: the next request reads it. */
   invalidate(tenantId: string): void {
     this.#entries.delete(tenantId)
   }
@@ -82,7 +82,7 @@ export class TenantStatusCache {
   }
 
   async #reload(tenantId: string, entry: Entry): Promise<void> {
-    const asked_ms = this.#now()
+    const started_ms = this.#now()
     const row = await this.#load(tenantId, entry.epoch)
     if (!row) {
       entry.status = undefined
@@ -95,7 +95,7 @@ export class TenantStatusCache {
     } else if (entry.status) {
       entry.status = { ...entry.status, state: row.state }
     }
-    // Counted from before the question: what changed while it was being answered is not hidden for longer.
-    entry.loaded_ms = asked_ms
+    // The age counts from before the query: a change made while it ran is not hidden for longer.
+    entry.loaded_ms = started_ms
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Signs the short-lived tokens of the built-in issuer and makes its signing keys. It decides nothing: who gets a token,
- * and with which roles, is settled before it is called.
+ * Signs the short-lived tokens of the built-in issuer and generates its signing keys. The caller decides who gets a token and
+ * with which roles.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import { uuidv7 } from '../uuid.ts'

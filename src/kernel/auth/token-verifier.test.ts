@@ -374,7 +374,7 @@ describe('cache', () => {
 })
 
 describe('configuration', () => {
-  test('a door left open stops the start', () => {
+  test('an insecure configuration stops the start', () => {
     const attempts: Record<string, () => TrustedIssuer[]> = {
       'speak for every tenant': () => [externalIssuer({ tenants: '*' })],
       'map of roles': () => [externalIssuer({ role_map: null })],
@@ -385,7 +385,7 @@ describe('configuration', () => {
       'only RS256, ES256 and EdDSA': () => [builtIn({ algorithms: ['HS256' as 'RS256'] })],
       'must not be empty': () => [builtIn({ audience: '' })],
       'configured twice': () => [builtIn(), builtIn()],
-      'asked of the issuer itself': () => [builtIn({ keys: { kind: 'oidc', issuer_url: 'https://else.example' } })],
+      'use the issuer itself': () => [builtIn({ keys: { kind: 'oidc', issuer_url: 'https://else.example' } })],
     }
     for (const [message, issuers] of Object.entries(attempts)) {
       expect(() => verifier({ issuers: issuers() }), message).toThrow(message)

@@ -1,6 +1,6 @@
 /**
- * Decides whether a bearer token is genuine and whom it speaks for. It knows nothing of requests, revocations or tenants'
- * states, and says no more about a refused token than its code: a reason would be a hint to whoever forged it.
+ * Decides whether a bearer token is genuine and whom it identifies. It knows nothing of requests, revocations or tenant states,
+ * and reports only a code for a refused token: a reason would help whoever forged it.
  */
 import { createHash, hash } from 'node:crypto'
 import { compactVerify } from 'jose'
@@ -15,11 +15,11 @@ export interface TrustedIssuer {
   readonly issuer: string
   readonly audience: string
   readonly algorithms: readonly TokenAlgorithm[]
-  /** The tenants it may speak for; `*` is for the built-in issuer alone. */
+  /** The tenants it may issue tokens for; `*` is for the built-in issuer only. */
   readonly tenants: readonly string[] | '*'
   readonly tenant_claim: string
   readonly roles_claim: string
-  /** From the token's role names to ours, unmapped ones being dropped; null takes them as they are (built-in only). */
+  /** From the role names of the token to ours, unmapped ones are dropped; null takes them as they are (built-in only). */
   readonly role_map: Readonly<Record<string, readonly string[]>> | null
   readonly keys: KeySource
   readonly built_in: boolean
@@ -55,7 +55,7 @@ interface Validity {
   readonly expires_at_s: number
 }
 
-/** A token that was verified a while ago. */
+/** A token that was verified before. */
 export interface CachedToken {
   readonly verified: VerifiedToken
   readonly validity: Validity
@@ -71,9 +71,9 @@ export const verifiedTokens = declareCache<CachedToken>({
 
 export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken>
-  /** The same answer without waiting, when this very token was verified a moment ago. */
+  /** The result without waiting, if this token was verified within the last minute. */
   getCached(token: string): CachedToken | undefined
-  /** Whether what was recalled before may still be counted on. */
+  /** Whether a cached result may still be used. */
   isStillValid(known: CachedToken): boolean
 }
 
@@ -83,11 +83,11 @@ export const MAX_LIFETIME_S = 24 * 60 * 60
 const SKEW_S = 30
 const MAX_ROLES = 32
 const MAX_TEXT_LENGTH = 255
-/** Also how long a token may outlive the withdrawal of its key. */
+/** Also how long a token can outlive the withdrawal of its key. */
 const CACHE_TTL_MS = 60_000
 
 const COMPACT_JWS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/
-/** Each of these changes how the rest is to be read, so a verifier that skipped over it would read something else. */
+/** Each of these changes how the rest must be read; a verifier that ignored it would read something else. */
 const UNSUPPORTED_HEADERS = ['crit', 'b64', 'cty', 'zip', 'enc']
 const TOKEN_TYPES = ['jwt', 'at+jwt']
 
@@ -111,7 +111,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   function isStillValid({ validity, verified_at_ms }: CachedToken): boolean {
     const now_ms = now()
     const age_ms = now_ms - verified_at_ms
-    // A negative age means that the clock was set back: then nothing is known about the entry's age.
+    // A negative age means that the clock was set back: the age of the entry is unknown.
     return age_ms >= 0 && age_ms < CACHE_TTL_MS && compareWithNow(validity, now_ms / 1000) === 'current'
   }
 
@@ -138,12 +138,12 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   return { verify, getCached, isStillValid }
 }
 
-/** Never the system tenant, whose rows belong to everybody. */
+/** Never the system tenant, whose rows every tenant can read. */
 export function isTenantId(value: unknown): value is string {
   return typeof value === 'string' && isUuid(value) && value !== SYSTEM_TENANT
 }
 
-/** Text that a log, a column and a terminal can all hold: no control characters, no lone surrogates. */
+/** Text that a log, a column and a terminal can hold: no control characters, no lone surrogates. */
 export function isPlainText(value: unknown): value is string {
   return (
     typeof value === 'string' && value.length > 0 && value.length <= MAX_TEXT_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(value)
@@ -160,7 +160,7 @@ function createIssuerKeySet(issuer: TrustedIssuer, options: TokenVerifierOptions
   })
 }
 
-/** A mistake here would open a door for everyone, so it stops the process instead of a request. */
+/** A mistake in the configuration could admit everybody, so it stops the process. */
 function checkConfiguration(trusted: TrustedIssuer, knownRoles: ReadonlySet<string>): void {
   const { issuer, audience, algorithms, tenants, role_map, keys, built_in } = trusted
   const assertConfig = (holds: boolean, rule: string) => {
@@ -182,7 +182,7 @@ function checkConfiguration(trusted: TrustedIssuer, knownRoles: ReadonlySet<stri
     .flat()
     .filter((role) => !knownRoles.has(role))
   assertConfig(unknown.length === 0, `its map names unknown roles: ${unknown.join(', ')}`)
-  assertConfig(keys.kind !== 'oidc' || keys.issuer_url === issuer, 'discovery must be asked of the issuer itself')
+  assertConfig(keys.kind !== 'oidc' || keys.issuer_url === issuer, 'discovery must use the issuer itself')
 }
 
 function hashToken(token: string): string {
@@ -197,19 +197,19 @@ function readCompactJws(token: string): { header: JsonObject; payload: JsonObjec
   return { header: readObject(decodeBase64url(header)), payload: readObject(decodeBase64url(payload)) }
 }
 
-/** Encoding again finds left-over bits: a signature must have one spelling, or a token has many fingerprints. */
+/** Encoding again detects left-over bits: a signature must have one spelling, or a token has many hashes. */
 function decodeBase64url(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : fail('token_invalid')
 }
 
-/** A map instead of an object, since an object inherits names that nobody signed. */
+/** A map, since an object inherits names that nobody signed. */
 function readObject(bytes: Buffer): JsonObject {
   let value: unknown
   try {
     value = parseStrictJson(bytes)
   } catch {
-    // Its account of what is wrong and where is meant for bodies, not for whoever made this token.
+    // The message of the parser is meant for request bodies, not for whoever made this token.
     fail('token_invalid')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) fail('token_invalid')
@@ -229,7 +229,7 @@ async function checkSignature(token: string, header: JsonObject, { issuer, keys 
   await compactVerify(token, key, { algorithms: [alg] }).catch(() => fail('token_invalid'))
 }
 
-/** Everything a signed token says, except whether its time has come. */
+/** All claims of a signed token; its time is checked elsewhere. */
 function readClaims(
   payload: JsonObject,
   issuer: TrustedIssuer,
@@ -253,7 +253,7 @@ function readClaims(
     issued_at_s,
     expires_at_s,
     principal: issuer.built_in ? toBuiltInPrincipal(subject) : toExternalPrincipal(issuer.issuer, subject),
-    // A name is decoration: an unfit one is left out, since nothing is decided by it.
+    // A name is only displayed: an unusable one is left out.
     display_name: isPlainText(name) ? name : null,
     built_in: issuer.built_in,
   })
@@ -297,7 +297,7 @@ function toBuiltInPrincipal(subject: string): Principal {
   return id !== undefined && isUuid(id) ? `${kind === 'key' ? 'key' : 'user'}:${id}` : fail('token_invalid')
 }
 
-/** The same person is the same row on every visit: a version 8 UUID made of the issuer and its name for them. */
+/** The same person always gets the same id: a version 8 UUID of the issuer and its subject. */
 function toExternalPrincipal(issuer: string, subject: string): Principal {
   const bytes = createHash('sha256').update(`${issuer}\0${subject}`).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)

@@ -1,4 +1,4 @@
-/** COPY … FROM STDIN, fed as the source delivers: the fastest way into a temporary table. Used by tx.ts only. */
+/** COPY … FROM STDIN from a stream: the fastest way into a temporary table. Used by tx.ts only. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'

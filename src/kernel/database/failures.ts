@@ -1,6 +1,6 @@
 /**
- * What a PostgreSQL or connection failure means to a client. PostgreSQL's own words (message, detail, hint, where) never
- * leave the process: they may quote another tenant's row.
+ * Maps failures of PostgreSQL and of connections to problems. PostgreSQL's own texts (message, detail, hint, where) never leave
+ * the process: they may quote another tenant's row.
  */
 import { Problem } from '../problem.ts'
 
@@ -24,12 +24,12 @@ const CONNECTION_ERROR_MESSAGES =
   /Connection terminated|connection error and is not queryable|Client was closed|timeout exceeded when trying to connect|server closed the connection/i
 
 /**
- * A server that was to take writes is read-only: a standby, or the primary of before a failover. Nothing was changed; another
- * connection may reach the right one. In a transaction that we made read-only ourselves the same state is a fault of the program.
+ * A server expected to accept writes is read-only: a standby, or the former primary after a failover. Nothing was changed;
+ * another connection may reach the primary. In a transaction that we made read-only the same state is a bug.
  */
 export class ReadOnlyServer extends Error {}
 
-/** None of the servers of a URL takes writes. */
+/** None of the servers of a URL accepts writes. */
 export class NoWritableServer extends Error {
   constructor(refusals: readonly string[]) {
     super(`none of ${refusals.length} database servers takes writes: ${refusals.join('; ')}`)
@@ -51,7 +51,7 @@ export function isRetryable(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
-/** The connection died while COMMIT was under way: the change may or may not be there. */
+/** The connection was lost during COMMIT: the change may or may not be there. */
 export function unknownCommitOutcome(cause: unknown): Problem {
   const problem = new Problem('dependency_unavailable', {
     detail:
@@ -81,7 +81,7 @@ export function translateDatabaseError(error: unknown): unknown {
   const declared = constraint === undefined ? undefined : constraints.get(constraint)
   if (declared) return toProblem(new Problem(declared[0], declared[1]))
   if (code === '23505') return toProblem(new Problem('duplicate'))
-  // Cancelled by statement or lock time-out, or still contended after all repetitions.
+  // Cancelled by statement or lock timeout, or still in conflict after all retries.
   if (code === '57014' || code === '55P03' || isRetryable(error)) {
     return toProblem(new Problem('overloaded', { retry_after_s: 1 }))
   }

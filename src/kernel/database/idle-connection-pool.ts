@@ -1,6 +1,6 @@
 /**
- * Connections that nobody uses at the moment, newest on top. `pg.Pool` opens and closes them; handing one over must not cost
- * timers and listeners each time, so they stay out of the pool between uses. Used by tx.ts only, which keeps to the limit.
+ * Idle connections, most recently used first. `pg.Pool` opens and closes them; taking one from it would cost timers and
+ * listeners each time, so they are kept here between uses. Used by tx.ts only, which enforces the limit.
  */
 import pg from 'pg'
 import { type ConnectionConfig, openWritable } from './servers.ts'
@@ -11,12 +11,12 @@ export class IdleConnectionPool {
   /** One for each server that a connection may go to. */
   readonly #pools: readonly pg.Pool[]
   readonly #needsWritable: boolean
-  /** Which server took writes last. */
+  /** Which server accepted writes last. */
   #writableServer = 0
   readonly #idle: pg.PoolClient[] = []
   readonly #broken = new WeakSet<pg.PoolClient>()
   readonly #sweep: NodeJS.Timeout
-  /** The fewest that stood here since the last look: nobody needed so many. */
+  /** The fewest idle connections since the last check: so many were not needed. */
   #minIdle = 0
   #ended = false
 
@@ -28,7 +28,7 @@ export class IdleConnectionPool {
 
   #createPool(config: pg.PoolConfig, onIdleError: (error: Error) => void): pg.Pool {
     const pool = new pg.Pool({ ...config, idleTimeoutMillis: 1 })
-    // Without a listener, a connection that breaks while nobody uses it would end the process.
+    // Without a listener, an idle connection that breaks would end the process.
     pool.on('error', onIdleError)
     pool.on('connect', (client) => {
       client.on('error', (error) => {
@@ -43,7 +43,7 @@ export class IdleConnectionPool {
     return pool
   }
 
-  /** At once, where one is free. */
+  /** Returns a connection without waiting if one is idle. */
   acquire(): pg.PoolClient | undefined {
     const client = this.#idle.pop()
     if (this.#idle.length < this.#minIdle) this.#minIdle = this.#idle.length
@@ -62,13 +62,13 @@ export class IdleConnectionPool {
     return client
   }
 
-  /** One of them reached a server that takes no writes: the others may stand there too. */
+  /** One of them reached a server that does not accept writes: the others may have, too. */
   discardIdle(): void {
     for (const client of this.#idle.splice(0)) client.release(true)
     this.#minIdle = 0
   }
 
-  /** `broken`: what state it is in is not known, so it is closed. */
+  /** `broken`: its state is unknown, so it is closed. */
   release(client: pg.PoolClient, broken: Error | undefined): void {
     if (broken || this.#broken.has(client) || this.#ended) client.release(broken ?? true)
     else this.#idle.push(client)

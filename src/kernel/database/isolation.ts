@@ -1,6 +1,6 @@
 /**
- * Reads the catalogue and names every way the walls could be wrong: the start-up guard, readiness, the doctor and the tests
- * all ask this one question. An empty answer means: sound.
+ * Reads the catalogue and lists every way in which tenant isolation could be broken: used by the start-up checks, readiness, the
+ * doctor and the tests. An empty list means that isolation is intact.
  */
 
 export type QueryRows = (text: string) => Promise<Record<string, unknown>[]>
@@ -10,7 +10,7 @@ export interface IsolationFault {
   readonly object: string
 }
 
-/** The walls as PostgreSQL prints them back. Compared word for word: a wall that is almost right is open. */
+/** The policies as PostgreSQL prints them. Compared word for word: a policy that is almost right is wrong. */
 const ownTenant = '(tenant_id = ( SELECT app.tenant_id() AS tenant_id))'
 const system = '( SELECT app.system_tenant() AS system_tenant)'
 const ownOrSystem = `((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ${system}])))`
@@ -66,9 +66,9 @@ const catalogueCtes = `with tables as (
   select n.oid as schema, r.oid as owner from pg_namespace n, pg_roles r where n.nspname = 'app' and r.rolname = 'app_owner'
 )`
 
-/** Each rule is one select giving (rule, object) for what breaks it. These hold in every schema. */
+/** Each rule is one select that returns (rule, object) for every violation. These apply to every schema version. */
 const invariantRules: readonly string[] = [
-  // Every table has a wall.
+  // Every table has an isolation policy.
   `select 'table is not in the wall register' as rule, name as object from tables where kind is null and not partition`,
   `select 'the wall register names no table', table_name from app.wall_register w where not exists (select 1 from tables t where t.name = w.table_name)`,
   `select 'row security is off', name from walled where not rls`,
@@ -86,11 +86,11 @@ const invariantRules: readonly string[] = [
   `select 'tenant_id may be null or is no uuid', t.name from walled t join pg_attribute a on a.attrelid = t.oid and a.attnum = t.tenant_col
     where not a.attnotnull or a.atttypid <> 'uuid'::regtype`,
   `select 'system table has a tenant_id', name from tables where kind = 'system' and tenant_col is not null`,
-  // A tenant that cannot write the column cannot use its uniqueness to ask about others.
+  // A tenant that cannot write the column cannot use its uniqueness to probe for rows of others.
   `select 'a key does not start with tenant_id', t.name || '.' || i.indexrelid::regclass::text from pg_index i join walled t on t.oid = i.indrelid
     where (i.indisunique or i.indisexclusion) and (i.indkey::int2[])[0] is distinct from t.tenant_col and not (
       t.kind = 'directory' and i.indnatts = 1 and not has_column_privilege('app', t.oid, (i.indkey::int2[])[0], 'UPDATE'))`,
-  // Across scopes, to a row of its own or of the system tenant: then a check must say so.
+  // References across scopes, to a row of its own or of the system tenant, need a check constraint.
   `select 'a foreign key does not carry tenant_id', t.name || '.' || k.conname from pg_constraint k join walled t on t.oid = k.conrelid
      join tables r on r.oid = k.confrelid join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
     where k.contype = 'f' and r.tenant_col is not null and (k.confkey[1] <> r.tenant_col or (k.conkey[1] <> t.tenant_col and not (
@@ -103,7 +103,7 @@ const invariantRules: readonly string[] = [
   `select 'an expression index cannot be used under row security', t.name || '.' || i.indexrelid::regclass::text
      from pg_index i join walled t on t.oid = i.indrelid where i.indexprs is not null`,
 
-  // History stays.
+  // History is append-only.
   `select 'an append table can be changed', t.name from walled t where kind in ('append', 'ledger') and (
      has_any_column_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or not exists (
      select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'refuse_change'
@@ -123,7 +123,7 @@ const invariantRules: readonly string[] = [
       and has_column_privilege('worker', t.oid, a.attnum, 'SELECT')`,
   `select 'worker may add or remove rows', name from walled
     where has_any_column_privilege('worker', oid, 'INSERT') or has_table_privilege('worker', oid, 'DELETE')`,
-  // A ledger it may add to, and no more: the operator's acts are recorded by the transactions that do them.
+  // Insert only: the actions of the operator are recorded by the transactions that perform them.
   `select 'steward may touch rows of tenants', name from walled where kind not in ('shared', 'directory')
       and (has_any_column_privilege('steward', oid, 'SELECT, UPDATE') or has_table_privilege('steward', oid, 'DELETE')
         or (kind <> 'ledger' and has_any_column_privilege('steward', oid, 'INSERT')))`,
@@ -137,7 +137,7 @@ const invariantRules: readonly string[] = [
   `select 'a partition is granted', t.name || ' ' || role from tables t, serving
     where partition and (has_any_column_privilege(role, oid, 'SELECT, INSERT, UPDATE') or has_table_privilege(role, oid, 'DELETE'))`,
 
-  // Ways around.
+  // Ways to bypass row-level security.
   `select 'a view does not run as its caller', c.relname::text from pg_class c, own_objects o
     where (c.relnamespace = o.schema or c.relowner = o.owner) and c.relkind = 'v'
       and not coalesce(c.reloptions && array['security_invoker=true', 'security_invoker=on'], false)`,
@@ -154,7 +154,10 @@ const invariantRules: readonly string[] = [
     where not exists (select 1 from pg_roles where rolname = r)`,
 ]
 
-/** These compare with what this state of the migrations makes: the wall is the one of its kind, and nobody writes anonymously. */
+/**
+ * These compare with this version of the migrations: every policy is the one of its kind, and no row is written without an
+ * actor.
+ */
 const schemaRules: readonly string[] = [
   `select 'a policy of the wall is missing or is not as written', name || '.' || policy from (select * from wanted except select * from present) missing`,
   `select 'a policy is not part of the wall', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
@@ -162,15 +165,15 @@ const schemaRules: readonly string[] = [
   `select 'a function of the walls is missing or is not as written', name from (
      select * from (values ${toSqlRows(functions)}) as f (name, body)
      except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
-  // A ledger asks by a policy.
+  // An append-only table checks the actor by a policy.
   `select 'the actor trigger is missing or off', t.name from walled t where kind <> 'ledger' and not exists (
      select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'require_actor'
         and g.tgenabled in ('O', 'A') and g.tgtype & 30 = 30 and g.tgqual is null and g.tgattr = '')`,
 ]
 
 /**
- * `known_schema`: the newest that the asking process knows. On a newer one it cannot tell a wall that was changed by a migration
- * from one that was broken; processes of the newer release can, and it goes on with everything that holds in every schema.
+ * `known_schema`: the newest version that this process knows. On a newer schema it cannot tell a policy changed by a migration
+ * from a broken one; processes of the newer release can, and it only checks what applies to every version.
  */
 export async function findIsolationFaults(query: QueryRows, known_schema: string): Promise<IsolationFault[]> {
   const isKnown = `(select coalesce(max(version), '') from app.migration) <= ${literal(known_schema)}`
@@ -181,10 +184,10 @@ export async function findIsolationFaults(query: QueryRows, known_schema: string
 
 export const isolationRuleCount = invariantRules.length + schemaRules.length
 
-/** PostgreSQL 15 brought security_invoker views, which the walls rely on. */
+/** PostgreSQL 15 introduced security_invoker views, which isolation relies on. */
 export const MINIMUM_SERVER_VERSION = 150_000
 
-/** Who am I really? A serving connection must be the role it was configured for, and nothing more. */
+/** Checks that a connection has exactly the role it was configured for. */
 export async function findRoleFault(query: QueryRows, expected: string): Promise<string | null> {
   const [row] = await query(
     `select current_user::text as name, session_user::text as session, r.rolsuper, r.rolbypassrls,
@@ -198,7 +201,7 @@ export async function findRoleFault(query: QueryRows, expected: string): Promise
   }
   if (row['rolsuper'] || row['rolbypassrls'])
     return `${expected} is a superuser or bypasses row security; run the SQL of "npx probity roles --print"`
-  // Otherwise something could be slipped in front of our names, and the walls are not printed as they are compared.
+  // Otherwise another schema could shadow our names, and policies would be printed differently.
   if (row['search_path'] !== 'pg_catalog')
     return `the search path of ${expected} is not pg_catalog; run the SQL of "npx probity roles --print"`
   return null

@@ -20,7 +20,7 @@ export interface Migration {
   readonly online?: OnlineStatement
 }
 
-/** How often a process that waits for another one's migrations asks again. */
+/** How often a process that waits for another one's migrations checks again. */
 const LOCK_RETRY_MS = 200
 const LOCK = 7_205_759_403_792_793n
 
@@ -32,7 +32,7 @@ export function readMigrations(folder: string): Migration[] {
   return files.map((file, index) => {
     const [, version, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
     if (!version || !name) throw new Error(`migration file ${file} must be named NNNN_verb_noun.sql`)
-    // A file that is missing or stands twice is noticed before anything is applied.
+    // A missing or duplicate file is detected before anything is applied.
     if (Number(version) !== index + 1)
       throw new Error(`migration ${file} is out of order: expected number ${index + 1}`)
     const sql = fs.readFileSync(path.join(folder, file), 'utf8')
@@ -43,7 +43,7 @@ export function readMigrations(folder: string): Migration[] {
 
 export const latestVersion = (migrations: readonly Migration[]): string => migrations.at(-1)?.version ?? '0000'
 
-/** What is applied, without changing anything. An empty database gives an empty list. */
+/** Lists applied migrations without changing anything. Empty for an empty database. */
 async function readAppliedVersions(client: pg.Client): Promise<Map<string, string>> {
   const known = await client.query<{ exists: boolean }>("select to_regclass('app.migration') is not null as exists")
   if (!known.rows[0]?.exists) return new Map()
@@ -81,7 +81,7 @@ export async function planMigrations(
   return withMigrator(config, (client) => buildPlan(client, migrations))
 }
 
-/** Applies what is pending, as app_owner through the migrator role. Returns what this call applied. */
+/** Applies pending migrations as app_owner through the migrator role. Returns those applied by this call. */
 export async function migrate(
   config: ConnectionConfig,
   migrations: readonly Migration[],
@@ -100,8 +100,8 @@ export async function migrate(
 }
 
 /**
- * Asks again and again instead of waiting inside PostgreSQL: a statement that waits has a snapshot, a concurrent index waits for
- * every older snapshot to end, and the two would wait for each other.
+ * Polls instead of waiting inside PostgreSQL: a waiting statement has a snapshot, a concurrent index build waits for every older
+ * snapshot, and the two would deadlock.
  */
 async function awaitLock(client: pg.Client): Promise<void> {
   for (;;) {

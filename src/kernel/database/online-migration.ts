@@ -1,6 +1,6 @@
 /**
  * Migrations that run outside a transaction, for indexes of tables that are written meanwhile. PostgreSQL cannot roll such a
- * statement back: an interrupted one leaves an invalid index, which the next run drops before it builds the index again.
+ * statement back: an interrupted one leaves an invalid index, which the next run drops and builds again.
  */
 import type pg from 'pg'
 
@@ -33,7 +33,7 @@ export function parseOnlineMigration(file: string, sql: string): OnlineStatement
     return null
   }
   const statement = text.replace(/;$/, '').trim()
-  // Several statements in one message are one transaction to PostgreSQL, and only these forms can be repeated safely.
+  // Several statements in one message form one transaction in PostgreSQL, and only these forms can be repeated safely.
   const created = statement.includes(';') ? null : CREATE.exec(statement)
   const dropped = statement.includes(';') ? null : DROP.exec(statement)
   if (created) return { action: 'create', index: created[1] as string, table: created[2] as string }
@@ -48,7 +48,7 @@ interface OnlineMigration {
   readonly sql: string
 }
 
-/** Repeatable at any point: after a crash the next call continues from whatever state the index is in. */
+/** Repeatable at any point: after a crash the next call continues from the state of the index. */
 export async function applyOnlineMigration(
   client: pg.Client,
   migration: OnlineMigration,
@@ -63,7 +63,7 @@ export async function applyOnlineMigration(
       [version, checksum],
     )
     const before = await findIndex(client, statement.index)
-    // "if not exists" would take the rest of an interrupted run for a finished index.
+    // "if not exists" would accept the invalid index of an interrupted run.
     if (statement.action === 'create' && before?.is_valid === false)
       await client.query(`drop index concurrently if exists app.${statement.index}`)
     await client.query(sql)

@@ -1,6 +1,6 @@
 /**
- * One flight: several statements sent under a single Sync, hence one round trip and, outside a block, one implicit
- * transaction. It is how the tenant setting travels with the query it protects. Used by tx.ts only.
+ * A batch: several statements sent with a single Sync, hence in one round trip and, outside a transaction block, one implicit
+ * transaction. The tenant setting is sent in the same batch as the query it protects. Used by tx.ts only.
  */
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
@@ -43,13 +43,13 @@ interface Column {
   readonly name: string
   readonly parse: (text: string) => unknown
 }
-/** By name, what a connection has prepared, with its columns: these are described once, not each time. */
+/** Prepared statements of a connection by name, with their columns, which are described only once. */
 type Prepared = Map<string, readonly Column[]>
 const preparedByConnection = new WeakMap<Connection, Prepared>()
 
 const statementNames = new Map<string, string>()
 
-/** Statement names are a hash of the text, so that every connection and process agrees on them. */
+/** A statement is named by a hash of its text, so that every connection and process uses the same name. */
 function getStatementName(text: string): string {
   let name = statementNames.get(text)
   if (name === undefined) {
@@ -59,13 +59,13 @@ function getStatementName(text: string): string {
   return name
 }
 
-/** The statement is gone, or its columns have changed since it was prepared. */
+/** The statement no longer exists, or its columns have changed since it was prepared. */
 const isOutdated = (error: Error): boolean => ['26000', '0A000'].includes((error as { code?: string }).code ?? '')
 
 export class StatementBatch {
   readonly done: Promise<StatementResult[]>
   readonly statements: readonly Statement[]
-  /** Called once, before `done` is settled: the connection is free again, or lost by this failure. */
+  /** Called once, before `done` is settled: the connection is free again, or lost by this error. */
   onEnd: ((failure: Error | undefined) => void) | undefined
   readonly #names: readonly string[]
   readonly #parsed: string[] = []
@@ -76,7 +76,7 @@ export class StatementBatch {
   #failure: Error | undefined
   #resolve!: (results: StatementResult[]) => void
   #reject!: (error: Error) => void
-  // `pg` sets and calls this on custom queries; the promise above is our answer.
+  // `pg` sets and calls this on custom queries; the result is the promise above.
   callback = () => {}
 
   constructor(statements: readonly Statement[], named: boolean) {
@@ -88,7 +88,7 @@ export class StatementBatch {
     })
   }
 
-  /** Called by `pg` when it is this query's turn on the connection. Everything leaves in one write. */
+  /** Called by `pg` when this query is next on the connection. All messages are sent in one write. */
   submit(connection: Connection): null {
     const messages: Buffer[] = []
     this.writeMessages(connection, messages)
@@ -96,7 +96,7 @@ export class StatementBatch {
     return null
   }
 
-  /** Its messages, up to and with the Sync that ends it. */
+  /** Its messages up to and including the final Sync. */
   writeMessages(connection: Connection, messages: Buffer[]): void {
     const known = preparedByConnection.get(connection)
     if (known) this.#prepared = known
@@ -112,13 +112,13 @@ export class StatementBatch {
   }
 
   #writeStatement(messages: Buffer[], { text, values }: Statement, name: string): void {
-    // Values first: one that cannot be encoded must not leave a parsed statement behind.
+    // Values are encoded first: one that cannot be encoded must not leave a parsed statement behind.
     const bind = serialize.bind({ statement: name, values, valueMapper: prepareValue })
     if (name !== '' && this.#prepared.has(name)) {
       messages.push(bind, serialize.execute())
       return
     }
-    // Close costs nothing when the name is unknown, and saves us when an earlier flight failed after its Parse.
+    // Close is free when the name is unknown, and necessary when an earlier batch failed after its Parse.
     if (name !== '') messages.push(serialize.close({ type: 'S', name }))
     this.#parsed.push(name)
     messages.push(serialize.parse({ name, text }), bind, serialize.describe({ type: 'P' }), serialize.execute())
@@ -145,7 +145,7 @@ export class StatementBatch {
 
   handleCommandComplete({ text }: { text: string }): void {
     const name = this.#names[this.#results.length] as string
-    // Known from now on, and not before: a flight behind this one on the same connection must not count on a Parse that fails.
+    // Prepared only now: a later batch on the same connection must not rely on a Parse that fails.
     if (name !== '' && !this.#prepared.has(name)) this.#prepared.set(name, this.#columns ?? [])
     const end = text.indexOf(' ')
     const command = end < 0 ? text : text.slice(0, end)
@@ -168,7 +168,7 @@ export class StatementBatch {
 
   handleError(error: Error): void {
     this.#notifyEnd(error)
-    // Statements parsed in a failed flight may or may not exist on the server: forget them, Close will tidy up.
+    // Statements parsed in a failed batch may or may not exist on the server: forget them; Close removes them.
     for (const name of isOutdated(error) ? this.#names : this.#parsed) this.#prepared.delete(name)
     this.#reject(error)
   }
@@ -177,14 +177,14 @@ export class StatementBatch {
   handlePortalSuspended(): void {}
   handleCopyData(): void {}
   handleCopyInResponse(connection: Connection): void {
-    connection.sendCopyFail('copy is not part of a flight')
+    connection.sendCopyFail('COPY is not supported in a batch')
   }
 }
 
 /**
- * Several flights on one connection, in one write and without waiting in between. Each has its own Sync, hence its own
- * transaction and its own tenant setting, and fails alone. `pg` knows one active query at a time, and its own pipelines refuse
- * queries of other classes: so this one stays active until its last flight has landed.
+ * Several batches on one connection, in one write and without waiting in between. Each has its own Sync, hence its own
+ * transaction and tenant setting, and fails alone. `pg` knows one active query at a time, and its own pipelines refuse custom
+ * queries: so this one stays active until its last batch is complete.
  */
 class Pipeline {
   readonly #client: ActiveClient
@@ -222,7 +222,7 @@ class Pipeline {
     if (this.#index < this.#batches.length) this.#stayActive()
   }
   handleError(error: Error): void {
-    // Said by the server, it ends one flight and is followed by the next; otherwise the connection is gone for all of them.
+    // An error of the server ends one batch, and the next follows; any other error ends the connection and all batches.
     if (!('severity' in error)) {
       for (const batch of this.#batches.slice(this.#index)) batch.handleError(error)
       return
@@ -238,7 +238,7 @@ class Pipeline {
   handlePortalSuspended(): void {}
   handleCopyData(): void {}
   handleCopyInResponse(connection: Connection): void {
-    connection.sendCopyFail('copy is not part of a flight')
+    connection.sendCopyFail('COPY is not supported in a batch')
   }
 }
 interface ActiveClient {
@@ -246,7 +246,7 @@ interface ActiveClient {
   readyForQuery: boolean
 }
 
-/** What stands on a connection, and until when an answer to it is waited for. */
+/** What is running on a connection, and its deadline. */
 interface PendingQuery {
   readonly query: StatementBatch | Pipeline
   readonly deadline_ms: number
@@ -254,8 +254,8 @@ interface PendingQuery {
 const SWEEP_MS = 250
 
 /**
- * PostgreSQL's own limits need PostgreSQL to be there: behind a dead network only a clock of our own ends the waiting. One
- * clock for all flights: a timer for each would cost more than many a query.
+ * PostgreSQL's own timeouts do not help when the network is down: a timer of our own ends the wait. One timer for all batches:
+ * one per batch would cost more than many a query.
  */
 const pendingQueries = new LinkedList<PendingQuery>()
 let sweepTimer: NodeJS.Timeout | undefined
@@ -281,7 +281,7 @@ function failTimedOutQueries(): void {
   sweepTimer = undefined
 }
 
-/** `silence_ms`: not answered for so long, a flight fails like a lost connection. */
+/** `silence_ms`: a batch without a response for so long fails like a lost connection. */
 export function sendBatch(
   client: pg.ClientBase,
   statements: readonly Statement[],
@@ -293,7 +293,7 @@ export function sendBatch(
   return batch.done
 }
 
-/** `onEnd` is called when the connection is free again, with the failures there were; each flight says by `done` how it went. */
+/** `onEnd` is called when the connection is free again, with the errors; the outcome of each batch is in its `done`. */
 export function sendPipeline(
   client: pg.ClientBase,
   batches: readonly StatementBatch[],
@@ -313,6 +313,6 @@ export function sendPipeline(
       onEnd(failures)
     }
   }
-  // `pg` hands the connection to `submit` when it is this query's turn.
+  // `pg` passes the connection to `submit` when it is this query's turn.
   client.query(query as unknown as pg.Submittable)
 }

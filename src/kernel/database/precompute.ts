@@ -1,10 +1,10 @@
 /**
- * Work that is found necessary inside a transaction and must not be waited for there. The transaction is undone, the work is
- * done while no connection is held, and the transaction is run again, where the work has left its result within reach.
+ * Work that turns out to be necessary inside a transaction and must not be awaited there. The transaction is rolled back, the
+ * work runs while no connection is held, and the transaction is retried and finds the result.
  */
 import { fail } from '../problem.ts'
 
-/** Thrown inside a transaction. Nothing of the transaction may be used by the work: by then it is gone. */
+/** Thrown inside a transaction. The work must not use the transaction, which has ended by then. */
 export class NeedsPrecompute extends Error {
   readonly work: () => Promise<unknown>
   constructor(work: () => Promise<unknown>) {
@@ -14,7 +14,7 @@ export class NeedsPrecompute extends Error {
   }
 }
 
-/** What was prepared may have moved when the transaction looks again; beyond so many times others should have their turn. */
+/** The state may have changed when the transaction is retried; after this many attempts it fails. */
 const ATTEMPTS = 8
 
 export async function retryAfterPrecompute<T>(attempt: () => Promise<T>): Promise<T> {
@@ -31,7 +31,7 @@ export async function retryAfterPrecompute<T>(attempt: () => Promise<T>): Promis
   }
 }
 
-/** Asks about each in turn, to the last, so that all the work there is beforehand is known and done at once. */
+/** Runs `ask` for every item before it throws, so that all necessary work is known and done at once. */
 export async function mapWithPrecompute<Item, Result>(
   items: readonly Item[],
   compute: (item: Item) => Promise<Result>,

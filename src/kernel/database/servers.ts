@@ -1,27 +1,27 @@
 /**
- * Database URLs that name several servers, as libpq reads them: hosts are tried in turn and the first that takes writes is kept.
- * node-postgres knows neither several hosts nor `target_session_attrs`, so both are handled here.
+ * Database URLs with several servers, as libpq reads them: hosts are tried in turn and the first that accepts writes is used.
+ * node-postgres supports neither several hosts nor `target_session_attrs`, so both are handled here.
  */
 import pg from 'pg'
 import { isConnectionFailure, NoWritableServer } from './failures.ts'
 
-/** With `candidates`, each new connection goes to the first of them that takes writes. */
+/** With `candidates`, each new connection goes to the first of them that accepts writes. */
 export interface ConnectionConfig extends pg.PoolConfig {
   readonly candidates?: readonly pg.PoolConfig[]
 }
 
 export interface DatabaseUrl {
-  /** One URL for each host, in the order given; a URL with one host as it was written. */
+  /** One URL per host, in the given order; a URL with one host unchanged. */
   readonly urls: readonly string[]
   readonly hosts: readonly string[]
-  /** Whether a new connection is asked if it takes writes. */
+  /** Whether a new connection is checked for accepting writes. */
   readonly needs_writable: boolean
 }
 
 const CONNECT_MS = 5000
 const WRITABLE = new Set(['read-write', 'primary'])
 
-/** Throws with a sentence that holds nothing of the URL but host names. */
+/** Throws a message that contains nothing of the URL but host names. */
 export function parseDatabaseUrl(url: string): DatabaseUrl {
   const [, scheme, authority = '', path = '', query = ''] =
     /^(postgres(?:ql)?:\/\/)([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? []
@@ -81,15 +81,15 @@ export function toConnectionConfig(url: string, settings: pg.PoolConfig): Connec
   return { ...(candidates[0] as pg.PoolConfig), ...(asks_for_writes && { candidates }) }
 }
 
-/** Read-only are standbys, and servers whose administrator has made them so. */
+/** Standbys are read-only, and servers whose administrator made them so. */
 export async function isWritable(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only')
   return rows[0]?.transaction_read_only === 'off'
 }
 
 /**
- * The first of several servers that lets itself be opened and takes writes, beginning with `first`. A server that answers with
- * another refusal, such as a wrong password, ends the search: the next one would hide the mistake.
+ * The first of several servers that can be reached and accepts writes, beginning with `first`. A server that refuses for another
+ * reason, such as a wrong password, ends the search: the next one would hide the mistake.
  */
 export async function openWritable<C extends pg.ClientBase>(
   count: number,
@@ -124,7 +124,7 @@ export async function openClient(
   const { candidates, ...single } = connection
   const open = async (config: pg.PoolConfig): Promise<pg.Client> => {
     const client = new pg.Client({ ...settings, ...config })
-    // Whoever waits for an answer is told; without a listener Node would exit before.
+    // Callers get the error through their query; without a listener Node would exit.
     client.on('error', () => {})
     await client.connect()
     return client

@@ -1,19 +1,19 @@
 /**
- * Fair admission to the connection pool: one tenant holds at most half of a process's connections, and whoever waits
- * longer than the limit is told so (503) instead of queueing without end.
+ * Fair admission to the connection pool: one tenant holds at most half of a process's connections, and a request that waits
+ * longer than the limit fails with 503.
  */
 import { LinkedList, type Node } from '../linked-list.ts'
 import { Problem } from '../problem.ts'
 import { InFlightCounter } from '../token-bucket.ts'
 
-/** Somebody who waits; exactly one of the two is called, unless the wait is called off. */
+/** A waiting request; exactly one of the two is called, unless the wait is cancelled. */
 export interface Waiter {
   readonly tenant: string
   readonly admit: () => void
   readonly reject: (problem: Problem) => void
 }
 
-/** Where a waiter stands: what is needed to call the wait off. */
+/** The node of a waiting request, needed to cancel the wait. */
 export type QueuedWaiter = Node<{ readonly waiter: Waiter; readonly deadline_ms: number }>
 
 export class TenantSemaphore {
@@ -21,7 +21,7 @@ export class TenantSemaphore {
   readonly #perTenant: number
   readonly #wait_ms: number
   readonly #held = new InFlightCounter()
-  /** In the order of arrival, hence of patience: all have the same. */
+  /** In the order of arrival, hence of deadline: all wait equally long. */
   readonly #waiting = new LinkedList<QueuedWaiter['value']>()
   #timer: NodeJS.Timeout | undefined
   #inUse = 0
@@ -39,7 +39,7 @@ export class TenantSemaphore {
     return this.#waiting.size
   }
 
-  /** True, and inside, when there is room at once. */
+  /** True, and acquired, when a connection is free. */
   tryAcquire(tenant: string): boolean {
     if (this.#inUse >= this.#size || !this.#held.tryAcquire(tenant, this.#perTenant)) return false
     this.#inUse++
@@ -63,7 +63,7 @@ export class TenantSemaphore {
   release(tenant: string): void {
     this.#held.release(tenant)
     this.#inUse--
-    // The longest-waiting one that fits, not simply the first: a tenant over its share must not block the others.
+    // The longest-waiting request that can be admitted, not simply the first: a tenant at its share must not block the others.
     for (const wait of this.#waiting) {
       const { waiter } = wait.value
       if (!this.tryAcquire(waiter.tenant)) continue

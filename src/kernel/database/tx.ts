@@ -1,6 +1,6 @@
 /**
- * The only way to reach tenant data. One function owns connect, tenant setting, commit and release; the handle it gives
- * dies with its transaction, so a stray promise cannot run as the next tenant. No other code obtains a client.
+ * The only way to reach tenant data. One function owns connect, tenant setting, commit and release; its handle is invalid after
+ * the transaction, so a forgotten promise cannot run as the next tenant. No other code obtains a client.
  */
 import type pg from 'pg'
 import { copyIn } from './copy.ts'
@@ -19,7 +19,7 @@ import type { ConnectionConfig } from './servers.ts'
 import { type QueuedWaiter, TenantSemaphore, type Waiter } from './tenant-semaphore.ts'
 import { wireTypes } from './wire-types.ts'
 
-/** Whose data, on whose behalf. `actor` is written to every row's provenance and required by the database. */
+/** Tenant and actor of a transaction. `actor` is written to every row and required by the database. */
 export interface Scope {
   readonly tenant_id: string
   readonly actor: string
@@ -28,15 +28,15 @@ export interface Scope {
 export interface Tx extends Scope {
   /** All rows. */
   query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
-  /** The first row, for statements that give none or one. */
+  /** The first row, for statements that return none or one. */
   find<R extends object>(text: string, values?: readonly unknown[]): Promise<R | undefined>
-  /** How many rows were changed. */
+  /** Number of changed rows. */
   run(text: string, values?: readonly unknown[]): Promise<number>
-  /** Sent together with COMMIT, without a round trip of its own, for statements whose result nobody reads. Writes only. */
+  /** Sent together with COMMIT, without a round trip of its own, for writes whose result nobody reads. */
   defer(text: string, values: readonly unknown[]): void
-  /** COPY into a temporary table of this transaction (a walled one refuses it); gives the number of rows. */
+  /** COPY into a temporary table of this transaction (row-level security refuses others); returns the number of rows. */
   copy(text: string, source: AsyncIterable<Uint8Array>): Promise<number>
-  /** For long work: from now on a statement of this transaction may take as long as it needs. */
+  /** For long work: statements of this transaction have no timeout from now on. */
   disableTimeout(): Promise<void>
 }
 
@@ -59,12 +59,12 @@ export interface DatabaseOptions {
   readonly onIdleError?: (error: Error) => void
 }
 
-/** Gives no row, for nobody reads what was set. A volatile function in a subquery is called all the same. */
+/** Returns no row, since nobody reads the setting. A volatile function in a subquery is called nevertheless. */
 const buildSettings = (last: string): string => `select from (select set_config('app.tenant_id', $1, true),
   set_config('app.actor', $2, true), set_config('statement_timeout', $3, true), ${last}) as settings (tenant, b, c, d)
   where tenant is null`
 const CONTEXT = buildSettings(`set_config('idle_in_transaction_session_timeout', $3, true)`)
-/** Begun and ended by its one flight, such a transaction is never idle. */
+/** A transaction begun and ended by one batch is never idle. */
 const CONTEXT_READ_ONLY = buildSettings(`set_config('transaction_read_only', 'on', true)`)
 const NO_TIMEOUT: Statement = { text: `select set_config('statement_timeout', '0', true)`, values: [] }
 const COMMIT: Statement = { text: 'commit', values: [] }
@@ -72,12 +72,12 @@ const ROLLBACK: Statement = { text: 'rollback', values: [] }
 const BEGIN_WRITE = 'begin'
 const BEGIN_READ = 'begin isolation level repeatable read read only'
 const WRITE_ATTEMPTS = 4
-/** Beyond what PostgreSQL itself allows the statements of a flight. */
+/** Added to the timeouts of the statements of a batch. */
 const QUERY_TIMEOUT_MARGIN_MS = 1000
 const ENDED = 'transaction handle used after it ended'
 const ONE_ONLY = "a handler with tx 'one' may send exactly one query; declare 'read' for several"
 
-/** So many single reads of one tenant that wait for a connection leave together on the next one. */
+/** Maximum number of waiting single reads of one tenant that are pipelined on the next free connection. */
 const MAX_PIPELINED_READS = 4
 
 /** A single read that waits for a connection. */
@@ -97,7 +97,7 @@ export class Database {
   constructor(options: DatabaseOptions) {
     this.#options = options
     this.#queryTimeout_ms = 2 * options.statement_timeout_ms + QUERY_TIMEOUT_MARGIN_MS
-    // A PgBouncer too old to keep statements is not asked to keep several transactions apart on one connection either.
+    // A PgBouncer too old for prepared statements is not trusted with pipelined transactions either.
     this.#maxPipelined = options.prepared ? MAX_PIPELINED_READS : 1
     this.semaphore = new TenantSemaphore({ size: options.max, wait_ms: options.wait_ms })
     this.#connections = new IdleConnectionPool(
@@ -130,7 +130,7 @@ export class Database {
     }
   }
 
-  /** On a connection of its own where one is free; otherwise with others of its tenant on the next one. */
+  /** On a connection of its own if one is free; otherwise pipelined with others of its tenant on the next one. */
   #submit(tenant_id: string, batch: StatementBatch): void {
     if (this.semaphore.tryAcquire(tenant_id)) {
       this.#send(tenant_id, [batch])
@@ -157,7 +157,7 @@ export class Database {
     const taken = queue.splice(0, this.#maxPipelined)
     if (queue.length === 0) this.#pendingReads.delete(tenant_id)
     for (const { wait } of taken) this.semaphore.cancel(wait)
-    return taken.map(({ batch: flight }) => flight)
+    return taken.map(({ batch }) => batch)
   }
 
   #send(tenant_id: string, batches: readonly StatementBatch[]): void {
@@ -181,14 +181,14 @@ export class Database {
     })
   }
 
-  /** Several queries on one snapshot; repeated after work that the body wants done beforehand. */
+  /** Several queries on one snapshot; retried after work that the body needs precomputed. */
   read<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
     return retryAfterPrecompute(() =>
       this.#withClient(scope, (client) => this.#transaction(client, scope, BEGIN_READ, body)),
     )
   }
 
-  /** Changes, committed together or not at all; repeated like a read, and when PostgreSQL asks for it (serialisation, deadlock). */
+  /** Changes, committed together or not at all; retried like a read, and after a serialization failure or deadlock. */
   write<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
     return retryAfterPrecompute(() => this.#writeOnce(scope, body))
   }
@@ -204,7 +204,7 @@ export class Database {
     }
   }
 
-  /** The next transactions open connections anew: those that are open may lead to a server that takes no writes. */
+  /** Closes idle connections: they may lead to a server that does not accept writes. */
   discardIdle(): void {
     this.#connections.discardIdle()
   }
@@ -232,7 +232,7 @@ export class Database {
         this.#connections.release(client, broken)
       }
     } catch (error) {
-      // write() still has to see whether PostgreSQL asked for a repetition.
+      // write() needs the PostgreSQL error to decide about a retry.
       throw isRetryable(error) ? error : translateDatabaseError(error)
     } finally {
       this.semaphore.release(scope.tenant_id)
@@ -242,7 +242,7 @@ export class Database {
   async #transaction<T>(client: pg.PoolClient, scope: Scope, begin: string, body: (tx: Tx) => Promise<T>): Promise<T> {
     const { prepared } = this.#options
     const timeout_ms = this.#queryTimeout_ms
-    // BEGIN and the tenant setting travel with the first query: nothing is sent before there is something to ask.
+    // BEGIN and the tenant setting are sent with the first query.
     let pending: Statement[] = [{ text: begin, values: [] }, this.#contextStatement(scope, CONTEXT)]
     const deferred: Statement[] = []
     let open = true
@@ -299,7 +299,7 @@ export class Database {
   }
 }
 
-/** A client that could not be rolled back must be destroyed, whatever the error that led there. */
+/** A client whose transaction could not be rolled back is destroyed. */
 class UnknownTransactionState extends Error {}
 
 async function commit(
@@ -315,11 +315,11 @@ async function commit(
     if (isConnectionFailure(error)) throw new UnknownTransactionState('commit', { cause: unknownCommitOutcome(error) })
     throw error
   }
-  // COMMIT of an aborted transaction answers ROLLBACK without any error.
+  // COMMIT of an aborted transaction answers ROLLBACK without an error.
   if (command !== 'COMMIT') throw new Error('a statement failed and was swallowed; the transaction was rolled back')
 }
 
-/** What comes before it in a flight nobody asked for: the tenant setting, the begin. */
+/** Number of results in a batch before that of the query: tenant setting and BEGIN. */
 const getLastResult = (results: readonly StatementResult[]): StatementResult =>
   results[results.length - 1] as StatementResult
 

@@ -1,6 +1,6 @@
 /**
- * How PostgreSQL values become wire values, so that a row is already the JSON a client sees: timestamps stay RFC 3339
- * text with their microseconds (keyset cursors need them), bigints are numbers only while exact.
+ * Parses PostgreSQL values to wire values, so that a row is already the JSON of the reply: timestamps stay RFC 3339 text with
+ * microseconds (keyset cursors need them), bigints are numbers only while exact.
  */
 import pg from 'pg'
 
@@ -8,7 +8,7 @@ type Parser = (text: string) => unknown
 
 function parseTimestamp(text: string): string {
   // '2026-01-02 03:04:05.678901+00' → '2026-01-02T03:04:05.678901Z'. Connections run in UTC; others are converted.
-  // Always six digits, so that texts sort like the instants they name; PostgreSQL drops trailing zeros.
+  // Always six digits, so that texts sort like the times they denote; PostgreSQL drops trailing zeros.
   if (text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(6, '0')}Z`
   if (text.includes('infinity')) return text
   return new Date(text.replace(' ', 'T')).toISOString()
@@ -42,7 +42,7 @@ export function getParser(oid: number): Parser {
   return customParsers.get(oid) ?? (pg.types.getTypeParser(oid) as Parser)
 }
 
-/** The same parsers in the shape `pg` wants for its own queries. */
+/** The same parsers in the form that `pg` expects for its own queries. */
 export const wireTypes = {
   getTypeParser: (oid: number, format?: string) =>
     format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : getParser(oid),

@@ -1,6 +1,6 @@
 /**
- * Who may come in: the token, then the standing of its tenant and principal; then the role and what the caller accepts.
- * Gives the actor a handler works for, or the problem the fixed order of evaluation asks for.
+ * Authenticates a request: the token, then the status of its tenant and principal. Also checks the role and the Accept header.
+ * Returns the actor of the handler, or throws the problem that comes first in the fixed order of checks.
  */
 import type { Role } from '../auth/roles.ts'
 import type { TenantStatus, TenantStatusCache } from '../auth/tenant-status-cache.ts'
@@ -18,104 +18,102 @@ export interface AuthenticatorOptions {
   readonly verifier: TokenVerifier
   readonly tenantStatusCache: TenantStatusCache
   readonly limits: Limits
-  /** Makes the user row of a person an external issuer vouches for, the first time this process sees them. */
+  /** Creates the row of a user of an external issuer, the first time this process sees the user. */
   readonly onFirstLogin: (token: VerifiedToken) => Promise<void>
 }
 
 const SCHEME = /^Bearer +([^\s]+)$/i
 
-export interface Authenticator {
-  /** At once when token and standing are known, as for almost every request: waiting for nothing costs something too. */
+/** Authenticates callers by their bearer token. */
+export class Authenticator {
+  readonly #verifier: TokenVerifier
+  readonly #statuses: TenantStatusCache
+  readonly #limits: Limits
+  readonly #onFirstLogin: AuthenticatorOptions['onFirstLogin']
+  /** The last token of each connection, which a repeated header finds without hashing. Dropped with the connection. */
+  readonly #lastTokens = new WeakMap<object, { readonly header: string; readonly known: CachedToken }>()
+
+  constructor({ verifier, tenantStatusCache, limits, onFirstLogin }: AuthenticatorOptions) {
+    this.#verifier = verifier
+    this.#statuses = tenantStatusCache
+    this.#limits = limits
+    this.#onFirstLogin = onFirstLogin
+  }
+
+  /** Returns no promise when token and status are cached, as for almost every request. */
   authenticate(
     header: string | undefined,
     connection: object,
     address: string,
-  ): AuthenticatedCaller | Promise<AuthenticatedCaller>
-  /** What a caller is told who floods a limit, where it is known whose token this is; see `Limits.floodOf`. */
-  findFloodRefusal(header: string | undefined, connection: object): RateLimitRefusal | undefined
-}
-
-export function createAuthenticator({
-  verifier,
-  tenantStatusCache: standings,
-  limits,
-  onFirstLogin: onFirstSight,
-}: AuthenticatorOptions): Authenticator {
-  const rejectAnonymous = (address: string, problem: Problem): never => {
-    limits.takeAnonymous(address)
-    throw problem
+  ): AuthenticatedCaller | Promise<AuthenticatedCaller> {
+    const token = this.#findCachedToken(header ?? '', connection)
+    if (!token) return this.#authenticateNew(header ?? '', address)
+    const status = this.#statuses.get(token.tenant_id)
+    if (status instanceof Promise) return status.then((loaded) => this.#authorize(token, loaded, address))
+    return this.#authorize(token, status, address)
   }
 
-  /** What was last shown on a connection: shown again, it need not be looked up by its hash. Gone with the connection. */
-  const lastTokenByConnection = new WeakMap<object, { readonly header: string; readonly known: CachedToken }>()
+  /** The refusal of a caller who is far beyond a limit, where its token is cached; see `Limits.findFloodRefusal`. */
+  findFloodRefusal(header: string | undefined, connection: object): RateLimitRefusal | undefined {
+    if (!this.#limits.isFlooded()) return undefined
+    const token = this.#findCachedToken(header ?? '', connection)
+    const status = token && this.#statuses.get(token.tenant_id)
+    if (!token || !status || status instanceof Promise) return undefined
+    if (status.state === 'suspended' || isDenied(token, status)) return undefined
+    return this.#limits.findFloodRefusal(token.tenant_id, token.principal, status)
+  }
 
-  const findCachedToken = (header: string, connection: object): VerifiedToken | undefined => {
-    const last = lastTokenByConnection.get(connection)
-    if (last && last.header === header && verifier.isStillValid(last.known)) return last.known.verified
+  #findCachedToken(header: string, connection: object): VerifiedToken | undefined {
+    const last = this.#lastTokens.get(connection)
+    if (last && last.header === header && this.#verifier.isStillValid(last.known)) return last.known.verified
     const text = SCHEME.exec(header)?.[1]
-    const known = text === undefined ? undefined : verifier.getCached(text)
-    if (known) lastTokenByConnection.set(connection, { header, known })
+    const known = text === undefined ? undefined : this.#verifier.getCached(text)
+    if (known) this.#lastTokens.set(connection, { header, known })
     return known?.verified
   }
 
-  const verifyHeader = async (header: string, address: string): Promise<VerifiedToken> => {
-    if (header === '') return rejectAnonymous(address, new Problem('token_missing'))
+  async #authenticateNew(header: string, address: string): Promise<AuthenticatedCaller> {
+    const token = await this.#verifyHeader(header, address)
+    const caller = this.#authorize(token, await this.#statuses.get(token.tenant_id), address)
+    // Only after the tenant is known to exist and not to deny this person.
+    if (!token.built_in) await this.#onFirstLogin(token)
+    return caller
+  }
+
+  async #verifyHeader(header: string, address: string): Promise<VerifiedToken> {
+    if (header === '') return this.#rejectAnonymous(address, new Problem('token_missing'))
     const text = SCHEME.exec(header)?.[1]
-    if (text === undefined) return rejectAnonymous(address, new Problem('token_invalid'))
-    limits.assertAnonymousAllowed(address)
+    if (text === undefined) return this.#rejectAnonymous(address, new Problem('token_invalid'))
+    this.#limits.assertAnonymousAllowed(address)
     try {
-      return await verifier.verify(text)
+      return await this.#verifier.verify(text)
     } catch (error) {
-      if (error instanceof Problem && error.status === 401) return rejectAnonymous(address, error)
+      if (error instanceof Problem && error.status === 401) return this.#rejectAnonymous(address, error)
       throw error
     }
   }
 
-  const authorizeToken = (
-    token: VerifiedToken,
-    tenantStatus: TenantStatus | undefined,
-    address: string,
-  ): AuthenticatedCaller => {
-    if (!tenantStatus) return rejectAnonymous(address, new Problem('token_invalid'))
-    if (tenantStatus.state === 'suspended') return rejectAnonymous(address, new Problem('tenant_suspended'))
-    if (isDenied(token, tenantStatus)) return rejectAnonymous(address, new Problem('token_revoked'))
+  #authorize(token: VerifiedToken, status: TenantStatus | undefined, address: string): AuthenticatedCaller {
+    if (!status) return this.#rejectAnonymous(address, new Problem('token_invalid'))
+    if (status.state === 'suspended') return this.#rejectAnonymous(address, new Problem('tenant_suspended'))
+    if (isDenied(token, status)) return this.#rejectAnonymous(address, new Problem('token_revoked'))
     const actor: Actor = {
       principal: token.principal,
       tenant_id: token.tenant_id,
-      roles: findEffectiveRoles(token, tenantStatus) as readonly Role[],
+      roles: findEffectiveRoles(token, status) as readonly Role[],
       name: token.display_name,
       token_id: token.token_id,
       issuer: token.issuer,
       issued_at_s: token.issued_at_s,
       expires_at_s: token.expires_at_s,
     }
-    return { actor, tenantStatus }
+    return { actor, tenantStatus: status }
   }
 
-  const authenticateNew = async (header: string, address: string): Promise<AuthenticatedCaller> => {
-    const token = await verifyHeader(header, address)
-    const admission = authorizeToken(token, await standings.get(token.tenant_id), address)
-    // Only now is it sure that the tenant exists and still wants to see this person.
-    if (!token.built_in) await onFirstSight(token)
-    return admission
-  }
-
-  return {
-    authenticate: (header, connection, address) => {
-      const token = findCachedToken(header ?? '', connection)
-      if (!token) return authenticateNew(header ?? '', address)
-      const tenantStatus = standings.get(token.tenant_id)
-      if (tenantStatus instanceof Promise) return tenantStatus.then((loaded) => authorizeToken(token, loaded, address))
-      return authorizeToken(token, tenantStatus, address)
-    },
-    findFloodRefusal: (header, connection) => {
-      if (!limits.isFlooded()) return undefined
-      const token = findCachedToken(header ?? '', connection)
-      const tenantStatus = token && standings.get(token.tenant_id)
-      if (!token || !tenantStatus || tenantStatus instanceof Promise) return undefined
-      if (tenantStatus.state === 'suspended' || isDenied(token, tenantStatus)) return undefined
-      return limits.findFloodRefusal(token.tenant_id, token.principal, tenantStatus)
-    },
+  /** A failed authentication counts against the limit of the address. */
+  #rejectAnonymous(address: string, problem: Problem): never {
+    this.#limits.takeAnonymous(address)
+    throw problem
   }
 }
 
@@ -123,20 +121,20 @@ const isDenied = ({ token_id, principal }: VerifiedToken, { denied }: TenantStat
   denied.has(`token:${token_id}`) || denied.has(principal)
 
 /**
- * The roles of a token that its principal still has. Whoever is not in the standing has had the same roles since the token was
- * made. Those of an external issuer are its own to give, for as long as the token lives.
+ * The roles of a token that its principal still has. A principal without an entry in the status has had the same roles since the
+ * token was issued. An external issuer decides about its roles itself, for the life of the token.
  */
 export function findEffectiveRoles(
   { built_in, principal, roles }: Pick<VerifiedToken, 'built_in' | 'principal' | 'roles'>,
   tenantStatus: Pick<TenantStatus, 'roles'>,
 ): readonly string[] {
-  const present = built_in ? tenantStatus.roles.get(principal) : undefined
+  const current = built_in ? tenantStatus.roles.get(principal) : undefined
   // Almost every token still has all its roles: then nothing is allocated.
-  if (present === undefined || roles.every((role) => present.includes(role))) return roles
-  return roles.filter((role) => present.includes(role))
+  if (current === undefined || roles.every((role) => current.includes(role))) return roles
+  return roles.filter((role) => current.includes(role))
 }
 
-/** 403, naming the roles that would do. */
+/** 403, naming the roles of which one is needed. */
 export function assertRole(route: Route, actor: Actor): void {
   if (actor.roles.some((role) => route.roles.includes(role))) return
   fail('role_required', {
@@ -147,7 +145,7 @@ export function assertRole(route: Route, actor: Actor): void {
 
 const REFUSED = /;\s*q=0(\.0{0,3})?\s*(;|$)/i
 
-/** 406 unless the caller takes something that the operation sends; a parameter may choose among several media types. */
+/** 406 unless the caller accepts one of the media types of the operation. */
 export function assertAcceptable(accept: string | undefined, mediaTypes: readonly string[]): void {
   if (accept === undefined || accept === '' || accept === '*/*' || mediaTypes.includes(accept)) return
   const wanted = accept

@@ -1,4 +1,4 @@
-/** Reads request bodies: JSON as a whole, scanned before it is parsed; the bytes of an upload as they come. */
+/** Reads request bodies: JSON as a whole, scanned before it is parsed; an upload as a stream. */
 import type { FastifyInstance } from 'fastify'
 import type { Limits } from '../limits.ts'
 import { Problem } from '../problem.ts'
@@ -45,7 +45,7 @@ export function installBodyParsers(app: FastifyInstance, limits: Limits): void {
   })
 }
 
-/** A number that would be rounded is no fault of the request where the schema leaves the content open, but of the content. */
+/** A number that would lose precision is a fault of the content, not of the request, where the schema leaves the content open. */
 function toContentProblem(route: Route | undefined, error: Error): Error {
   const [fault] = error instanceof Problem ? (error.extra.errors ?? []) : []
   if (!route?.body || !fault?.detail.startsWith('The number is beyond')) return error

@@ -1,11 +1,11 @@
-/** Which content coding of an answer an Accept-Encoding header asks for (RFC 9110, section 12.5.3). Compresses nothing itself. */
+/** Selects the content coding of a response from Accept-Encoding (RFC 9110, section 12.5.3). Compresses nothing itself. */
 export type Coding = 'br' | 'gzip' | 'identity'
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
-/** Below every weight that can be written: whoever does not mention plain bytes takes them when there is nothing else. */
+/** Below every weight that can be written: plain bytes that are not mentioned are used only when nothing else fits. */
 const UNMENTIONED = 0.0001
 
-/** The heaviest of those `offered`, the first of equals; none when the caller refuses all of them. */
+/** The offered coding with the highest weight, the first of equals; none when the caller refuses all of them. */
 export function chooseCoding(header: string | undefined, offered: readonly Coding[]): Coding | undefined {
   const weights = parseWeights(header ?? '')
   const weightOf = (coding: Coding): number =>
@@ -14,7 +14,7 @@ export function chooseCoding(header: string | undefined, offered: readonly Codin
   return best
 }
 
-/** What cannot be read counts as not written. */
+/** A weight that cannot be parsed is ignored. */
 function parseWeights(header: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const part of header.toLowerCase().split(',')) {

@@ -1,4 +1,6 @@
-/** An AbortController made when somebody first looks at its signal: few handlers do, and making one for each request is dear. */
+/**
+ * An AbortController that is created when its signal is first read: few handlers do, and creating one per request is expensive.
+ */
 export class LazyAbortController {
   #controller: AbortController | undefined
   #aborted = false

@@ -1,12 +1,13 @@
 /**
- * Refuses requests before the router sees them, for a fraction of what an ordinary refusal costs: everybody while the
- * database is so far behind that they would wait in vain, and callers who go on far beyond their limit.
+ * Refuses requests before the router sees them, for a fraction of the cost of an ordinary refusal: all of them while the
+ * database is so overloaded that they would time out, and those of callers far beyond their limit.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { RateLimitRefusal } from '../limits.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { Problem, type ProblemCode, toProblemBody } from '../problem.ts'
+import { Problem, type ProblemCode } from '../problem.ts'
+import { toProblemBody } from '../problem-body.ts'
 import { toProblemHeaders } from './problem-reply.ts'
 import { hasBody } from './request-body.ts'
 import { createLogSampler, readRequestId, securityHeaders } from './response-headers.ts'
@@ -14,7 +15,7 @@ import { createLogSampler, readRequestId, securityHeaders } from './response-hea
 export interface LoadSheddingOptions {
   readonly isOverloaded: () => boolean
   readonly findFloodRefusal: (request: IncomingMessage) => RateLimitRefusal | undefined
-  /** Called for every request that has a body, refused ones included: their bodies arrive all the same. */
+  /** Called for every request that has a body, refused ones included, because their bodies arrive too. */
   readonly onBody: (request: IncomingMessage) => void
   readonly log: Pick<Log, 'warn'>
   readonly metrics: Pick<Metrics, 'observeRequest'>
@@ -22,10 +23,10 @@ export interface LoadSheddingOptions {
 
 const LOGS_PER_SECOND = 1
 const HEALTH_PATH = '/api/health'
-/** Stands where the id of the request will. */
+/** Replaced by the id of the request. */
 const PLACEHOLDER_ID = '00000000-0000-0000-0000-000000000000'
 
-/** The answer to a problem, but for what differs from one request to the next. */
+/** The response to a problem, except what differs between requests. */
 function prepareResponse(code: ProblemCode, why: string) {
   const problem = new Problem(code)
   const { 'retry-after': advice, ...rest } = toProblemHeaders(problem)
@@ -40,7 +41,7 @@ function prepareResponse(code: ProblemCode, why: string) {
 const overloadResponse = prepareResponse('overloaded', 'shedding load: database queue is full')
 const rateLimitResponse = prepareResponse('rate_limited', 'shedding load: tenant is far beyond its rate limit')
 
-/** To be called once the server has its listener for requests: that one is asked when there is room. */
+/** Must be called after the server got its request listener, which handles what is not shed. */
 export function installLoadShedding(
   server: Server,
   { isOverloaded, findFloodRefusal, onBody, log, metrics }: LoadSheddingOptions,
@@ -80,7 +81,7 @@ export function installLoadShedding(
   })
 }
 
-/** Probes ask whether the process lives, pages need no database, and a browser elsewhere must be allowed to read the answer. */
+/** Not shed: health probes, pages that need no database, and requests from other origins, which need CORS headers. */
 function canBeShed({ url = '', headers: { origin } }: IncomingMessage): boolean {
   return url.startsWith('/api/') && !url.startsWith(HEALTH_PATH) && origin === undefined
 }

@@ -1,8 +1,8 @@
-/** 405 with Allow for a path that exists under another method, answered before anything else, whatever the method is called. */
+/** Answers 405 with Allow for a path that exists under another method, before any other check. */
 import { fail } from '../problem.ts'
 import type { Route } from '../route.ts'
 
-/** One method at one URL, as the router knows it. */
+/** One method at one URL of the router. */
 export interface MountedRoute {
   readonly method: string
   readonly url: string
@@ -23,8 +23,8 @@ export function createMethodGuard(routes: readonly MountedRoute[]) {
   }
 
   /**
-   * A path that stands for itself is never the value of a parameter, whatever the router `matched`: `/subjects/bulk` is no
-   * subject. The scan is made only when the router found nothing, so it costs nothing on served requests.
+   * A literal path is never the value of a parameter, even if the router `matched` it: `/subjects/bulk` is no subject. Patterns
+   * are tried only when the router found nothing, so served requests do not pay for it.
    */
   return (method: string, path: string, matched: boolean): void => {
     const own = exact.get(path)
@@ -33,12 +33,12 @@ export function createMethodGuard(routes: readonly MountedRoute[]) {
     for (const { regex, methods } of own ? [] : patterns.values()) {
       if (regex.test(path)) for (const known of methods) allowed.add(known)
     }
-    // The method is right and still nothing was found: then it is the path that is wrong.
+    // The method exists and still nothing was found: the path is wrong.
     if (allowed.size === 0 || allowed.has(method)) return
     fail('method_not_allowed', { headers: { allow: [...allowed].sort().join(', ') } })
   }
 }
 
-/** Every URL a route answers at. */
+/** Every URL of a route. */
 export const toUrls = (route: Route): string[] =>
   route.also_at_root ? [`/api${route.path}`, route.path] : [`/api${route.path}`]

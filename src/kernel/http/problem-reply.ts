@@ -1,4 +1,4 @@
-/** Turns whatever was thrown into the one shape of error a client sees. What it does not know becomes 500 without a word of detail. */
+/** Converts any error into a problem, the only form of error a client sees. An unknown error becomes 500 without detail. */
 import { Problem } from '../problem.ts'
 
 interface FrameworkError {
@@ -8,7 +8,7 @@ interface FrameworkError {
 
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  // The request was given up: by its client, who reads no answer, or because the process is closing.
+  // The request was abandoned: by its client, or because the process is closing.
   if (error instanceof DOMException && error.name === 'AbortError') return new Problem('shutting_down')
   const { code, statusCode } = (error ?? {}) as FrameworkError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || statusCode === 413) return new Problem('too_large')
@@ -32,7 +32,7 @@ export function toProblemHeaders(problem: Problem): Record<string, string> {
   const { retry_after_s } = problem.extra
   if (retry_after_s !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retry_after_s)))
   else if (problem.status === 503 || problem.status === 429) headers['retry-after'] = '1'
-  // The rest of the request is not waited for.
+  // The rest of the request is not read.
   if (problem.status === 408) headers['connection'] = 'close'
   if (problem.status === 401 && headers['www-authenticate'] === undefined) {
     const error = problem.code === 'token_missing' ? '' : ', error="invalid_token"'

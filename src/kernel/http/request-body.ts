@@ -1,7 +1,7 @@
 /**
- * Bodies that are being received: how many and how many bytes at once, for one caller, one tenant and the process, and how fast.
- * A body that is slower than the minimum rate is answered 408 and its connection closed, so that nobody holds a place by sending
- * nothing. Time in which the server itself does not read does not count.
+ * Limits request bodies: how many and how many bytes are received at once, per caller, per tenant and per process, and at which
+ * minimum rate. A body slower than that is answered 408 and its connection closed. Time in which the server itself does not read
+ * is not counted.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -24,7 +24,7 @@ export const defaultBodyLimits: BodyLimits = {
   tenant: { count: 256, bytes: 64 * MIB },
   process: { count: 1024, bytes: 256 * MIB },
 }
-/** What a streamed upload holds in memory at once. */
+/** What a streamed upload holds in memory. */
 export const STREAM_BUFFER_BYTES = 2 * MIB
 
 /** As Apache's mod_reqtimeout: this long for the first bytes, and a second more for each 500 bytes. */
@@ -32,10 +32,10 @@ const GRACE_MS = 20_000
 const MIN_BYTES_PER_S = 500
 const SWEEP_EVERY_MS = 1000
 
-/** Emitted by a request whose body is sent too slowly, to whoever reads it. */
+/** Event of a request whose body arrives too slowly, for the code that reads it. */
 export const SLOW_BODY = 'slow-body'
 
-/** A request that says it has a body. Asked of every request, so it looks at two headers and nothing else. */
+/** Whether a request announces a body. Called for every request, so it reads two headers only. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined ||
   (headers['content-length'] !== undefined && headers['content-length'] !== '0')
@@ -45,7 +45,7 @@ interface BodyUsage {
   bytes: number
 }
 
-/** A place among the bodies being received. Left exactly once, when the body is complete or given up. */
+/** A reservation for one body. Released exactly once, when the body is complete or abandoned. */
 export class BodyReservation {
   readonly #usages: readonly (readonly [BodyUsage, BodyLimit])[]
   readonly #refusal: BodyLimitCode
@@ -60,7 +60,7 @@ export class BodyReservation {
     for (const [each] of held) each.count++
   }
 
-  /** Counts bytes that are kept in memory; fails when they are too many for the caller (429) or the process (503). */
+  /** Counts bytes that are held in memory; fails when they are too many for the caller (429) or the process (503). */
   addBytes(bytes: number): void {
     if (this.#isReleased) return
     this.#usages.forEach(([each, limit], index) => {
@@ -82,7 +82,7 @@ export class BodyReservation {
   }
 }
 
-/** Whose limit was met: a tenant's, an address's or the process's. */
+/** Whose limit was reached: that of a tenant, an address or the process. */
 type BodyLimitCode = 'concurrency_limited' | 'rate_limited' | 'overloaded'
 
 const failTooManyBodies = (code: BodyLimitCode): never =>
@@ -104,7 +104,7 @@ export class BodyLimiter {
     return this.#process.count
   }
 
-  /** Keys that hold something, for tests of leaks. */
+  /** Keys with a reservation, for tests of leaks. */
   get keys(): number {
     return this.#usageByKey.size
   }
@@ -113,7 +113,7 @@ export class BodyLimiter {
     return this.#usageByKey.get(key)?.count ?? 0
   }
 
-  /** `tenant` is null for a caller that is known by its address only. */
+  /** `tenant` is null for a caller known by its address only. */
   acquire(principal: string, tenant: string | null): BodyReservation {
     const keys = tenant === null ? [principal] : [principal, tenant]
     const refusal = tenant === null ? 'rate_limited' : 'concurrency_limited'
@@ -136,7 +136,7 @@ export class BodyLimiter {
 interface TrackedBody {
   readonly request: IncomingMessage
   readonly first_byte: number
-  /** How long the client was waited for. */
+  /** How long the server has waited for the client. */
   waited_ms: number
 }
 
@@ -145,7 +145,7 @@ export interface BodyRate {
   readonly min_bytes_per_s: number
 }
 
-/** Looks every second at all bodies that have not arrived: one timer for all, and nothing to do for each piece of a body. */
+/** Checks all incomplete bodies every second: one timer for all, and no work per chunk. */
 export class SlowBodyDetector {
   readonly #tracked = new LinkedList<TrackedBody>()
   readonly #rate: BodyRate
@@ -162,7 +162,7 @@ export class SlowBodyDetector {
     return this.#tracked.size
   }
 
-  /** Until the body is complete or the connection gone. */
+  /** Until the body is complete or the connection closed. */
   track(request: IncomingMessage): void {
     const first_byte = request.socket.bytesRead
     const node: Node<TrackedBody> = this.#tracked.add({ request, first_byte, waited_ms: 0 })
@@ -176,17 +176,17 @@ export class SlowBodyDetector {
     for (const node of [...this.#tracked]) {
       const { value: watched } = node
       const { request, first_byte } = watched
-      // A request that was answered before its body was complete does not say that its connection has ended.
+      // A request that was answered before its body was complete does not report the end of its connection.
       if (request.socket.destroyed) {
         this.#tracked.remove(node)
         continue
       }
-      // What arrived and was not read yet is the server's delay, not the client's.
+      // Bytes that arrived and are not read yet are a delay of the server, not of the client.
       if (request.readableLength > 0 || request.complete) continue
       watched.waited_ms += passed_ms
       const bytes = request.socket.bytesRead - first_byte
       const allowed_ms = this.#rate.grace_ms + (bytes / this.#rate.min_bytes_per_s) * 1000
-      // Whoever reads the body answers; where nobody does any more, the rest of it is of no use to anybody.
+      // The reader of the body answers; where there is none, the connection is closed.
       if (watched.waited_ms > allowed_ms && !request.emit(SLOW_BODY)) request.socket.destroy()
     }
   }
@@ -198,14 +198,14 @@ export class SlowBodyDetector {
 
 const slowBodyProblem = (): Problem => new Problem('request_timeout', 'The request body was sent too slowly.')
 
-/** Makes a slow body an error of its stream, which whoever iterates it throws; until somebody does, the next sweep tries again. */
+/** Makes a slow body an error of its stream, which the reader throws; until somebody reads, the next sweep tries again. */
 export function failOnSlowBody(stream: Readable): void {
   stream.on(SLOW_BODY, () => {
     if (stream.listenerCount('error') > 0) stream.emit('error', slowBodyProblem())
   })
 }
 
-/** Reads a whole body of at most `max_bytes`, counting what is held. */
+/** Reads a whole body of at most `max_bytes`, counting the bytes that are held. */
 export function readBody(
   stream: IncomingMessage,
   {
@@ -253,7 +253,7 @@ export function readBody(
 const CODED_CHUNKS = /,\s*chunked\s*$/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
 
-/** 415 for a body in another coding or character set than ours, 400 for a transfer coding that is not undone. */
+/** 415 for an unsupported content coding or character set, 400 for an unsupported transfer coding. */
 export function assertSupportedEncoding({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -262,7 +262,7 @@ export function assertSupportedEncoding({ headers }: IncomingMessage): void {
       headers: { 'accept-encoding': 'identity' },
     })
   }
-  // Node's parser undoes chunks and leaves other codings as they are; where the last one is not chunked it refuses the request itself.
+  // Node's parser decodes chunks and leaves other codings; where the last one is not chunked it refuses the request itself.
   if (CODED_CHUNKS.test(headers['transfer-encoding'] ?? '')) {
     fail('malformed_request', 'The only transfer coding that is understood is chunked.')
   }

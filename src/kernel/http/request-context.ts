@@ -1,4 +1,4 @@
-/** What the server knows of one request while it is being worked on. */
+/** State of one request while it is processed. */
 import type { FastifyRequest } from 'fastify'
 import type { Limits } from '../limits.ts'
 import type { Node } from '../linked-list.ts'
@@ -11,17 +11,17 @@ export interface RequestContext {
   route: Route | undefined
   code: string | undefined
   started_ms: number
-  /** Its address, read at once: once the connection has ended nobody knows it any more. */
+  /** Address of the client, read early: it is unknown once the connection has closed. */
   client: string
   trace_id: string | undefined
   tenant_id: string | undefined
   principal: string | undefined
   caller: AuthenticatedCaller | undefined
-  /** Its place among the bodies being received, until the body is complete. */
+  /** Reservation of its body, until the body is complete. */
   bodyReservation: BodyReservation | undefined
-  /** Whether it counts among the tenant's requests in flight. */
+  /** Whether it counts as one of the tenant's requests in flight. */
   is_in_flight: boolean
-  /** RateLimit headers, for whatever the answer will be. */
+  /** RateLimit headers, sent with every response. */
   headers: Record<string, string>
   readonly abortNode: Node<LazyAbortController>
 }
@@ -33,8 +33,8 @@ declare module 'fastify' {
 export const getRequestContext = (request: FastifyRequest): RequestContext => request.requestContext as RequestContext
 
 /**
- * The request is complete and is worked on from now on: it leaves the bodies being received and counts among the tenant's
- * requests in flight. A streamed body is worked on while it is received, so it stays where it is.
+ * Called when the request is complete: its body reservation is released and it counts as one of the tenant's requests in flight.
+ * A streamed body is processed while it is received, so it keeps its reservation.
  */
 export function startProcessing(context: RequestContext, limits: Limits): void {
   if (context.is_in_flight || context.route?.bytes) return

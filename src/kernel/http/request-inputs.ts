@@ -14,7 +14,7 @@ export const parseEtags = (header: string): readonly string[] | '*' =>
 
 const NO_BODY = 'must be left out: this operation takes no body, not even an empty object'
 
-/** What cannot be read (400) comes before what can be read and is not valid (422), wherever in the request it stands. */
+/** What cannot be parsed (400) is reported before what is parsed and invalid (422), in whichever part of the request it is. */
 export function readInputs(
   route: Route,
   request: FastifyRequest,
@@ -48,7 +48,7 @@ export function readInputs(
     address: client,
     stream: route.bytes ? (body as Readable | undefined) : undefined,
   }
-  // A plain object: the router's own has a prototype, and a fingerprint is taken of plain values only.
+  // A plain object: that of the router has a prototype, and a fingerprint is computed from plain values only.
   const params = { ...(request.params as Record<string, string>) }
   return { params, query, body: route.bytes ? undefined : body, request: facts }
 }

@@ -1,11 +1,15 @@
-/** Headers every answer carries, request and trace ids, CORS where origins are listed, and answers to requests that never reached the router. */
+/**
+ * Headers of every response, request and trace ids, CORS for listed origins, and responses to requests that never reached the
+ * router.
+ */
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
-import { fail, Problem, type ProblemCode, toProblemBody } from '../problem.ts'
+import { fail, Problem, type ProblemCode } from '../problem.ts'
+import { toProblemBody } from '../problem-body.ts'
 import { isUuid, uuidv7 } from '../uuid.ts'
 
 export const securityHeaders: Readonly<Record<string, string>> = {
@@ -19,8 +23,8 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 const UNDASHED = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/
 
 /**
- * A caller's id is taken over when it is a UUID, so that it can stand in the problem's `instance`; also without its dashes,
- * as nginx and others write theirs.
+ * A caller's id is used when it is a UUID, so that it fits the problem's `instance`; also without dashes, as nginx and others
+ * write it.
  */
 export function readRequestId(header: string | string[] | undefined): string {
   if (typeof header !== 'string') return uuidv7()
@@ -28,7 +32,7 @@ export function readRequestId(header: string | string[] | undefined): string {
   return isUuid(given) ? given : uuidv7()
 }
 
-/** Of two Node would quietly take the first; whoever is in front of us may have taken the second. */
+/** Node would use the first of two such headers; a proxy in front may have used the second. */
 export function assertSingleHeaders({ rawHeaders, httpVersion }: IncomingMessage): void {
   let hosts = 0
   let authorizations = 0
@@ -56,7 +60,7 @@ export function continueTrace(
 
 export interface Cors {
   allows(origin: string | undefined): boolean
-  /** Answers a preflight of a listed origin; false when it is none. */
+  /** Answers a preflight of a listed origin; false when the request is none. */
   handlePreflight(request: FastifyRequest, reply: FastifyReply): boolean
 }
 
@@ -104,7 +108,7 @@ const clientErrorCodes: Readonly<Record<string, ProblemCode>> = {
 
 const LOGS_PER_SECOND = 10
 
-/** Says yes so many times in a second, and how often it has said no since: a flood of nonsense must not flood the log. */
+/** Allows so many log lines per second and counts those left out: a flood of invalid requests must not flood the log. */
 export function createLogSampler(per_second: number, now_ms: () => number = () => performance.now()) {
   let second_ms = Number.NEGATIVE_INFINITY
   let count = 0
@@ -125,7 +129,7 @@ export function createLogSampler(per_second: number, now_ms: () => number = () =
   }
 }
 
-/** Bad HTTP, too large headers, CONNECT: Node's parser gives up before any route, so the answer is written by hand. */
+/** Invalid HTTP, too large headers, CONNECT: no route is reached, so the response is written by hand. */
 export function createClientErrorHandler(log: Pick<Log, 'warn'>) {
   const sample = createLogSampler(LOGS_PER_SECOND)
   return (error: { readonly code?: string }, socket: Duplex): void => {
@@ -157,7 +161,7 @@ function writeRawProblem(
     ...(problem.status === 405 ? ['allow: GET, POST, PUT, PATCH, DELETE'] : []),
     'connection: close',
   ]
-  // Closed by us, not left to the other side: a half-read upload would otherwise wait for as long as it likes.
+  // The server closes the connection: otherwise a half-read upload would stay open as long as the client likes.
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
   return { request_id, code: problem.code }
 }

@@ -36,7 +36,7 @@ function buildNextLink(request: FastifyRequest, body: string): string | undefine
   return `<${url.pathname}${url.search}>; rel="next"`
 }
 
-/** If-None-Match compares weakly: W/ makes no difference. If-Match compares strongly, so there it does. */
+/** If-None-Match uses the weak comparison, which ignores W/. If-Match uses the strong one. */
 function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const given = parseEtags(header)

@@ -7,7 +7,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Kernel } from '../kernel.ts'
 import type { Metrics } from '../metrics.ts'
 import { fail } from '../problem.ts'
-import { type AuthenticatorOptions, createAuthenticator } from './authentication.ts'
+import { Authenticator, type AuthenticatorOptions } from './authentication.ts'
 import { installBodyParsers, JSON_LIMIT_BYTES } from './body-parsers.ts'
 import { Dispatcher } from './dispatch.ts'
 import { installLoadShedding } from './load-shedding.ts'
@@ -57,7 +57,7 @@ export interface HttpServer {
 export async function createServer(options: ServerOptions): Promise<HttpServer> {
   const { kernel, metrics, strict } = options
   const lifecycle = new RequestLifecycle(options)
-  const authenticator = createAuthenticator(options.authentication)
+  const authenticator = new Authenticator(options.authentication)
   const bodyLimiter = new BodyLimiter(options.body_limits)
   const slowBodyDetector = new SlowBodyDetector(options.body_rate)
   const fingerprint_key = kernel.integrity.current('idempotency-fingerprint')

@@ -1,6 +1,6 @@
 /**
- * Request validation from the declared schemas: strict, closed, nothing coerced, nothing removed, nothing clamped.
- * Validators are compiled at first use, since compiling hundreds at start costs seconds; a test compiles them all.
+ * Validates requests against the declared schemas: strict and closed; nothing is coerced, removed or clamped. Validators are
+ * compiled on first use, since compiling hundreds at start takes seconds; a test compiles them all.
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -23,7 +23,9 @@ function createAjv(useDefaults: boolean): Ajv2020 {
   return ajv
 }
 
-/** One cache each: the same schema may stand in a request, where defaults are filled in, and in a reply, where they are not. */
+/**
+ * Two sets of validators: a schema may be used in a request, where defaults are filled in, and in a reply, where they are not.
+ */
 function createCompiler(ajv: Ajv2020): (schema: TSchema) => ValidateFunction {
   const compiled = new WeakMap<object, ValidateFunction>()
   return (schema) => {
@@ -72,7 +74,7 @@ export function findSchemaErrors(part: ProblemError['in'], schema: TSchema, valu
 
 const freeFormCache = new WeakMap<object, boolean>()
 
-/** Does a schema leave a part of the value to whoever stores it? Only there can a text be that no pattern looked at. */
+/** Whether a schema leaves part of the value open. Only there can a text be that no pattern has checked. */
 export function hasFreeFormParts(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   const known = freeFormCache.get(schema)
@@ -86,7 +88,7 @@ export function hasFreeFormParts(schema: unknown): boolean {
   return open
 }
 
-/** PostgreSQL cannot store U+0000, and free parts of a body have no pattern that refuses it. */
+/** PostgreSQL cannot store U+0000, and open parts of a body have no pattern that refuses it. */
 export function findUnstorableText(schema: TSchema, body: unknown): ProblemError[] {
   if (!hasFreeFormParts(schema)) return []
   const faults: ProblemError[] = []
@@ -103,7 +105,7 @@ export function findUnstorableText(schema: TSchema, body: unknown): ProblemError
   return faults
 }
 
-/** Does the place lie in a part that the schema leaves open? Steps that the schema does not know are not free, but wrong. */
+/** Whether a pointer lies in an open part of the schema. Unknown members are not open, but wrong. */
 export function isFreeFormAt(schema: TSchema, pointer: string): boolean {
   let part = schema as unknown as Record<string, unknown> | undefined
   for (const step of pointer.replace(/^#\/?/, '').split('/')) {
@@ -114,7 +116,7 @@ export function isFreeFormAt(schema: TSchema, pointer: string): boolean {
       additionalProperties?: unknown
       items?: Record<string, unknown>
     }
-    // Said by alternatives: whatever stands there was not left open.
+    // Alternatives are declared: the value is not open.
     if (type === undefined) return !('anyOf' in part) && !('oneOf' in part) && !('enum' in part) && !('const' in part)
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
     if ([type].flat().includes('array') && items) part = items
@@ -140,7 +142,7 @@ export function failValidation(faults: readonly ProblemError[]): never {
   })
 }
 
-/** Does a value fit a schema as it is, without defaults? Returns what is wrong, or null. */
+/** What is wrong with a value, without filling in defaults, or null. */
 export function describeSchemaErrors(schema: TSchema, value: unknown): string | null {
   const check = replyValidator(schema)
   if (check(value)) return null

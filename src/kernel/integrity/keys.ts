@@ -1,7 +1,7 @@
 /**
- * Integrity keys: what codes, hashes and signatures that are kept were made with. Each is a row, encrypted by a key wrapper, so
- * that the wrapping key can be replaced without touching anything the key has made. The first ones are derived from the master
- * key, as all of them were before there were rows.
+ * Integrity keys: keys of stored authentication codes, hashes and signatures. Each is a row, encrypted by a key wrapper, so that
+ * the wrapping key can be replaced without invalidating anything. The first ones are derived from the master key, as all were
+ * before there were rows.
  */
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
@@ -9,7 +9,7 @@ import type { Keyring } from '../encryption.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { type IntegrityKeyRow, insertIntegrityKeys, listIntegrityKeys, type NewIntegrityKey } from './queries.ts'
 
-/** One key for all tenants. The words are part of how the first keys were derived: they are never changed. */
+/** One key for all tenants. The names are part of the derivation of the first keys and never change. */
 export const systemPurposes = [
   'audit-checkpoint',
   'audit-event',
@@ -23,12 +23,12 @@ export type SystemPurpose = (typeof systemPurposes)[number]
 export const tenantPurposes = ['dataset-hash'] as const
 export type TenantPurpose = (typeof tenantPurposes)[number]
 
-/** Encrypts keys at rest. Asynchronous, so that a key management service can do it as well as a file. */
+/** Encrypts keys at rest. Asynchronous, so that a key management service can implement it. */
 export interface KeyWrapper {
-  /** Names the key that wraps now. */
+  /** Identifies the current wrapping key. */
   readonly id: string
   wrap(key: Buffer, context: string): Promise<string>
-  /** Throws unless text, context and wrapping key are all the ones it was wrapped with. */
+  /** Throws unless text, context and wrapping key are the ones it was wrapped with. */
   unwrap(wrapped: string, context: string): Promise<Buffer>
 }
 
@@ -40,9 +40,9 @@ export const createFileKeyWrapper = (keyring: Keyring): KeyWrapper => ({
 })
 
 export interface IntegrityKeys {
-  /** Makes new codes. */
+  /** Computes new codes. */
   current(purpose: SystemPurpose): Buffer
-  /** Newest first: for what must be recognised whichever key has made it. */
+  /** Newest first, to verify codes of any of them. */
   all(purpose: SystemPurpose): readonly Buffer[]
   /** The same, prepared for computing message authentication codes. */
   macKeys(purpose: SystemPurpose): readonly KeyObject[]
@@ -59,7 +59,7 @@ const toWrapContext = ({ tenant_id, purpose, key_no }: Omit<NewIntegrityKey, 'wr
 
 const toDerivationPurpose = (tenant_id: string, purpose: TenantPurpose): string => `${purpose}:${tenant_id}`
 
-/** As they were before there were rows: for a keyring without a database. */
+/** Derived from the master keys, without a database. */
 export const deriveIntegrityKeys = (keyring: Keyring): IntegrityKeys => ({
   current: (purpose) => keyring.derive(purpose),
   all: (purpose) => keyring.deriveEach(purpose),
@@ -67,7 +67,7 @@ export const deriveIntegrityKeys = (keyring: Keyring): IntegrityKeys => ({
   tenantKey: async (tenant_id, purpose) => keyring.derive(toDerivationPurpose(tenant_id, purpose)),
 })
 
-/** Reads the rows once; nothing is waited for inside a transaction. */
+/** Reads the rows once; nothing else is awaited inside a transaction. */
 export async function loadIntegrityKeys(
   transactions: Pick<Transactions, 'one' | 'write'>,
   keyring: Keyring,
@@ -87,7 +87,7 @@ export async function loadIntegrityKeys(
       const read = () => transactions.one(scope, (tx) => listIntegrityKeys(tx, tenant_id))
       let stored = await read()
       if (!stored.some((row) => row.purpose === purpose)) {
-        // A process of the release before has made the tenant: it derives this very key.
+        // A process of the previous release created the tenant: it derives this same key.
         const made = await createTenantKeys(keyring, tenant_id)
         await transactions.write(scope, (tx) => insertIntegrityKeys(tx, made))
         stored = await read()
@@ -97,7 +97,10 @@ export async function loadIntegrityKeys(
   }
 }
 
-/** The newest must open, since it makes what others verify; of the earlier ones, those whose wrapping key is still there do. */
+/**
+ * The newest must be decryptable, since it computes new codes; of the earlier ones, those whose wrapping key is available are
+ * used.
+ */
 async function unwrapAll(wrapper: KeyWrapper, rows: readonly IntegrityKeyRow[], purpose: string): Promise<Buffer[]> {
   const ofPurpose = rows.filter((row) => row.purpose === purpose)
   const [newest] = ofPurpose
@@ -134,13 +137,13 @@ async function wrapped(
   return { ...row, wrapped: await wrapper.wrap(key, toWrapContext(row)), wrapped_by: wrapper.id }
 }
 
-/** The same, encrypted by the wrapper's current key; null where its present wrapping key is not there. */
+/** The same key, encrypted by the wrapper's current key; null where its wrapping key is not available. */
 export async function rewrapKey(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<string | null> {
   const key = await tryUnwrap(wrapper, row)
   return key && (await wrapper.wrap(key, toWrapContext(row)))
 }
 
-/** The first keys of the system: what every master key gave, the oldest, which stands last, as number 1. */
+/** The first keys of the system, derived from every master key, the oldest, which is last, as number 1. */
 async function createSystemKeys(keyring: Keyring, purposes: readonly SystemPurpose[]): Promise<NewIntegrityKey[]> {
   const wrapper = createFileKeyWrapper(keyring)
   const rows: NewIntegrityKey[] = []
@@ -152,7 +155,7 @@ async function createSystemKeys(keyring: Keyring, purposes: readonly SystemPurpo
   return rows
 }
 
-/** The first keys of a tenant, as the master key gave them. */
+/** The first keys of a tenant, derived from the master key. */
 export async function createTenantKeys(keyring: Keyring, tenant_id: string): Promise<NewIntegrityKey[]> {
   const wrapper = createFileKeyWrapper(keyring)
   return Promise.all(
@@ -163,8 +166,8 @@ export async function createTenantKeys(keyring: Keyring, tenant_id: string): Pro
 }
 
 /**
- * Makes the rows that are missing, from the present master keys. Any number of processes may do this at once. The system's own
- * tenant key is written last: where it is there, every tenant of before has its own.
+ * Creates missing rows from the current master keys. Any number of processes may do this concurrently. The system's own tenant
+ * key is written last: if it exists, every older tenant has its own.
  */
 export async function ensureIntegrityKeys(
   steward: Pick<Transactions, 'write'>,
@@ -188,8 +191,8 @@ export async function ensureIntegrityKeys(
 }
 
 /**
- * New random keys beside the ones of before. `lost`: only where the newest cannot be opened. `all`: also where it can, but for
- * tenants, since another key would make every hashed member of their lists another value.
+ * New random keys in addition to the existing ones. `lost`: only where the newest cannot be decrypted. `all`: also where it can,
+ * except for tenants, since another key would change every hashed member of their lists.
  */
 export async function createRenewedKeys(
   keyring: Keyring,

@@ -10,7 +10,7 @@ export interface IntegrityKeyRow {
   readonly state: 'trusted' | 'distrusted'
 }
 
-/** Of one tenant, newest first, also those that are no longer trusted. */
+/** Of one tenant, newest first, including those that are no longer trusted. */
 export const listIntegrityKeys = (tx: Tx, tenant_id: string) =>
   tx.query<IntegrityKeyRow>(
     `select tenant_id, purpose, key_no, wrapped, wrapped_by, state from app.integrity_key
@@ -20,7 +20,7 @@ export const listIntegrityKeys = (tx: Tx, tenant_id: string) =>
 
 export type NewIntegrityKey = Omit<IntegrityKeyRow, 'state'>
 
-/** What is there stays as it is: of several processes that start at once, the first one's rows are everybody's. */
+/** Existing rows are kept: of several processes that start together, the first one inserts the rows for all. */
 export const insertIntegrityKeys = (tx: Tx, rows: readonly NewIntegrityKey[]) =>
   tx.run(
     `insert into app.integrity_key (tenant_id, purpose, key_no, wrapped, wrapped_by)
@@ -36,7 +36,7 @@ export const insertIntegrityKeys = (tx: Tx, rows: readonly NewIntegrityKey[]) =>
     ],
   )
 
-/** Compare and set: 0 where somebody else has wrapped it again meanwhile. */
+/** Compare and set: 0 when another process has wrapped it again meanwhile. */
 export const updateWrapping = (tx: Tx, before: IntegrityKeyRow, wrapped: string, wrapped_by: string) =>
   tx.run(
     `update app.integrity_key set wrapped = $5, wrapped_by = $6
@@ -44,7 +44,7 @@ export const updateWrapping = (tx: Tx, before: IntegrityKeyRow, wrapped: string,
     [before.tenant_id, before.purpose, before.key_no, before.wrapped, wrapped, wrapped_by],
   )
 
-/** All of a purpose but the newest. */
+/** All of a purpose except the newest. */
 export const distrustEarlierKeys = (tx: Tx, tenant_id: string, purposes: readonly string[]) =>
   tx.run(
     `update app.integrity_key k set state = 'distrusted'

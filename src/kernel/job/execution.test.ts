@@ -88,7 +88,7 @@ describe('a failing job', () => {
     expect(JSON.stringify(ended)).not.toContain('secret words')
   })
 
-  test('whose input is at fault fails at once', async () => {
+  test('fails without a retry when its input is invalid', async () => {
     body = async () =>
       fail('validation_failed', {
         detail: 'Line 3 is not a date.',
@@ -108,7 +108,7 @@ describe('a failing job', () => {
     })
   })
 
-  test('is an alarm when nobody declared the failure, as it is for a request', async () => {
+  test('raises an alarm for an undeclared failure, as a request does', async () => {
     const alarms = async () => {
       const { values } = await w.runtime.metrics.alarms.get()
       return Object.fromEntries(values.map(({ labels, value }) => [labels.reason, value]))
@@ -143,7 +143,7 @@ describe('a failing job', () => {
     })
   })
 
-  test('whose dependency is down is tried again, and succeeds without a problem', async () => {
+  test('is retried when a dependency is down, and succeeds without a problem', async () => {
     body = async (job) => (job.attempt < 3 ? fail('dependency_unavailable') : { attempt: job.attempt })
     const job_id = await w.enqueue(tenant, 'test-job')
     w.startRunner(1)
@@ -154,7 +154,7 @@ describe('a failing job', () => {
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', problem: null, result: { attempt: 3 } })
   })
 
-  test('started again by a person goes on from its checkpoint, with all its attempts', async () => {
+  test('continues from its checkpoint with all its attempts when a user retries it', async () => {
     let broken = true
     body = (job) => countTo(job, 5, async (number) => void (number === 4 && broken && fail('conflict', 'Not now.')))
     const job_id = await w.enqueue(tenant, 'test-job')
@@ -177,7 +177,7 @@ describe('a failing job', () => {
 describe('cancelling', () => {
   const cancel = (job_id: string) => w.call(`POST /jobs/${job_id}/cancel`, { token })
 
-  test('a queued job ends at once and is never run', async () => {
+  test('a queued job ends immediately and never runs', async () => {
     let ran = 0
     body = async () => ({ ran: ++ran })
     const job_id = await w.enqueue(tenant, 'test-job')
@@ -191,7 +191,7 @@ describe('cancelling', () => {
     expect((await w.look(tenant, job_id)).state).toBe('cancelled')
   })
 
-  test('twice changes nothing the second time', async () => {
+  test('has no effect the second time', async () => {
     const job_id = await w.enqueue(tenant, 'test-job')
     const first = await cancel(job_id)
     const second = await cancel(job_id)
@@ -199,7 +199,7 @@ describe('cancelling', () => {
     expect(second.json).toEqual(first.json)
   })
 
-  test('a running job is told, and stops', async () => {
+  test('a running job is aborted, and stops', async () => {
     const started = latch()
     body = async (job) => {
       started.open()
@@ -232,7 +232,7 @@ describe('cancelling', () => {
     expect(await w.effects(tenant, job_id)).toEqual([1, 2, 3])
   })
 
-  test('a body that returns because it was told to stop has not succeeded', async () => {
+  test('a body that returns because it was aborted has not succeeded', async () => {
     const started = latch()
     body = async (job) => {
       started.open()
@@ -284,8 +284,8 @@ describe('cancelling', () => {
   })
 })
 
-describe('handing on', () => {
-  test('a draining worker gives its job back, and the attempt does not count', async () => {
+describe('requeueing', () => {
+  test('a draining worker returns its job to the queue, and the attempt does not count', async () => {
     const paused = latch()
     body = (job) =>
       countTo(job, 4, async (number) => {
@@ -322,7 +322,7 @@ describe('handing on', () => {
     expect(await w.look(tenant, later)).toMatchObject({ state: 'queued', attempts: 0 })
   })
 
-  test('a body that does not listen cannot hold up the shutdown, nor have an effect after it', async () => {
+  test('a body that ignores its signal neither delays the shutdown nor has an effect after it', async () => {
     const started = latch()
     const goOn = latch()
     const refused = latch()
@@ -362,7 +362,7 @@ describe('a suspended tenant', () => {
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded' })
   })
 
-  test('has its running job stop, keep what it has done, and go on after it is resumed', async () => {
+  test('has its running job stop, keep its committed steps, and continue after it is resumed', async () => {
     const paused = latch()
     body = (job) =>
       countTo(job, 3, async (number) => {

@@ -1,10 +1,14 @@
-/** Runs one claimed job: loads its payload inside the tenant, gives the body its fenced context, and records how it ended. */
+/**
+ * Runs one claimed job: loads its payload in the tenant, runs its body in a context that checks the lease, and records the
+ * outcome.
+ */
 import { randomUUID } from 'node:crypto'
 import { toAlarmReason } from '../alarm.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Scope, Tx } from '../database/tx.ts'
 import { type Kernel, pickCapabilities } from '../kernel.ts'
-import { Problem, problems, toProblemBody } from '../problem.ts'
+import { Problem, problems } from '../problem.ts'
+import { toProblemBody } from '../problem-body.ts'
 import type { JobContext, JobKind } from './kind.ts'
 import { findLeasedJob, updateFinished, updateReleased, updateStep } from './queries.ts'
 import { JobCancelled, LeaseLost, Requeue, type RunningJob } from './stop-reasons.ts'
@@ -24,7 +28,7 @@ export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcom
     })
     const result = await kind.run(context)
     if (!hasFinished()) {
-      // A body that returned because it was told to stop has not done its work.
+      // A body that returned because its signal aborted has not done its work.
       job.abort.signal.throwIfAborted()
       await completeJob(kernel, job, async () => result)
     }
@@ -95,7 +99,7 @@ const completeJob = (kernel: Kernel, job: RunningJob, body: (tx: Tx) => Promise<
   })
 
 async function settleFailure(kernel: Kernel, job: RunningJob, thrown: unknown): Promise<JobOutcome> {
-  // What stopped it counts more than how the body reported that.
+  // The reason of the abort counts more than the error the body threw.
   const reason = job.abort.signal.aborted ? job.abort.signal.reason : thrown
   if (reason instanceof LeaseLost || thrown instanceof LeaseLost) return 'lost'
   if (reason instanceof JobCancelled) return endJob(kernel, job, 'cancelled', null)
@@ -106,7 +110,7 @@ async function settleFailure(kernel: Kernel, job: RunningJob, thrown: unknown): 
     const { job_id, tenant_id, kind } = job
     kernel.raiseAlarm(toAlarmReason(thrown), { err: thrown, ...body, job_id, tenant_id, kind }, 'job attempt failed')
   }
-  // A problem that names a fault of the input will not go away by itself; anything else may.
+  // A problem with the input is permanent; anything else is retried.
   const isRetryable = !(thrown instanceof Problem) || 'retryable' in problems[problem.code]
   if (!isRetryable || job.attempt >= job.max_attempts) return endJob(kernel, job, 'failed', body)
   const pause_s = Math.min(300, 4 ** (job.attempt - 1))
@@ -125,7 +129,7 @@ async function endJob(
   return ended === 1 ? state : 'lost'
 }
 
-/** Gives the job back for another worker to go on with. Whatever this one's body still does is refused by the fence. */
+/** Returns the job to the queue for another worker. Whatever its body still writes is refused, because the lease is gone. */
 export const requeueJob = (kernel: Kernel, job: RunningJob): Promise<JobOutcome> =>
   releaseJob(kernel, job, { pause_s: 0, problem: null, attempt_counts: false })
 

@@ -18,8 +18,8 @@ function looking(...seen: (JobRow | Problem)[]) {
   return { looks, look }
 }
 
-describe('looks that are shared', () => {
-  test('many who look at once, or soon after, look once', async () => {
+describe('coalesced reads', () => {
+  test('concurrent reads of one key, and those soon after, query once', async () => {
     const shared = new CoalescedReads()
     const { looks, look } = looking(at(1), at(2))
     const seen = await Promise.all(Array.from({ length: 20 }, () => shared.read('a job', look)))
@@ -27,14 +27,14 @@ describe('looks that are shared', () => {
     expect(looks.count).toBe(1)
   })
 
-  test('another key is another look', async () => {
+  test('another key is read separately', async () => {
     const shared = new CoalescedReads()
     const { looks, look } = looking(at(1))
     await Promise.all([shared.read('a job', look), shared.read('another', look)])
     expect(looks.count).toBe(2)
   })
 
-  test('after a while it is looked again, and at once where nothing was seen', async () => {
+  test('an entry expires, and a failed read is not reused', async () => {
     const shared = new CoalescedReads()
     const { looks, look } = looking(new Problem('overloaded'), at(1), at(2))
     await expect(shared.read('a job', look)).rejects.toThrow(Problem)
@@ -44,7 +44,7 @@ describe('looks that are shared', () => {
   })
 })
 
-test('those who wait equally long are let go one by one, nobody late and nobody much too early', () => {
+test('equal waits end at different times, none late and none much too early', () => {
   const before = performance.now()
   const waits = Array.from({ length: 1000 }, () => deadlineWithJitter(8000))
   const after = performance.now()
@@ -54,24 +54,24 @@ test('those who wait equally long are let go one by one, nobody late and nobody 
   expect(inTenths.size).toBeGreaterThanOrEqual(10)
 })
 
-describe('watching', () => {
+describe('waiting for a change', () => {
   const { signal } = new AbortController()
   const inASecond = () => performance.now() + 1000
 
-  test('ends with what is newer than what was seen, and overlooks what others saw before', async () => {
+  test('ends with a newer revision, and ignores older cached reads', async () => {
     const { looks, look } = looking(at(2), at(3), at(4))
     expect((await waitForChange(look, at(3), inASecond(), signal)).revision).toBe(4)
     expect(looks.count).toBe(3)
   })
 
-  test('goes on while no connection is free, and fails with any other problem', async () => {
+  test('continues while no connection is free, and fails with any other problem', async () => {
     const patient = looking(new Problem('overloaded'), at(4))
     expect((await waitForChange(patient.look, at(3), inASecond(), signal)).revision).toBe(4)
     const gone = looking(new Problem('not_found'))
     await expect(waitForChange(gone.look, at(3), inASecond(), signal)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('does not look when there is nothing to wait for', async () => {
+  test('does not read when there is nothing to wait for', async () => {
     const { looks, look } = looking(at(9))
     expect((await waitForChange(look, at(3, 'succeeded'), inASecond(), signal)).revision).toBe(3)
     expect((await waitForChange(look, at(3), performance.now(), signal)).revision).toBe(3)

@@ -1,16 +1,16 @@
-/** Waiting for a job to move. No transaction is open in between, and those who wait for the same job share their looks. */
+/** Waits for a change of a job. No transaction is open in between, and concurrent waits for the same job share their reads. */
 
 import { Problem } from '../problem.ts'
 import type { JobRow } from './queries.ts'
 import { isTerminal } from './schema.ts'
 
 const POLL_INTERVAL_MS = 200
-/** What somebody saw so short a time ago is good enough for everybody else who waits. */
+/** A read this recent is reused by everybody else who waits. */
 const CACHE_TTL_MS = 100
 
 type ReadJob = () => Promise<JobRow>
 
-/** Looks at the same thing, by whoever asks first. */
+/** Reads of the same job, started by the first caller. */
 export class CoalescedReads {
   readonly #recent = new Map<string, Promise<JobRow>>()
 
@@ -25,16 +25,16 @@ export class CoalescedReads {
   }
 }
 
-/** Up to an eighth of a wait, at random: those who came together come back one by one, not as the crowd they were. */
+/** Up to an eighth of the wait, at random, so that clients that came together do not return together. */
 const JITTER = 1 / 8
 
 export const deadlineWithJitter = (wait_ms: number): number =>
   performance.now() + wait_ms * (1 - JITTER * Math.random())
 
-/** No connection was free: no reason to end a wait that has time left. */
+/** No connection was free: the wait continues while there is time left. */
 const isOverloaded = (error: unknown): boolean => error instanceof Problem && error.code === 'overloaded'
 
-/** Looks until the job has moved past what was seen, the time is up or the client has gone. */
+/** Reads until the job has changed, the deadline has passed or the client has disconnected. */
 export async function waitForChange(
   read: ReadJob,
   seen: JobRow,
@@ -47,7 +47,7 @@ export async function waitForChange(
       setTimeout(resolve, Math.min(POLL_INTERVAL_MS, Math.max(1, until_ms - performance.now()))),
     )
     const next = await read().catch((error) => (isOverloaded(error) ? job : Promise.reject(error)))
-    // Somebody else may have looked before we did.
+    // Another wait may have read it before.
     if (next.revision > job.revision) job = next
   }
   return job

@@ -1,4 +1,6 @@
-/** SQL of the queue. Claims, heartbeats and reaping run as the worker role, which sees no payload; the rest as app in the tenant. */
+/**
+ * SQL of the queue. Claims, heartbeats and reaping run as the worker role, which sees no payload; the rest as app in the tenant.
+ */
 import type { Tx } from '../database/tx.ts'
 
 export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
@@ -27,7 +29,7 @@ const columns = `job_id, kind, state, resource, result, problem, attempts, max_a
   started_at, finished_at, revision, cancel_requested_at is not null as cancel_requested,
   jsonb_build_object('done', progress_done, 'total', progress_total, 'unit', progress_unit) as progress`
 
-/** Roles as $n; a restricted job is simply not there for others. */
+/** Roles as $n; a restricted job does not exist for others. */
 const visible = (n: number) => `(visible_to is null or visible_to && $${n}::text[])`
 
 export interface NewJob {
@@ -44,12 +46,12 @@ export interface NewJob {
 const heavyLimit = (n: number) =>
   `coalesce((select burst from app.tenant_limit where tenant_id = $1 and bucket = 'heavy'), $${n}::bigint)`
 
-/** True while the tenant has fewer unfinished jobs than its `heavy` limit allows, $n being the default; counts no further. */
+/** True while the tenant has fewer unfinished jobs than its `heavy` limit, $n being the default; counts no further than that. */
 const hasRoom = (n: number) =>
   `(select count(*) from (select 1 from app.job where tenant_id = $1 and state = 'queued'
      union all select 1 from app.job where tenant_id = $1 and state = 'running' limit ${heavyLimit(n)}) unfinished) < ${heavyLimit(n)}`
 
-/** Gives no row when the tenant has no room for another job. Without a limit there always is. */
+/** Returns no row when the tenant has reached its limit of unfinished jobs. */
 export const insertJob = (tx: Tx, job: NewJob, default_limit: number | null) =>
   tx.find<JobRow>(
     `insert into app.job (tenant_id, job_id, kind, payload, resource, visible_to, max_attempts, progress_total, progress_unit, created_by)
@@ -101,7 +103,7 @@ export const lockJob = (tx: Tx, job_id: string, roles: readonly string[]) =>
     roles,
   ])
 
-/** A queued job ends at once; a running one is asked to stop and ends by its own worker. */
+/** A queued job ends immediately; a running one is asked to stop and ended by its own worker. */
 export const updateCancelRequested = (tx: Tx, job_id: string) =>
   tx.find<JobRow>(
     `update app.job set cancel_requested_at = coalesce(cancel_requested_at, now()), revision = revision + 1,
@@ -111,7 +113,7 @@ export const updateCancelRequested = (tx: Tx, job_id: string) =>
     [tx.tenant_id, job_id],
   )
 
-/** Gives no row when the tenant has no room for another unfinished job. */
+/** Returns no row when the tenant has reached its limit of unfinished jobs. */
 export const updateRetried = (tx: Tx, job_id: string, default_limit: number) =>
   tx.find<JobRow>(
     `update app.job set state = 'queued', attempts = 0, run_at = now(), finished_at = null, problem = null, result = null,
@@ -131,12 +133,14 @@ export interface JobClaim {
   readonly max_attempts: number | null
 }
 
-/** Never joined or counted: with `order by tenant_id, run_at limit 1` it is one probe of job_due_idx, however long the queue is. */
+/**
+ * Never joined or counted: with `order by tenant_id, run_at limit 1` it is one probe of job_due_idx, however long the queue is.
+ */
 const due = `j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[])`
 
 /**
- * Tenants take turns: the next one in id order after the last one served gives its oldest due job. No row means that none
- * is left after that one. Suspended tenants are passed over at the price of one probe each.
+ * Tenants take turns: the oldest due job of the next tenant in id order after the last one served. No row means that there is
+ * none after that tenant. Suspended tenants cost one probe each.
  */
 export const claimJob = (
   tx: Tx,
@@ -166,7 +170,7 @@ export const claimJob = (
     [claim.after_tenant, claim.kinds, claim.lease_token, claim.lease_ms, claim.worker],
   )
 
-/** Extends the leases that are still held, by their tokens. What does not come back has been lost. */
+/** Extends leases that are still held, by their tokens. A token that is not returned has lost its lease. */
 export const extendLeases = (
   tx: Tx,
   leases: { tenant_ids: readonly string[]; job_ids: readonly string[]; tokens: readonly string[]; lease_ms: number },
@@ -180,7 +184,7 @@ export const extendLeases = (
     [leases.tenant_ids, leases.job_ids, leases.tokens, leases.lease_ms],
   )
 
-/** Jobs whose worker died: again after a pause, or failed when they have had all their attempts. */
+/** Jobs of dead workers: retried after a pause, or failed after their last attempt. */
 export const reapExpiredLeases = (tx: Tx, problem: Record<string, unknown>) =>
   tx.query<{ tenant_id: string; job_id: string; kind: string; state: JobState }>(
     `with expired as (
@@ -222,7 +226,7 @@ export const findLeasedJob = (tx: Tx, held: LeasedJob) =>
     [tx.tenant_id, held.job_id, held.lease_token],
   )
 
-/** The fence: no row means the lease was lost, and whatever else the transaction did must not be committed. */
+/** The check of the lease: no row means that it was lost, and the transaction must not commit. */
 export const updateStep = (
   tx: Tx,
   held: LeasedJob,
@@ -244,7 +248,7 @@ export const updateStep = (
     ],
   )
 
-/** `now()` is when the transaction began, which may hold all the work of the job. */
+/** `now()` is when the transaction began, which may span all the work of the job. */
 export const updateFinished = (
   tx: Tx,
   held: LeasedJob,
@@ -266,8 +270,8 @@ export const updateFinished = (
   )
 
 /**
- * Back to the queue: after a failure with a pause and its problem shown, or at once when its worker hands it on. A job that
- * was to be cancelled meanwhile ends here instead of waiting for another turn.
+ * Returns a job to the queue: after a failure with a pause and its problem, or immediately when its worker stops. A job that was
+ * cancelled meanwhile ends here.
  */
 export const updateReleased = (
   tx: Tx,
@@ -295,11 +299,14 @@ export interface DueSchedule {
   readonly name: string
   readonly kind: string
   readonly payload: unknown
-  /** The job it started last has not ended yet. */
+  /** Whether the job it started last is unfinished. */
   readonly still_busy: boolean
 }
 
-/** Takes one due schedule, if no other worker has: its next time is the first one in the future, so a long pause does not cause a burst. */
+/**
+ * Takes one due schedule unless another worker has: its next time is the first one in the future, so a long pause does not cause
+ * a burst.
+ */
 export const takeDueSchedule = (tx: Tx, schedule_id: string) =>
   tx.find<DueSchedule>(
     `update app.job_schedule s
@@ -317,7 +324,7 @@ export const updateScheduleStarted = (tx: Tx, schedule_id: string, job_id: strin
     job_id,
   ])
 
-/** Re-runnable: an existing schedule of that name is left as it is. */
+/** Repeatable: an existing schedule of that name is kept. */
 export const insertSchedule = (
   tx: Tx,
   schedule: { schedule_id: string; name: string; kind: string; payload: unknown; every_s: number; first_in_s: number },
@@ -337,7 +344,7 @@ export const insertSchedule = (
     ],
   )
 
-/** For the metrics. What suspended tenants have queued waits on purpose, and is left out. */
+/** For metrics. Jobs of suspended tenants wait on purpose and are left out. */
 export const findQueueDepth = async (tx: Tx): Promise<{ queued: number; running: number; oldest_due_s: number }> =>
   (await tx.find<{ queued: number; running: number; oldest_due_s: number }>(
     `select count(*) as queued, (select count(*) from app.job where state = 'running') as running,

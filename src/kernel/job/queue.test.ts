@@ -26,7 +26,7 @@ const setHeavyLimit = (tenant_id: string, burst: number) =>
   )
 
 describe('enqueueing', () => {
-  test('the job is there when its transaction commits', async () => {
+  test('the job exists when its transaction commits', async () => {
     const tenant = await w.makeTenant()
     const job_id = await w.enqueue(tenant, 'demo-count', { upto: 3, pause_ms: 0 })
     expect(await w.look(tenant, job_id)).toMatchObject({
@@ -40,7 +40,7 @@ describe('enqueueing', () => {
     })
   })
 
-  test('the job is not there when its transaction is rolled back', async () => {
+  test('the job does not exist when its transaction is rolled back', async () => {
     const tenant = await w.makeTenant()
     const undone = w.inTenant(tenant, async (tx) => {
       await w.kernel.jobs.enqueue(tx, { kind: 'demo-count', payload: { upto: 1, pause_ms: 0 } })
@@ -50,7 +50,7 @@ describe('enqueueing', () => {
     expect(await countJobs(tenant)).toBe(0)
   })
 
-  test('a kind nobody declares and a payload that breaks its declaration are errors of the program', async () => {
+  test('throws for an undeclared kind and for a payload that does not match its schema', async () => {
     const tenant = await w.makeTenant()
     await expect(w.enqueue(tenant, 'demo-unheard-of')).rejects.toThrow('no module declares the job kind')
     await expect(w.enqueue(tenant, 'demo-count', { upto: 'three', pause_ms: 0 })).rejects.toThrow('does not fit')
@@ -58,13 +58,13 @@ describe('enqueueing', () => {
     expect(await countJobs(tenant)).toBe(0)
   })
 
-  test('two kinds may not share a name', () => {
+  test('throws when two kinds share a name', () => {
     expect(() => new JobQueue([countJob, countJob])).toThrow('share a name')
   })
 })
 
-describe('the allowance of unfinished work', () => {
-  test('is refused beyond the limit, counts only unfinished jobs of the own tenant, and does not bind schedules', async () => {
+describe('the limit of unfinished jobs', () => {
+  test('refuses more jobs, counts only unfinished jobs of the tenant, and does not apply to schedules', async () => {
     const [tenant, other] = [await w.makeTenant(), await w.makeTenant()]
     await setHeavyLimit(tenant, 2)
     const payload = { upto: 0, pause_ms: 0 }
@@ -119,7 +119,7 @@ describe('the worker role', () => {
     expect(await asWorker('update app.job_schedule set enabled = false')).toBe(DENIED)
   })
 
-  test('can neither add nor remove a job, nor look beyond the queue', async () => {
+  test('can neither insert nor delete a job, nor read other tables', async () => {
     expect(await asWorker('delete from app.job')).toBe(DENIED)
     expect(await asWorker(`insert into app.job (kind) values ('demo-count')`)).toBe(DENIED)
     expect(await asWorker('select 1 from app.demo_effect')).toBe(DENIED)
@@ -127,7 +127,7 @@ describe('the worker role', () => {
   })
 })
 
-test('a claim is a few probes of an index, also on a queue that has grown since anybody counted', async () => {
+test('a claim is a few index probes, also on a queue with outdated statistics', async () => {
   for (let i = 0; i < 20; i++) {
     await w.inTenant(await w.makeTenant(), (tx) =>
       tx.run(

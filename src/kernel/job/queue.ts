@@ -1,4 +1,4 @@
-/** Enqueueing, inside the request's own transaction: the job exists if and only if what it concerns was committed. */
+/** Enqueues jobs in the request's own transaction: the job exists if and only if that transaction commits. */
 import type { Tx } from '../database/tx.ts'
 import { describeSchemaErrors } from '../http/validation.ts'
 import { defaultLimits } from '../limits.ts'
@@ -14,7 +14,7 @@ export interface EnqueueRequest {
   readonly resource?: string
   readonly total?: number
   readonly unit?: string
-  /** Work nobody asked for by a request, such as a schedule's: it does not count against the tenant's allowance. */
+  /** Not started by a request, for example by a schedule: it does not count against the tenant's limit. */
   readonly unlimited?: true
 }
 
@@ -27,7 +27,7 @@ export class JobQueue {
     if (this.kinds.size !== kinds.length) throw new Error('two job kinds share a name')
   }
 
-  /** A worker in the same process looks at once instead of at its next poll. A hint only. */
+  /** A worker in the same process polls immediately instead of at its next interval. A hint only. */
   onWake(listener: () => void): void {
     this.#wake = listener
   }
@@ -57,7 +57,7 @@ export class JobQueue {
     return row ?? failJobLimit()
   }
 
-  /** Starts a failed or cancelled job again, as far as its checkpoint reached. */
+  /** Starts a failed or cancelled job again from its last checkpoint. */
   async retry(tx: Tx, job_id: string): Promise<JobRow> {
     return (await updateRetried(tx, job_id, defaultLimits.heavy.burst)) ?? failJobLimit()
   }

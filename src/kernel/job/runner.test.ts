@@ -61,7 +61,7 @@ const leaseOf = async (job_id: string): Promise<string | null> => {
 }
 
 describe('running', () => {
-  test('steps commit one by one, progress is seen, and the result is kept', async () => {
+  test('steps commit one by one, progress is visible, and the result is stored', async () => {
     const reached = latch()
     const goOn = latch()
     body = async (job) => {
@@ -91,7 +91,7 @@ describe('running', () => {
     expect(await w.effects(tenant, job_id)).toEqual([1, 2, 3])
   })
 
-  test('the last effect and the end are one: when the effect fails, the job has not ended', async () => {
+  test('the last effect and the end are one transaction: when the effect fails, the job has not ended', async () => {
     body = async (job) => {
       await job.finish(async (tx) => {
         await insertEffect(tx, job, 1)
@@ -128,7 +128,7 @@ describe('running', () => {
     expect(String(finished_at) > (result as { at: string }).at).toBe(true)
   })
 
-  test('a job of a kind this worker does not know is left alone', async () => {
+  test('a job of an unknown kind is not claimed', async () => {
     const unknown = uuidv7()
     await w.inTenant(tenant, (tx) =>
       insertJob(
@@ -153,7 +153,7 @@ describe('running', () => {
   })
 })
 
-describe('turns', () => {
+describe('round robin over tenants', () => {
   test('one tenant with fifty jobs does not keep three others waiting', async () => {
     const order: string[] = []
     body = async (job) => {
@@ -253,7 +253,7 @@ describe('leases', () => {
     expect(await w.effects(tenant, job_id)).toEqual([1, 2, 3])
   })
 
-  test('a lease that has run out is no lease, even before anybody else has noticed', async () => {
+  test('an expired lease permits no write, even before another worker has reaped it', async () => {
     const claimed = latch()
     const goOn = latch()
     const refused = latch()
@@ -281,7 +281,7 @@ describe('leases', () => {
     expect(await w.effects(tenant, job_id)).toEqual([])
   })
 
-  test('the heartbeat keeps the lease, and tells a body that its job was taken away', async () => {
+  test('the heartbeat extends the lease, and aborts a body whose lease was lost', async () => {
     const started = latch()
     let told = false
     body = async (job) => {
@@ -360,7 +360,7 @@ describe('leases', () => {
     expect(await w.effects(tenant, job_id)).toEqual(effects)
   })
 
-  test('a job whose workers keep dying fails when it has had all its attempts, and says why', async () => {
+  test('a job whose workers keep dying fails after its last attempt, with the reason', async () => {
     const job_id = await w.enqueue(tenant, 'test-restart')
     const abandon = (attempts: number) =>
       w.inTenant(tenant, (tx) =>

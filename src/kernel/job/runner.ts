@@ -1,13 +1,14 @@
 /**
- * The worker: claims jobs in turn of tenants, keeps their leases alive, runs their bodies as app inside the tenant, and
- * takes over from workers that died. Any number may run, in any process; the lease token decides who may write.
+ * The worker: claims jobs, tenants in turn, extends their leases, runs their bodies as app inside the tenant, and requeues jobs
+ * of dead workers. Any number may run, in any process; the lease token decides who may write.
  */
 import { randomUUID } from 'node:crypto'
 import os from 'node:os'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Metrics } from '../metrics.ts'
-import { Problem, toProblemBody } from '../problem.ts'
+import { Problem } from '../problem.ts'
+import { toProblemBody } from '../problem-body.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../uuid.ts'
 import { requeueJob, runJob } from './execution.ts'
 import {
@@ -22,7 +23,7 @@ import { JobCancelled, LeaseLost, Requeue, type RunningJob } from './stop-reason
 
 export interface RunnerOptions {
   readonly kernel: Kernel
-  /** Connections of the worker role: the queue's own columns, all tenants. */
+  /** Connections of the worker role: the columns of the queue, all tenants. */
   readonly queue: Pick<Transactions, 'read' | 'write'>
   readonly metrics: Metrics
   readonly slots: number
@@ -33,15 +34,15 @@ export interface RunnerOptions {
 
 const QUEUE_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'job:worker' }
 const MAINTENANCE_INTERVAL_MS = 1000
-/** What a body that was told to stop may take to notice, before its job is handed on over its head. */
+/** How long a body may take to notice its abort before its job is requeued without it. */
 const ABORT_GRACE_MS = 2000
 
 export class JobRunner {
   readonly #options: Required<RunnerOptions>
   readonly #worker = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
-  /** By lease token: a job lost here may be claimed here again while its first body still runs. */
+  /** By lease token: a job whose lease was lost may be claimed here again while its first body still runs. */
   readonly #running = new Map<string, { job: RunningJob; done: Promise<void> }>()
-  /** Where the round of tenants stands, and whether it has found anything since it began. */
+  /** Position of the round robin over tenants, and whether this round has found a job. */
   #lastTenant = SYSTEM_TENANT
   #servedThisRound = false
   #stopping = false
@@ -65,7 +66,7 @@ export class JobRunner {
     this.#loop = this.#runLoop()
   }
 
-  /** Takes nothing new, gives running jobs `grace_ms` to end, then hands them back to the queue for another worker. */
+  /** Claims nothing new, gives running jobs `grace_ms` to end, then returns them to the queue for another worker. */
   async stop(grace_ms: number): Promise<void> {
     this.#stopping = true
     this.#wake()
@@ -97,7 +98,7 @@ export class JobRunner {
           await this.#reap()
           await this.#startDueSchedules()
         }
-        // However many jobs are waiting, taking over from the dead is not put off.
+        // However many jobs are waiting, reaping expired leases is not delayed.
         while (hasTime() && this.#running.size < this.#options.slots && (await this.#claim()));
         if (hasTime()) await this.#pause(this.#options.poll_ms * (0.7 + 0.3 * Math.random()))
       } catch (error) {
@@ -125,7 +126,7 @@ export class JobRunner {
     this.#isWoken = false
   }
 
-  /** True when it is worth asking again at once. */
+  /** True when another claim should follow immediately. */
   async #claim(): Promise<boolean> {
     const lease_token = randomUUID()
     const claim = await this.#options.queue.write(QUEUE_SCOPE, (tx) =>
@@ -144,7 +145,7 @@ export class JobRunner {
       return again
     }
     this.#lastTenant = claim.turn
-    // Another worker was faster at the only job of that tenant: the turn passes on all the same.
+    // Another worker claimed the only job of that tenant: the turn passes on nevertheless.
     if (claim.tenant_id === null || claim.job_id === null || claim.kind === null) return true
     this.#servedThisRound = true
     this.#startJob({
@@ -178,7 +179,7 @@ export class JobRunner {
         )
       })
       .catch((error) => {
-        // The database went away while the end was being recorded: the lease runs out and another attempt follows.
+        // The database was lost while the outcome was recorded: the lease expires and another attempt follows.
         kernel.log.warn(
           { err: error, job_id: job.job_id, tenant_id: job.tenant_id },
           'failed to record the end of a job',
@@ -231,7 +232,7 @@ export class JobRunner {
     const { kernel, queue } = this.#options
     const due = await queue.read(QUEUE_SCOPE, (tx) => listDueSchedules(tx, [...kernel.jobs.kinds.keys()]))
     for (const schedule of due) {
-      // One that cannot be started must not keep this worker from everything else; it is due again at the next look.
+      // A schedule that cannot be started must not block the worker; it is due again at the next check.
       await this.#startScheduled(schedule).catch((error) =>
         kernel.log.error({ err: error, ...schedule }, 'failed to start schedule'),
       )

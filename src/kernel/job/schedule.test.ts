@@ -64,7 +64,7 @@ const dueAgo = async (name: string, ago: string): Promise<string> => {
 }
 
 describe('schedules', () => {
-  test('fire once each, however many workers look', async () => {
+  test('fire once each, whatever the number of workers', async () => {
     const names = Array.from({ length: 25 }, (_, i) => `s-${i}`)
     for (const name of names) await plan(name, 3600)
     for (let i = 0; i < 3; i++) w.startRunner(2)
@@ -80,7 +80,7 @@ describe('schedules', () => {
     expect(ran.toSorted()).toEqual(names.toSorted())
   })
 
-  test('fire once after a long pause, and keep their rhythm', async () => {
+  test('fire once after a long pause, and keep their interval', async () => {
     await plan('hourly', 3600)
     const first_at = await dueAgo('hourly', '10 hours 20 minutes')
     w.startRunner(1)
@@ -89,7 +89,7 @@ describe('schedules', () => {
     expect(ran).toEqual(['hourly'])
   })
 
-  test('that are due this very moment move on by one step', async () => {
+  test('that are due right now advance by one interval', async () => {
     await plan('secondly', 86_400)
     const first_at = await dueAgo('secondly', '0 s')
     w.startRunner(1)
@@ -97,7 +97,7 @@ describe('schedules', () => {
     expect(await lookAt('secondly', first_at)).toMatchObject({ is_future: true, steps: 1 })
   })
 
-  test('do not pile up behind a job of theirs that has not ended', async () => {
+  test('do not enqueue another job while their last one is unfinished', async () => {
     const goOn = latch()
     hold = goOn.opened
     await plan('slow', 3600)
@@ -130,7 +130,7 @@ describe('schedules', () => {
     expect(ran.filter((name) => name === 'waiting')).toHaveLength(1)
   })
 
-  test('that cannot be started, or are of a kind this worker does not know, do not hold up anything else', async () => {
+  test('that cannot be started, or are of an unknown kind, do not block others', async () => {
     await plan('unknown', 3600, 0, 'test-from-a-newer-release')
     await plan('broken', 3600, 0, 'test-job', { nonsense: true })
     await dueAgo('broken', '1 hour')
@@ -142,7 +142,7 @@ describe('schedules', () => {
     expect(ran.toSorted()).toEqual(['queued', 'sound'])
   })
 
-  test('of a tenant at its limit of unfinished jobs are started all the same', async () => {
+  test('are started for a tenant at its limit of unfinished jobs', async () => {
     await w.inTenant(tenant, (tx) =>
       tx.run(`insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, 'heavy', 1, 1)`, [
         tenant,
@@ -157,7 +157,7 @@ describe('schedules', () => {
     goOn.open()
   })
 
-  test('that are planned again keep their time and whether they are on', async () => {
+  test('that are inserted again keep their time and whether they are enabled', async () => {
     await plan('nightly', 3600, 1800)
     const first_at = await dueAgo('nightly', '-30 minutes')
     await plan('nightly', 7200, 0)

@@ -1,4 +1,4 @@
-/** The one shape of all long work on the wire. */
+/** The wire form of a job. */
 import { Count, closed, Id, integer, nullable, oneOf, Revision, Timestamp, Type, text } from '../schema.ts'
 import { jobStates } from './queries.ts'
 

@@ -1,4 +1,4 @@
-/** A claimed job while a process works on it, and the three reasons a body may be told to stop. */
+/** A claimed job while a process runs it, and the three reasons why its body is aborted. */
 
 export interface RunningJob {
   readonly tenant_id: string
@@ -10,10 +10,10 @@ export interface RunningJob {
   readonly abort: AbortController
 }
 
-/** The worker shuts down or the tenant was suspended: the job goes back to the queue, and the attempt does not count. */
+/** The worker shuts down or the tenant was suspended: the job returns to the queue, and the attempt does not count. */
 export class Requeue extends Error {}
 
-/** Somebody asked for it. */
+/** A user cancelled it. */
 export class JobCancelled extends Error {}
 
 /** Another worker may be running it: nothing more may be written. */

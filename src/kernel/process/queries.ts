@@ -1,9 +1,9 @@
-/** SQL of the running processes: rows of the system tenant, each renewed by its process. Times are the database's own. */
+/** SQL of the running processes: rows of the system tenant, each renewed by its process. Times are those of the database. */
 import type { Tx } from '../database/tx.ts'
 
-/** A process that has not been seen for so long no longer counts. */
+/** A process without a heartbeat for so long is not counted. */
 export const EXPIRES_AFTER_S = 15
-/** So long its row is kept, for whoever looks what ran. */
+/** How long its row is kept, for operators who want to know what ran. */
 const KEPT_FOR_S = 3600
 
 export interface ProcessKind {
@@ -20,7 +20,7 @@ export const upsertProcess = (tx: Tx, process_id: string, { serves_requests, run
 
 export type LiveProcess = ProcessKind & { readonly process_id: string }
 
-/** In an order that is the same for everybody. */
+/** In an order that is the same for every process. */
 export const listLiveProcesses = (tx: Tx) =>
   tx.query<LiveProcess>(
     `select process_id, serves_requests, runs_jobs from app.process

@@ -1,6 +1,6 @@
 /**
- * Which processes run on this database. Each renews a row every few seconds and reads those of the others: limits that hold for
- * the whole service are divided by the number of processes that serve requests, and workers take turns at what one of them has to do.
+ * The processes of this service. Each renews a row every few seconds and reads those of the others: limits of the whole service
+ * are divided by the number of serving processes, and workers take turns at work that one of them does.
  */
 import type { Scope, Transactions } from '../database/tx.ts'
 import type { Log } from '../log.ts'
@@ -32,7 +32,7 @@ export class ProcessRegistry {
     transactions: Pick<Transactions, 'write'>
     kind: ProcessKind
     log: Log
-    /** Told after each heartbeat how many processes serve requests, this one included. */
+    /** Called after each heartbeat with the number of serving processes, this one included. */
     onServingCount: (count: number) => void
   }) {
     this.#transactions = options.transactions
@@ -41,10 +41,10 @@ export class ProcessRegistry {
     this.#onServingCount = options.onServingCount
   }
 
-  /** The first heartbeat comes before this resolves, so that a process never serves without knowing the others. */
+  /** Resolves after the first heartbeat, so that a process never serves without knowing the others. */
   async start(): Promise<void> {
     const next = async () => {
-      // While the database cannot be reached the last count stands: nobody knows better.
+      // While the database cannot be reached the last count is kept.
       await this.sendHeartbeat().catch((error) => this.#log.warn({ err: error }, 'failed to renew process heartbeat'))
       if (!this.#stopping) this.#timer = setTimeout(() => (this.#currentBeat = next()), HEARTBEAT_EVERY_MS).unref()
     }
@@ -61,7 +61,7 @@ export class ProcessRegistry {
     this.#onServingCount(this.#live.filter(({ serves_requests }) => serves_requests).length)
   }
 
-  /** Its share goes to the others with their next heartbeat. */
+  /** The others get its share with their next heartbeat. */
   async stop(): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)
@@ -70,8 +70,8 @@ export class ProcessRegistry {
   }
 
   /**
-   * Whether this worker is the one whose turn it is. Turns go round by the clock, so that however many workers there are, about
-   * one acts in each; clocks that differ make two act in one turn, which whatever they do must stand anyway.
+   * Whether it is the turn of this worker. Turns follow the clock, so that about one worker acts in each; with clocks that
+   * differ two may act in one turn, so the work must tolerate it.
    */
   isTurn(every_ms: number, now_ms: number = Date.now()): boolean {
     const workers = this.#live.filter(({ runs_jobs }) => runs_jobs)

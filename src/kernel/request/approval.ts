@@ -1,6 +1,6 @@
 /**
- * Four eyes. Where the tenant's policy asks for approvers, a governed request is tried inside a savepoint, undone, and kept
- * as a change request bound to its exact content and to the state it was made against.
+ * Approval by a second person. Where the tenant's policy requires approvers, a governed request runs as a dry run in a savepoint
+ * and is stored as a change request bound to its exact content and to the state it was made against.
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../canonical-json.ts'
@@ -53,14 +53,14 @@ interface RequestContent {
   readonly body: unknown
 }
 
-/** A request without a query has the hash it would have where none is taken. */
+/** A request without a query has the same hash as before there were queries. */
 export function hashContent(operation: string, { params, query, body }: RequestContent): string {
-  const asked = Object.keys(query ?? {}).length > 0 ? { query } : {}
-  const content = canonicalJson({ operation, params: params ?? {}, ...asked, body: body ?? null })
+  const ownQuery = Object.keys(query ?? {}).length > 0 ? { query } : {}
+  const content = canonicalJson({ operation, params: params ?? {}, ...ownQuery, body: body ?? null })
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** The rule that asks for approvers of this change, or undefined where it may be made at once. */
+/** The rule that requires approvers for this change, or undefined where it needs none. */
 export async function findApplicableRule(
   tx: Tx,
   governed: NonNullable<Route['governed']>,
@@ -71,7 +71,7 @@ export async function findApplicableRule(
   return rule && (await governed.requiresApproval?.(tx, rule, change)) !== false ? rule : undefined
 }
 
-/** The change request that now waits, or undefined when the policy asks for nobody and the change should simply be made. */
+/** The stored change request, or undefined when the policy requires no approval. */
 export async function proposeIfGoverned(
   tx: Tx,
   route: Route,
@@ -84,7 +84,7 @@ export async function proposeIfGoverned(
   if (!rule) return undefined
   await assertEnoughApprovers(tx, { ...rule, action: governed.action })
   const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
-  // Tried and undone: a request that could not be executed now is refused now, not in front of the approver.
+  // A request that could not be executed now is refused now, not when it is approved.
   await dryRunInSavepoint(tx, attempt)
   return insertChangeRequest(tx, {
     cr_id: uuidv7(),
@@ -101,7 +101,7 @@ export async function proposeIfGoverned(
   })
 }
 
-/** Asks for an operation to be done by whoever approves it, whatever the policy says of the one who asks. */
+/** Creates a change request for an operation, whatever the policy says of its author. */
 export async function submitChangeRequest(
   tx: Tx,
   route: Route,

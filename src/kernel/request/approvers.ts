@@ -1,6 +1,6 @@
 /**
- * Whether an approval rule can be met: the author never approves, nor does an API key, so there must be enough other active
- * people with the role. A policy that cannot be met is not set, and a change that nobody could approve is refused.
+ * Checks that an approval rule can be met: neither the author nor an API key may approve, so there must be enough other active
+ * people with the role. A policy that cannot be met is refused, and so is a change that nobody could approve.
  */
 import type { Tx } from '../database/tx.ts'
 import { fail } from '../problem.ts'
@@ -18,7 +18,7 @@ export interface MissingApprovers {
   readonly available: number
 }
 
-/** The roles that may ask for a governed action. */
+/** The roles that may request a governed action. */
 export const findMakerRoles = (routes: readonly Route[], action: string): ReadonlySet<string> =>
   new Set(
     routes
@@ -26,7 +26,7 @@ export const findMakerRoles = (routes: readonly Route[], action: string): Readon
       .flatMap((route) => route.roles),
   )
 
-/** Rules that no author could ever get approved. Where nobody could ask yet, the author is taken to be somebody new. */
+/** Rules that no author could get approved. Where nobody may request the action yet, the author is taken to be a new person. */
 export function findUnmetRules(
   rules: readonly Rule[],
   principals: readonly PrincipalRow[],
@@ -63,7 +63,7 @@ export function failMissingApprovers(missing: readonly MissingApprovers[], advic
   })
 }
 
-/** While a tenant is being set up a proposal may wait for people who are yet to come; afterwards it would wait for ever. */
+/** While a tenant is being set up a change request may wait for people who are added later; afterwards it would wait for ever. */
 export async function assertEnoughApprovers(tx: Tx, { action, role, approvers }: Rule): Promise<void> {
   const facts = await countApprovers(tx, role)
   if (!facts?.is_set_up || facts.available >= approvers) return

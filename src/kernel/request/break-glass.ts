@@ -1,6 +1,6 @@
 /**
- * Break glass: a change that a person makes at once, without the approval its policy asks for. Everybody else who could have
- * approved it finds it in their inbox until one of them acknowledges it.
+ * Break glass: a person makes a change immediately, without the approval that the policy requires. Everybody who could have
+ * approved it has a review in their inbox until one of them acknowledges it.
  */
 import type { Tx } from '../database/tx.ts'
 import { fail } from '../problem.ts'
@@ -11,11 +11,11 @@ import { type ApprovalRule, insertBreakGlassReview } from './queries.ts'
 
 export interface BreakGlass {
   readonly reason: string
-  /** The rule that is passed over, or undefined where the policy asks for nobody. */
+  /** The rule that was bypassed, or undefined where the policy requires no approval. */
   readonly rule: ApprovalRule | undefined
 }
 
-/** Undefined where the request is no emergency. Asked before the change is made: the rule may depend on what it changes. */
+/** Undefined for an ordinary request. Called before the change: the rule may depend on what it changes. */
 export async function findBreakGlass(tx: Tx, route: Route, change: GovernedChange): Promise<BreakGlass | undefined> {
   const { governed } = route
   const reason = governed?.breakGlass?.(change.body)
@@ -24,7 +24,7 @@ export async function findBreakGlass(tx: Tx, route: Route, change: GovernedChang
   return { reason, rule: await findApplicableRule(tx, governed, change) }
 }
 
-/** The id of the review that now waits, or undefined where nothing was passed over. */
+/** The id of the review, or undefined where no rule was bypassed. */
 export async function requestBreakGlassReview(
   tx: Tx,
   route: Route,

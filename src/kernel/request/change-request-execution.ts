@@ -19,7 +19,7 @@ export async function executeChangeRequest(
     params: request.params,
     query: request.query,
     body: request.body ?? undefined,
-    // The proposal was bound to its head; preconditions of this HTTP request are about the change request.
+    // The change request was bound to its head; If-Match of this HTTP request is about the change request.
     request: { ...by.request, if_match: undefined, change_request_id: request.cr_id, requested_by: request.created_by },
   })
   const route = kernel.routes.find(({ id }) => id === request.operation) as Route

@@ -1,6 +1,6 @@
 /**
- * Safe retries. The answer of a POST is stored in the transaction of its effect, keyed by tenant, principal, operation and
- * the caller's key; only committed 2xx answers are kept, so a failed request may simply be sent again.
+ * Safe retries. The response of a POST is stored in the transaction of its effect, keyed by tenant, principal, operation and the
+ * caller's key; only committed 2xx responses are stored, so a failed request can be sent again.
  */
 import { createHmac } from 'node:crypto'
 import { canonicalJson } from '../canonical-json.ts'
@@ -8,7 +8,7 @@ import type { Tx } from '../database/tx.ts'
 import { fail } from '../problem.ts'
 import { findStoredResponse, type IdempotencyScope, insertStoredResponse, tryLockIdempotencyKey } from './queries.ts'
 
-/** An answer ready to be sent: exact bytes, since a repetition must be the same. */
+/** A response ready to send: exact bytes, since a repeated one must be the same. */
 export interface SerializedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -17,7 +17,7 @@ export interface SerializedResponse {
 
 export interface Idempotency extends IdempotencyScope {
   readonly secret: boolean
-  /** Authenticates what is stored: an answer that was altered in the database is not repeated. */
+  /** Authenticates the stored response: one that was altered in the database is not sent. */
   readonly mac_key: Buffer
 }
 
@@ -34,11 +34,11 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   return header
 }
 
-/** Keyed, so that a stored fingerprint of a guessable body tells nothing. */
+/** Keyed, so that a stored fingerprint does not reveal a guessable body. */
 export const computeFingerprint = (key: Buffer, content: unknown): string =>
   createHmac('sha256', key).update(canonicalJson(content)).digest('hex')
 
-/** What is stored beside an answer: the fingerprint of its request, then a code over both that only this service can make. */
+/** Stored with a response: the fingerprint of its request, then an authentication code over both. */
 function signStoredResponse(
   tx: Tx,
   idempotency: Idempotency,
@@ -79,7 +79,7 @@ export async function runIdempotent(
     return { ...kept, headers: { ...kept.headers, [REPLAYED_HEADER]: 'true' } }
   }
   const answer = await effect()
-  // A change that waits for approval (202) has no secret yet, and asking twice must not make two of it.
+  // A change that waits for approval (202) has no secret yet, and a retry must not create a second one.
   const holdsSecret = idempotency.secret && answer.status !== 202
   const kept = { ...answer, body: holdsSecret ? undefined : answer.body }
   await insertStoredResponse(tx, idempotency, {

@@ -1,4 +1,4 @@
-/** SQL behind repeated answers and changes that wait for a second person. */
+/** SQL of stored responses and of change requests. */
 import type { Tx } from '../database/tx.ts'
 
 export interface StoredResponse {
@@ -14,7 +14,7 @@ export interface IdempotencyScope {
   readonly key: string
 }
 
-/** A try-lock, never a wait: whoever comes second while the first is running is told so. */
+/** A try-lock: a second request with the same key fails while the first is running. */
 export const tryLockIdempotencyKey = async (
   tx: Tx,
   { principal, operation, key }: IdempotencyScope,
@@ -33,7 +33,7 @@ export const findStoredResponse = (tx: Tx, { principal, operation, key }: Idempo
     [tx.tenant_id, principal, operation, key],
   )
 
-/** An expired answer of the same key gives way to the new one. */
+/** An expired response of the same key is replaced. */
 export const insertStoredResponse = (tx: Tx, { principal, operation, key }: IdempotencyScope, answer: StoredResponse) =>
   tx.run(
     `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, headers, body, expires_at)
@@ -68,13 +68,13 @@ export const findApprovalRule = (tx: Tx, action: string) =>
     [tx.tenant_id, action],
   )
 
-/** For a change that undoes or weakens what another action governs, where the policy has no rule of its own for it. */
+/** For a change that reverts or weakens what another action governs, where the policy has no rule of its own for it. */
 export const findInheritedRule = async (tx: Tx, action: string): Promise<ApprovalRule | undefined> => {
   const rule = await findApprovalRule(tx, action)
   return rule && { ...rule, require_impact: false }
 }
 
-/** The rule that asks for the most approvers, whatever it is about. */
+/** The rule that requires the most approvers, of any action. */
 export const findStrictestRule = (tx: Tx) =>
   tx.find<ApprovalRule>(
     `select rule.action, rule.approvers, rule.role, false as require_impact
@@ -85,8 +85,8 @@ export const findStrictestRule = (tx: Tx) =>
   )
 
 /**
- * How many active people other than the author hold a role, and whether the tenant is set up. What a key asks for counts as
- * asked for by whoever created the key, through however many keys.
+ * How many active people other than the author hold a role, and whether the tenant is set up. A request of an API key counts as
+ * one of the person who created the key, through any number of keys.
  */
 export const countApprovers = (tx: Tx, role: string) =>
   tx.find<{ is_set_up: boolean; available: number }>(

@@ -1,6 +1,6 @@
 /**
- * Who reads a change request in full: callers of its operation, its approvers, and auditors. Its body, reasons and notes are
- * written for them; everybody else learns only that it exists and what became of it.
+ * Who may read a change request in full: callers of its operation, its approvers, and auditors. Everybody else sees only that it
+ * exists and its state.
  */
 import type { Role } from '../auth/roles.ts'
 import type { Route } from '../route.ts'
@@ -18,7 +18,7 @@ export const ChangeRequestSummary = closed(
   },
 )
 
-/** Closed on both sides, so that an answer is exactly one of them. */
+/** Both schemas are closed, so that a reply matches exactly one of them. */
 export const VisibleChangeRequest = Type.Unsafe<Static<typeof ChangeRequestView> | Static<typeof ChangeRequestSummary>>(
   { anyOf: [ChangeRequestView, ChangeRequestSummary], title: 'VisibleChangeRequest' },
 )
@@ -26,7 +26,7 @@ export type VisibleChangeRequest = Static<typeof VisibleChangeRequest>
 
 type Subject = Pick<ChangeRequestRow, 'operation' | 'required_role'>
 
-/** By role alone: an author who lost the role no longer reads what approvers wrote since. */
+/** By role alone: an author who lost the role cannot read what approvers wrote since. */
 export function mayReadChangeRequest(
   routes: readonly Route[],
   held: readonly Role[],

@@ -1,0 +1,94 @@
+/** Assembles the kernel. The only place that knows all of its members. */
+import { createAlarmReporter } from '#kernel/alarm.ts'
+import { createAuditKeys } from '#kernel/audit/chain.ts'
+import { createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
+import { findTenantStatus } from '#kernel/auth/queries.ts'
+import { TenantStatusCache, tenantStatuses } from '#kernel/auth/tenant-status-cache.ts'
+import { addCacheMetrics } from '#kernel/cache/cache-metrics.ts'
+import { CacheSlots } from '#kernel/cache/caches.ts'
+import { createCursorCodec } from '#kernel/cursor.ts'
+import type { Database } from '#kernel/database/tx.ts'
+import type { IntegrityKeys } from '#kernel/integrity/keys.ts'
+import { JobQueue } from '#kernel/job/queue.ts'
+import { type Kernel, pickCapabilities } from '#kernel/kernel.ts'
+import { Limits } from '#kernel/limits.ts'
+import type { Metrics } from '#kernel/metrics.ts'
+import type { Module } from '#kernel/module.ts'
+import { buildOpenapiDocument } from '#kernel/openapi.ts'
+import { type CheckFunction, runChecks } from '#kernel/readiness.ts'
+import { ChangeReviews } from '#kernel/request/change-reviews.ts'
+import type { Route } from '#kernel/route.ts'
+import { defaultThreads, ThreadAdmission } from '#kernel/thread-admission.ts'
+import { WorkerThreads } from '#kernel/worker-threads.ts'
+import type { ConfiguredIssuer } from './issuers.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
+
+const PREVIEW_MAX_ROWS = 1_000_000
+const PREVIEW_TIME_LIMIT_MS = 10_000
+
+export interface KernelParts {
+  readonly modules: readonly Module[]
+  readonly database: Database
+  readonly integrity: IntegrityKeys
+  readonly metrics: Metrics
+  readonly readinessChecks: Readonly<Record<string, CheckFunction>>
+}
+
+export function createKernel(options: RuntimeOptions, parts: KernelParts): Kernel {
+  const { modules, database, integrity, metrics } = parts
+  const { log, build, public_url, upload_max_bytes } = options
+  const caches = new CacheSlots()
+  addCacheMetrics(metrics, caches)
+  const admission = new ThreadAdmission({ threads: options.heavy_threads ?? defaultThreads() })
+  const issuer = createBuiltInIssuer(database, options.keyring)
+  const routes = modules.flatMap((module) => module.routes)
+  const routesById = indexById(routes)
+  let document: Record<string, unknown> | undefined
+
+  const kernel: Kernel = {
+    transactions: database,
+    caches,
+    threads: new WorkerThreads(admission, options.scripts_dir ?? import.meta.dirname),
+    jobs: new JobQueue([...modules.flatMap((module) => module.jobs), ...(options.extra_jobs ?? [])]),
+    cursors: createCursorCodec(integrity.current('cursor')),
+    auditKeys: createAuditKeys(integrity),
+    integrity,
+    preview_limits: {
+      max_rows: options.preview_max_rows ?? PREVIEW_MAX_ROWS,
+      time_limit_ms: options.preview_time_limit_ms ?? PREVIEW_TIME_LIMIT_MS,
+    },
+    log,
+    raiseAlarm: createAlarmReporter(log, metrics),
+    routes,
+    modules,
+    reviews: new ChangeReviews(modules, (uses) => pickCapabilities(kernel, uses)),
+    executeOperation: (operation, input) => {
+      const route = routesById.get(operation) as Route
+      return route.handle({ ...input, kernel: pickCapabilities(kernel, route.uses) })
+    },
+    limits: new Limits(),
+    tenantStatusCache: new TenantStatusCache(caches.get(tenantStatuses), (tenant_id, epoch) =>
+      database.one({ tenant_id, actor: 'operator:standing' }, (tx) => findTenantStatus(tx, epoch)),
+    ),
+    issuer,
+    issuers: [{ issuer: issuer.issuer, built_in: true }, ...options.issuers.map(toIssuerView)],
+    build,
+    upload_max_bytes,
+    public_url,
+    openapi: () => (document ??= buildOpenapiDocument(modules, build.version, public_url)),
+    readiness: () => runChecks(parts.readinessChecks),
+  }
+  return kernel
+}
+
+function indexById(routes: readonly Route[]): ReadonlyMap<string, Route> {
+  const byId = new Map(routes.map((route) => [route.id, route]))
+  if (byId.size !== routes.length) throw new Error('two routes share an operation id')
+  return byId
+}
+
+const toIssuerView = ({ issuer, sign_in }: ConfiguredIssuer) => ({
+  issuer,
+  built_in: false,
+  ...(sign_in && { sign_in }),
+})

@@ -1,0 +1,83 @@
+/**
+ * Metrics of a process: connections, threads, and the backlogs of jobs and of the audit chain. The backlogs are read from the database
+ * as the worker role, so every process that runs jobs reports the same values; none of them names a tenant.
+ */
+import type { AuditChainWriter } from '#kernel/audit/chain-writer.ts'
+import type { Database, Transactions } from '#kernel/database/tx.ts'
+import { findQueueDepth } from '#kernel/job/queries.ts'
+import type { Log } from '#kernel/log.ts'
+import type { GaugeDefinition, GaugeReading, Metrics } from '#kernel/metrics.ts'
+import type { ThreadAdmission } from '#kernel/thread-admission.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+
+const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:metrics' }
+
+const queueGauges = [
+  {
+    name: 'probity_queue_jobs',
+    help: 'Unfinished jobs of all active tenants by state: queued, running.',
+    labels: ['state'],
+  },
+  {
+    name: 'probity_queue_oldest_due_seconds',
+    help: 'How long the oldest job has been due that any worker could take; 0 when none is.',
+  },
+  { name: 'probity_audit_unsealed_events', help: 'Audit events that are recorded but not chained yet.' },
+  {
+    name: 'probity_audit_unsealed_age_seconds',
+    help: 'Age of the oldest audit event that is not chained yet; 0 when there is none.',
+  },
+] as const satisfies readonly GaugeDefinition[]
+
+type GaugeName = (typeof queueGauges)[number]['name']
+
+async function readQueueGauges(
+  queue: Pick<Transactions, 'one'>,
+  chainWriter: Pick<AuditChainWriter, 'findBacklog'> | undefined,
+): Promise<GaugeReading<GaugeName>[]> {
+  const depth = await queue.one(SCOPE, findQueueDepth)
+  const backlog = await chainWriter?.findBacklog()
+  return [
+    { name: 'probity_queue_jobs', labels: { state: 'queued' }, value: depth.queued },
+    { name: 'probity_queue_jobs', labels: { state: 'running' }, value: depth.running },
+    { name: 'probity_queue_oldest_due_seconds', value: depth.oldest_due_s },
+    ...(backlog
+      ? ([
+          { name: 'probity_audit_unsealed_events', value: backlog.events },
+          { name: 'probity_audit_unsealed_age_seconds', value: backlog.age_s },
+        ] as const)
+      : []),
+  ]
+}
+
+export interface MetricSources {
+  readonly database: Pick<Database, 'semaphore'>
+  readonly threads: Pick<ThreadAdmission, 'running' | 'waiting'>
+  readonly log: Log
+  /** Undefined in a process that runs no jobs. */
+  readonly getQueue: () => Pick<Transactions, 'one'> | undefined
+  readonly getChainWriter: () => Pick<AuditChainWriter, 'findBacklog'> | undefined
+}
+
+export function addRuntimeMetrics(metrics: Metrics, sources: MetricSources): void {
+  const { semaphore } = sources.database
+  const { threads, log } = sources
+  metrics.addGauge(
+    'probity_database_connections_in_use',
+    'Connections held by requests and jobs.',
+    () => semaphore.inUse,
+  )
+  metrics.addGauge('probity_database_waiting', 'Requests waiting for a connection.', () => semaphore.waiting)
+  metrics.addGauge('probity_heavy_threads_running', 'Worker threads that run heavy work.', () => threads.running)
+  metrics.addGauge('probity_heavy_threads_waiting', 'Heavy work that waits for a thread.', () => threads.waiting)
+  metrics.addGauges(queueGauges, async () => {
+    const queue = sources.getQueue()
+    try {
+      return queue ? await readQueueGauges(queue, sources.getChainWriter()) : []
+    } catch (error) {
+      // The other metrics must stay readable while the database is down.
+      log.warn({ err: error }, 'failed to read queue depth')
+      return []
+    }
+  })
+}

@@ -1,0 +1,40 @@
+/** What a process is put together from. */
+import type { FastifyInstance } from 'fastify'
+import type { ConnectionConfig } from '#kernel/database/servers.ts'
+import type { Keyring } from '#kernel/encryption.ts'
+import type { NotFoundFallback } from '#kernel/http/server.ts'
+import type { IntegrityKeys } from '#kernel/integrity/keys.ts'
+import type { JobKind } from '#kernel/job/kind.ts'
+import type { BuildInfo } from '#kernel/kernel.ts'
+import type { Log } from '#kernel/log.ts'
+import type { Module } from '#kernel/module.ts'
+import type { ConfiguredIssuer } from './issuers.ts'
+
+export interface RuntimeOptions {
+  readonly connections: { readonly app: ConnectionConfig; readonly worker: ConnectionConfig }
+  readonly keyring: Keyring
+  /** Loaded from the database unless given. */
+  readonly integrity?: IntegrityKeys
+  readonly build: BuildInfo
+  readonly log: Log
+  readonly issuers: readonly ConfiguredIssuer[]
+  readonly public_url: string | null
+  readonly cors_origins: readonly string[]
+  readonly trusted_proxies: number
+  readonly pool_size: number
+  readonly prepared_statements: boolean
+  readonly statement_timeout_ms: number
+  readonly wait_ms?: number
+  readonly upload_max_bytes: number
+  /** Threads that run heavy work at once; by default one less than there are cores. */
+  readonly heavy_threads?: number
+  readonly preview_max_rows?: number
+  readonly preview_time_limit_ms?: number
+  /** Replies are checked against their schema and undeclared problems are errors: on in tests. */
+  readonly strict: boolean
+  readonly modules?: readonly Module[]
+  readonly extra_jobs?: readonly JobKind[]
+  readonly assets?: (app: FastifyInstance) => Promise<NotFoundFallback>
+  /** Directory of the scripts of worker threads; by default that of the bundle. */
+  readonly scripts_dir?: string
+}
