@@ -1,4 +1,4 @@
-/** The console and the documentation page in a real browser: nothing from outside, no error, and requests that work. */
+/** The console and the API documentation page in a real browser: no external requests, no errors, working requests. */
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
