@@ -1,4 +1,4 @@
-/** A person at a browser: a fresh context that keeps account of all that a visitor should never meet. */
+/** A fresh browser context that records external requests, console errors and failed responses. */
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
