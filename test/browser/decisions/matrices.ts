@@ -74,7 +74,7 @@ describe('matrices', () => {
     await page.goto(`${base}/matrices/${MATRIX}?tab=cases`)
     await page.getByRole('button', { name: 'Add golden case' }).click()
     const form = page.getByRole('dialog')
-    await form.getByLabel('Name', { exact: true }).fill('nothing is known')
+    await form.getByRole('textbox', { name: 'Name', exact: true }).fill('nothing is known')
     await form.getByLabel('Expected band').fill('low')
     await form.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('button', { name: 'Run on version 1' }).click()
