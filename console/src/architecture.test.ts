@@ -18,17 +18,17 @@ const importsOf = ({ file, text }: (typeof sources)[number]): string[] =>
   )
 const areaOf = (file: string): string | undefined => /^areas\/([^/]+)\//.exec(file)?.[1]
 
-test('there is something to check', () => {
+test('finds the source files', () => {
   expect(sources.length).toBeGreaterThan(50)
   expect(sources.flatMap(importsOf).length).toBeGreaterThan(200)
 })
 
-test('the server is reached through the client only', () => {
+test('only the client calls the server', () => {
   const direct = sources.filter(({ text }) => /\bfetch\(|XMLHttpRequest|EventSource|WebSocket/.test(text))
   expect(direct.map(({ file }) => file)).toEqual(['oidc.ts'])
 })
 
-test('arrows point down: areas use the session and the shared pieces, which know no area', () => {
+test('areas import session and ui, which import no area', () => {
   const wrong = sources.flatMap((source) => {
     const from = areaOf(source.file)
     // The table of areas imports every page, and the shell imports the sign-in page.
@@ -40,7 +40,7 @@ test('arrows point down: areas use the session and the shared pieces, which know
   expect(wrong).toEqual([])
 })
 
-test('a file is read in one sitting, says what it is for, and is named in kebab-case', () => {
+test('files are short, start with a comment and have kebab-case names', () => {
   const odd = sources.filter(
     ({ file, text }) =>
       text.split('\n').length > 400 || !text.startsWith('/**') || !/^[a-z0-9-]+\.tsx?$/.test(path.posix.basename(file)),

@@ -66,15 +66,15 @@ async function start() {
   return url.searchParams
 }
 
-test('the challenge is that of RFC 7636, appendix B', async () => {
+test('creates the challenge of RFC 7636, appendix B', async () => {
   expect(await createChallenge('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(
     'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   )
 })
 
-test('the way there names client, scopes, state and challenge, and never the verifier', async () => {
-  const asked = await start()
-  expect(Object.fromEntries(asked)).toMatchObject({
+test('sends client, scopes, state and challenge, but not the verifier', async () => {
+  const params = await start()
+  expect(Object.fromEntries(params)).toMatchObject({
     realm: 'bank',
     response_type: 'code',
     client_id: 'console',
@@ -84,10 +84,10 @@ test('the way there names client, scopes, state and challenge, and never the ver
   })
   const { verifier } = JSON.parse([...kept.values()][0] ?? '{}') as { verifier: string }
   expect(verifier.length).toBeGreaterThanOrEqual(43)
-  expect(asked.toString()).not.toContain(verifier)
+  expect(params.toString()).not.toContain(verifier)
 })
 
-test('the way back gives the token and the place, once', async () => {
+test('returns the token and the requested path once', async () => {
   const answer = new URLSearchParams({ code: 'good-code', state: (await start()).get('state') ?? '' })
   expect(await finishSignIn(answer, storage)).toEqual({
     token: 'a.b.c',
@@ -103,14 +103,14 @@ test.each([
   ['a refusal', { error: 'access_denied', error_description: 'Not today' }, 'Not today'],
   ['no code', {}, 'no code'],
   ['a code the provider does not know', { code: 'bad-code' }, 'no token'],
-])('%s signs nobody in', async (_name, parts, fault) => {
+])('%s does not sign in', async (_name, parts, fault) => {
   const state = (await start()).get('state') ?? ''
   const answer = new URLSearchParams({ state, ...parts })
   expect(await finishSignIn(answer, storage)).toEqual({ fault: expect.stringContaining(fault) })
   expect(kept.size).toBe(0)
 })
 
-test('a token that can be renewed is renewed, each refresh token once', async () => {
+test('renews a token and uses each refresh token once', async () => {
   along = { refresh_token: 'refresh-1', expires_in: 100 }
   const before_ms = Date.now()
   const answer = new URLSearchParams({ code: 'good-code', state: (await start()).get('state') ?? '' })
@@ -127,7 +127,7 @@ test('a token that can be renewed is renewed, each refresh token once', async ()
   expect(await refreshGrant(grant)).toBe('refused')
 })
 
-test('a provider that keeps the refresh token, and one that is away', async () => {
+test('keeps the refresh token if the provider returns none, and fails if the provider is unavailable', async () => {
   const grant: Grant = { ...provider, refresh_token: 'refresh-1', renew_at_ms: null }
   expect(await refreshGrant(grant)).toMatchObject({ token: 'd.e.f', grant: { refresh_token: 'refresh-1' } })
   expect(await refreshGrant({ ...grant, token_endpoint: 'http://127.0.0.1:1/token' })).toBe('unreachable')

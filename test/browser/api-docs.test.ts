@@ -1,4 +1,4 @@
-/** The console and the documentation page in a real browser: nothing from outside, no error, and requests that work. */
+/** The console and the API documentation page in a real browser: no external requests, no errors, working requests. */
 import type { Browser, BrowserContextOptions, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkBrowser, getBrowser, trackOutsideRequests } from '../support/browser.ts'
@@ -17,7 +17,7 @@ interface OpenApiDocument {
   readonly paths: { readonly '/api/auth/me': { readonly get: { readonly summary: string; readonly tags: [string] } } }
 }
 
-/** What the browser says of a file it loaded. */
+/** A resource timing entry of the browser. */
 interface Loaded {
   readonly name: string
   readonly encodedBodySize: number
@@ -62,7 +62,7 @@ async function useToken(page: Page, text: string) {
   await page.getByRole('button', { name: 'Use token' }).click()
 }
 
-/** Everything large that the page and its frames have loaded came compressed. */
+/** Asserts that every large file of the page and its frames was compressed. */
 async function expectCompressed(page: Page): Promise<void> {
   const loaded = await Promise.all(
     page
@@ -109,7 +109,7 @@ async function send(page: Page, docs: FrameLocator) {
 }
 const ownField = (docs: FrameLocator) => docs.getByPlaceholder('Token').filter({ visible: true }).first()
 
-inBrowser('the page is found by whoever takes anything; other paths say that they are none', async () => {
+inBrowser('serves the page for any accept header, and 404 for other paths', async () => {
   const reply = await fetch(`${base}/api-docs`, { headers: { accept: '*/*' } })
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
   const other = await fetch(`${base}/api-doc`, { headers: { accept: '*/*' } })
@@ -121,7 +121,7 @@ inBrowser.each([
   ['dark', wide, 'home-dark'],
   ['light', phone, 'home-phone-light'],
   ['dark', phone, 'home-phone-dark'],
-] as const)('the overview shows the checks of the server (%s, %o)', async (colorScheme, viewport, name) => {
+] as const)('the home page shows the readiness checks (%s, %o)', async (colorScheme, viewport, name) => {
   const { page, seen, close } = await visit('/', { colorScheme, viewport })
   await page.getByRole('status').getByText('Ready', { exact: true }).waitFor()
   const checks = page.getByRole('list', { name: 'Readiness checks' }).getByRole('listitem')
@@ -134,7 +134,7 @@ inBrowser.each([
   await close()
 })
 
-inBrowser('links change the page without loading it again, and the way back works', async () => {
+inBrowser('links and the back button change the page without reloading it', async () => {
   const { page, seen, close } = await visit('/')
   await page.evaluate('window.isSameDocument = true')
   await page.getByRole('navigation').getByRole('link', { name: 'API documentation' }).click()
@@ -175,7 +175,7 @@ inBrowser.each([
   await close()
 })
 
-inBrowser('a request tried on the page carries the token and answers with the data of its tenant', async () => {
+inBrowser('a request sent from the page carries the token and returns data of its tenant', async () => {
   const { page, seen, docs, close } = await visit('/api-docs')
   await box(page).fill(token)
   await box(page).press('Enter')
@@ -192,7 +192,7 @@ inBrowser('a request tried on the page carries the token and answers with the da
   await close()
 })
 
-inBrowser('the newest token is the one sent, outlives a reload of the tab, and is forgotten when asked', async () => {
+inBrowser('sends the newest token, keeps it after a reload, and removes it on request', async () => {
   const { page, docs, close } = await visit('/api-docs')
   await ownField(docs).fill('typed.by.hand')
   await openCaller(docs)
@@ -213,7 +213,7 @@ inBrowser('the newest token is the one sent, outlives a reload of the tab, and i
 
 inBrowser.each([
   ['a malformed token', 'abc', 'three parts'],
-  ['a token cut short', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIi.c2ln', 'middle part'],
+  ['a token cut short', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIi.c2ln', 'cannot be read'],
   ['an unknown API key', 'pk_unknown', 'is not valid'],
 ])('%s is refused with the reason', async (_name, text, reason) => {
   const { page, close } = await visit('/')

@@ -1,6 +1,6 @@
 /**
- * The console in a real browser: the main paths, each kind of failure, the keyboard, both colour schemes, both widths.
- * One file by name, so that server and browser start once; the tests stand beside it, by area, and run in this order.
+ * The console in a real browser. One test file, so that server and browser start once; the tests are in the folder
+ * beside it and run in this order.
  */
 import './console/sign-in.ts'
 import './console/people.ts'

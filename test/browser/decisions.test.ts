@@ -1,6 +1,6 @@
 /**
- * Decisions in a real browser: drafting a matrix, deciding and explaining, batches, subjects, impact. One file by name, so that
- * server and browser start once; the tests stand beside it and run in this order.
+ * Decisions in a real browser. One test file, so that server and browser start once; the tests are in the folder beside
+ * it and run in this order.
  */
 import './decisions/matrices.ts'
 import './decisions/rules.ts'

@@ -1,4 +1,4 @@
-/** A person at a browser: a page of their own that keeps account of all that a visitor should never meet. */
+/** A browser page that records external requests, console errors and failed responses. */
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'

@@ -1,6 +1,6 @@
 /**
- * The registry in a real browser: reading a difference, importing with a reject, putting in force, resolving, rolling back,
- * forms. One file by name, so that server and browser start once; the tests stand beside it and run in this order.
+ * The registry in a real browser. One test file, so that server and browser start once; the tests are in the folder
+ * beside it and run in this order.
  */
 import './registry/shared-lists.ts'
 import './registry/own-lists.ts'

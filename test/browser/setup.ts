@@ -1,6 +1,6 @@
 /**
- * What the tests of the console's pages share: one server with a worker, one browser, and people of one tenant. Each file of
- * tests opens it once; what it exports is there once `beforeAll` has run.
+ * Shared by the browser tests: one server with a worker, one browser, and users of one tenant. Each test file calls it
+ * once; exports are set after `beforeAll`.
  */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'

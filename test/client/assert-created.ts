@@ -1,4 +1,4 @@
-/** What a governed call has made, in tenants that ask for no approval. */
+/** Asserts that a governed call was completed, in tenants without approval. */
 import { isChangeRequest, type Schemas } from '#client/index.ts'
 
 export function assertCreated<T>(answer: T): Exclude<T, Schemas['ChangeRequest']> {

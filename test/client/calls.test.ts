@@ -1,4 +1,4 @@
-/** Calls against the real server: answers, problems, pages, uploads, waiting changes; and that no Node module is needed. */
+/** Calls against the real server: responses, problems, pages, uploads and change requests; and the browser bundle. */
 import { createHash, randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -34,7 +34,7 @@ const problemOf = async (call: Promise<unknown>): Promise<ProbityProblem> => {
   return error
 }
 
-test('a call gives the body of the answer; one without a body gives nothing', async () => {
+test('a call resolves to the response body, or to undefined without a body', async () => {
   const { key, secret } = assertCreated(
     await probity.POST('/api/api-keys', { body: { name: 'gone soon', roles: ['viewer'] } }),
   )
@@ -44,7 +44,7 @@ test('a call gives the body of the answer; one without a body gives nothing', as
   expect(revoked).toBeUndefined()
 })
 
-test('paths, parameters and bodies are checked by the compiler', () => {
+test('paths, parameters and bodies are type-checked', () => {
   const never = () => [
     // @ts-expect-error there is no such path
     probity.GET('/api/user'),
@@ -58,7 +58,7 @@ test('paths, parameters and bodies are checked by the compiler', () => {
   expect(never).toBeTypeOf('function')
 })
 
-test('a refusal is thrown with its code, its places and the id to quote', async () => {
+test('an error response throws a problem with code, errors and request id', async () => {
   const body = { name: '', email: 'no address', roles: [] }
   const problem = await problemOf(probity.POST('/api/users', { body }))
   expect(problem).toBeInstanceOf(ProbityProblem)
@@ -68,14 +68,14 @@ test('a refusal is thrown with its code, its places and the id to quote', async 
   expect(problem.message).toContain(problem.detail)
 })
 
-test('members that only some problems have are kept', async () => {
+test('additional members of a problem are kept', async () => {
   const viewer = createClient({ url, token: await w.token({ roles: ['viewer'] }) })
   const problem = await problemOf(viewer.GET('/api/users'))
   expect(problem).toMatchObject({ code: 'role_required', status: 403 })
   expect(problem.members['required_roles']).toContain('tenant_admin')
 })
 
-test('if_match and expected_revision refuse a change made on old knowledge', async () => {
+test('if_match and expected_revision refuse a change of a stale revision', async () => {
   const user = assertCreated(await probity.POST('/api/users', { body: invitation('moving') }))
   const params = { path: { user_id: user.user_id } }
   const change = (team: string, how: object) =>
@@ -84,7 +84,7 @@ test('if_match and expected_revision refuse a change made on old knowledge', asy
   expect((await problemOf(change('South', { if_match: `"${user.revision}"` }))).code).toBe('precondition_failed')
 })
 
-test('paginate follows every page, and filters stay', async () => {
+test('paginate follows every page and keeps the filters', async () => {
   const own = createClient({ url, token: await w.token({ tenant_id: await w.makeTenant() }) })
   for (let i = 0; i < 7; i++) await own.POST('/api/users', { body: invitation(`person-${i}`) })
   const names: string[] = []
@@ -96,7 +96,7 @@ test('paginate follows every page, and filters stay', async () => {
     throw new Error('none')
 })
 
-test('a change that waits for approval is told from one that was made', async () => {
+test('isChangeRequest distinguishes a change request from a completed change', async () => {
   const tenant_id = await w.makeTenant({ four_eyes: true })
   const admin = createClient({ url, token: await w.token({ tenant_id, roles: ['tenant_admin'] }) })
   const user = assertCreated(await admin.POST('/api/users', { body: invitation('promoted') }))
@@ -111,7 +111,7 @@ test('a change that waits for approval is told from one that was made', async ()
   expect((await admin.GET('/api/users/{user_id}', { params })).roles).toEqual(['analyst'])
 })
 
-test('bytes, a Blob, text and a stream are stored as they are', async () => {
+test('uploads store bytes, a Blob, text and streams unchanged', async () => {
   const bytes = randomBytes(2_500_000)
   const sha256 = (content: Uint8Array | string) => createHash('sha256').update(content).digest('hex')
   const own = new Uint8Array(bytes)
@@ -120,11 +120,12 @@ test('bytes, a Blob, text and a stream are stored as they are', async () => {
   expect(await probity.uploads.create(new Blob([own]))).toMatchObject({ sha256: sha256(bytes), file_name: null })
   expect(await probity.uploads.create('a,b\n1,2\n')).toMatchObject({ sha256: sha256('a,b\n1,2\n') })
   const stream = Readable.toWeb(Readable.from([bytes.subarray(0, 1_000_000), bytes.subarray(1_000_000)]))
+  // The stream type of Node is not the one of the DOM, which the client declares.
   expect(await probity.uploads.create(stream as never)).toMatchObject({ sha256: sha256(bytes) })
   expect(await probity.uploads.create(Readable.from([bytes]))).toMatchObject({ sha256: sha256(bytes) })
 })
 
-test('an upload tells how much of it was sent, and of a stream as much as is known', async () => {
+test('an upload reports its progress, without a total for a stream', async () => {
   const bytes = new Uint8Array(randomBytes(200_000))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const told: UploadProgress[] = []
@@ -137,12 +138,12 @@ test('an upload tells how much of it was sent, and of a stream as much as is kno
   expect(told).toEqual([{ sent_bytes: 200_000, total_bytes: null }])
 })
 
-test('an upload that is refused is a problem too', async () => {
+test('a refused upload throws a problem', async () => {
   const viewer = createClient({ url, token: await w.token({ roles: ['viewer'] }) })
   expect((await problemOf(viewer.uploads.create('x'))).code).toBe('role_required')
 })
 
-test('raw gives headers and streams', async () => {
+test('raw returns headers and streams', async () => {
   const { data, error, response } = await probity.raw.GET('/api/tenant')
   expect(error).toBeUndefined()
   expect(response.headers.get('etag')).toBe(`"${data?.revision}"`)
@@ -150,13 +151,13 @@ test('raw gives headers and streams', async () => {
   expect(events.data).toContain('<!doctype html>')
 })
 
-test('an answer from something else is not taken for one of the API', async () => {
+test('a response that is not from the API throws unreadable_answer', async () => {
   const proxy: typeof fetch = async () => new Response('<h1>Sign in to the network</h1>', { status: 200 })
   const caught = createClient({ url, fetch: proxy })
   expect(await problemOf(caught.GET('/api/health'))).toMatchObject({ code: 'unreadable_answer', status: 200 })
 })
 
-test('it bundles for a browser, small and without a module of Node', async () => {
+test('the client bundles for browsers below 20 kB without Node modules', async () => {
   const entry = path.join(projectRoot, 'client/index.ts')
   const made = await build({
     entryPoints: [entry],

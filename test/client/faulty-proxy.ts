@@ -1,4 +1,7 @@
-/** A small HTTP server in front of the real one: the first requests get scripted answers or none, the others are passed on. */
+/**
+ * An HTTP proxy in front of the real server that answers the first requests with scripted faults and forwards the
+ * others.
+ */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,4 +1,4 @@
-/** jobs.wait against real jobs run by a real worker. */
+/** jobs.wait with real jobs and a real worker. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '#client/index.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
@@ -52,7 +52,7 @@ const start = async (ending: 'well' | 'badly' | 'never') =>
     w.kernel.jobs.enqueue(tx, { kind: 'client-test', payload: { ending } }),
   )
 
-test('resolves with the finished job and tells its progress on the way', async () => {
+test('resolves with the finished job and reports its progress', async () => {
   const done: number[] = []
   const finished = await probity.jobs.wait(await start('well'), {
     onProgress: (job) => {
@@ -65,7 +65,7 @@ test('resolves with the finished job and tells its progress on the way', async (
   expect(done).toEqual([...done].sort())
 })
 
-test('throws the problem a job failed with, together with the job', async () => {
+test('throws the problem of a failed job with the job', async () => {
   const { job_id } = await start('badly')
   await expect(probity.jobs.wait(job_id)).rejects.toMatchObject({
     code: 'conflict',
@@ -74,7 +74,7 @@ test('throws the problem a job failed with, together with the job', async () => 
   })
 })
 
-test('a cancelled job is told as such', async () => {
+test('throws job_cancelled for a cancelled job', async () => {
   const { job_id } = await start('never')
   const waiting = probity.jobs.wait(job_id)
   const [outcome] = await Promise.allSettled([
@@ -84,7 +84,7 @@ test('a cancelled job is told as such', async () => {
   expect(outcome).toMatchObject({ reason: { code: 'job_cancelled', job: { state: 'cancelled' } } })
 })
 
-test('waiting can be given up without touching the job', async () => {
+test('can be aborted without affecting the job', async () => {
   const { job_id } = await start('well')
   const controller = new AbortController()
   const waiting = probity.jobs.wait(job_id, {

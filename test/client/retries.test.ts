@@ -1,4 +1,4 @@
-/** Repetition against the real server, with a troublesome connection in between: what is repeated, how often, and what never. */
+/** Retries against the real server through a faulty proxy. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '#client/index.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
@@ -29,7 +29,7 @@ const usersNamed = async (name: string) => {
   return users.length
 }
 
-test('a GET waits as long as it is asked to, then succeeds', async () => {
+test('a GET waits for Retry-After and succeeds', async () => {
   front.expect(busy('1'), busy('0'))
   expect((await probity.GET('/api/auth/me')).principal).toMatch(/^user:/)
   const [first, second, third] = front.seen
@@ -44,13 +44,13 @@ test('Retry-After may be a date', async () => {
   expect(front.seen).toHaveLength(2)
 })
 
-test('broken connections are repeated too, also without Retry-After', async () => {
+test('broken connections are retried without Retry-After', async () => {
   front.expect('hang_up', { status: 503 }, 'lose')
   await probity.GET('/api/auth/me')
   expect(front.seen).toHaveLength(4)
 })
 
-test('what a proxy says while a server is replaced is repeated, for GET and POST', async () => {
+test('502 and 504 of a proxy are retried for GET and POST', async () => {
   front.expect({ status: 502 }, { status: 504 })
   await probity.GET('/api/auth/me')
   expect(front.seen).toHaveLength(3)
@@ -60,7 +60,7 @@ test('what a proxy says while a server is replaced is repeated, for GET and POST
   expect(await usersNamed('behind-a-proxy')).toBe(1)
 })
 
-test('the attempts are bounded, and the last answer is told', async () => {
+test('attempts are limited, and the last response is thrown', async () => {
   front.expect(busy('0'), busy('0'), busy('0'), busy('0'))
   await expect(probity.GET('/api/auth/me')).rejects.toMatchObject({
     code: 'unreadable_answer',
@@ -73,13 +73,13 @@ test('the attempts are bounded, and the last answer is told', async () => {
   await expect(probity.GET('/api/auth/me')).rejects.toMatchObject({ code: 'unreachable', status: 0, retryable: true })
 })
 
-test('a pause longer than allowed is left to the caller', async () => {
+test('a Retry-After above the limit is thrown', async () => {
   front.expect(busy('31'))
   await expect(probity.GET('/api/auth/me')).rejects.toMatchObject({ status: 503, retry_after_s: 31 })
   expect(front.seen).toHaveLength(1)
 })
 
-test('a POST whose answer was lost has its effect once: all attempts carry the same key', async () => {
+test('a POST whose response is lost takes effect once, because all attempts carry the same key', async () => {
   front.expect('lose', 'hang_up')
   const user = assertCreated(await probity.POST('/api/users', { body: invitation('once') }))
   expect(user.email).toBe('once@example.com')
@@ -90,7 +90,7 @@ test('a POST whose answer was lost has its effect once: all attempts carry the s
   expect(await usersNamed('once')).toBe(1)
 })
 
-test('each call has a key of its own, unless the caller gives one', async () => {
+test('each call has its own key unless the caller gives one', async () => {
   front.expect()
   await probity.POST('/api/users', { body: invitation('key-one') })
   await probity.POST('/api/users', { body: invitation('key-two') })
@@ -102,7 +102,7 @@ test('each call has a key of its own, unless the caller gives one', async () => 
   expect(keys.slice(2)).toEqual(['mine', 'mine'])
 })
 
-test('an earlier attempt that still runs is waited for', async () => {
+test('a running earlier attempt is waited for', async () => {
   const problem = {
     title: 'Still running',
     code: 'idempotency_in_progress',
@@ -115,7 +115,7 @@ test('an earlier attempt that still runs is waited for', async () => {
   expect(front.seen).toHaveLength(2)
 })
 
-test('PUT, PATCH and DELETE are repeated only when they were refused unseen', async () => {
+test('PUT, PATCH and DELETE are retried only after 429', async () => {
   const user = assertCreated(await probity.POST('/api/users', { body: invitation('patched') }))
   const params = { path: { user_id: user.user_id } }
   for (const trouble of [busy('0'), 'lose'] as const) {
@@ -128,7 +128,7 @@ test('PUT, PATCH and DELETE are repeated only when they were refused unseen', as
   expect(front.seen).toHaveLength(2)
 })
 
-test('a real 429 of the server is waited out', async () => {
+test('a 429 of the real server is retried', async () => {
   const tenant_id = await w.makeTenant()
   await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
     tx.run(`insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, 'principal', 1, 2)`, [
@@ -150,7 +150,7 @@ test('a real 429 of the server is waited out', async () => {
   expect(front.seen.length).toBeGreaterThan(1)
 })
 
-test('the caller can give up: during a request and during a pause', async () => {
+test('the caller can abort during a request and during a delay', async () => {
   const before = AbortSignal.abort(new Error('changed my mind'))
   await expect(probity.GET('/api/auth/me', { signal: before })).rejects.toThrow('changed my mind')
   front.expect(busy('20'))

@@ -1,4 +1,4 @@
-/** An API key becomes tokens: one exchange at a time, renewed in time, exchanged again when a token is refused. */
+/** Tokens from an API key: shared exchange, renewal, and exchange after a refusal. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { apiKeyTokens, createClient } from '#client/index.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
@@ -32,7 +32,7 @@ const travel = (minutes: number) => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 })
 }
 
-test('ten requests at once share one exchange', async () => {
+test('concurrent requests share one exchange', async () => {
   front.expect()
   const probity = createClient({ url: `${front.url}/`, api_key })
   const all = await Promise.all(Array.from({ length: 10 }, () => probity.GET('/api/auth/me')))
@@ -40,7 +40,7 @@ test('ten requests at once share one exchange', async () => {
   expect(exchanges()).toBe(1)
 })
 
-test('a token is renewed before it expires, and kept while renewal fails', async () => {
+test('a token is renewed before it expires, and used while renewal fails', async () => {
   front.expect()
   const probity = createClient({ url: front.url, api_key, attempts: 1 })
   const { token_id } = await probity.GET('/api/auth/me')
@@ -53,7 +53,7 @@ test('a token is renewed before it expires, and kept while renewal fails', async
   expect(exchanges()).toBe(2)
 })
 
-test('a refused token is exchanged again, once', async () => {
+test('a refused token is exchanged once more', async () => {
   const told: string[] = []
   const tokens = apiKeyTokens({ url: front.url, api_key, onToken: (token) => told.push(token) })
   const probity = createClient({ url: front.url, token: tokens })
@@ -68,12 +68,12 @@ test('a refused token is exchanged again, once', async () => {
   expect(front.seen).toHaveLength(3)
 })
 
-test('a key that is not valid is told with the first request', async () => {
+test('an invalid key throws with the first request', async () => {
   const probity = createClient({ url: front.url, api_key: `${api_key}x` })
   await expect(probity.GET('/api/auth/me')).rejects.toMatchObject({ code: 'api_key_invalid', status: 401 })
 })
 
-test('a token may come from a function, also an asynchronous one; without one a public operation works', async () => {
+test('a token can come from a function, and public operations need none', async () => {
   const token = await w.token()
   for (const source of [token, () => token, async () => token]) {
     expect((await createClient({ url: front.url, token: source }).GET('/api/auth/me')).principal).toMatch(/^user:/)

@@ -17,30 +17,30 @@ test('reads tenant, subject, roles and expiry', () => {
   })
 })
 
-test('a token without the usual claims is still a token', () => {
+test('accepts a token without the usual claims', () => {
   expect(parseToken(token({ roles: 'viewer' }))).toEqual({
     claims: { tenant_id: null, subject: null, roles: [], expires_at: null },
   })
 })
 
 test.each([
-  ['one part', 'abc', /three parts.*this has 1/],
-  ['five parts', 'a.b.c.d.e', /three parts.*this has 5/],
-  ['a payload that is not base64', 'a.*.c', /middle part/],
-  ['a payload that is not JSON', `a.${btoa('{')}.c`, /middle part/],
-  ['a payload that is not UTF-8', `a.${btoa('"\xff"')}.c`, /middle part/],
-  ['a payload that is no object', token(null), /middle part/],
-])('says what is wrong with %s', (_name, text, fault) => {
+  ['one part', 'abc', /three parts.*has 1/],
+  ['five parts', 'a.b.c.d.e', /three parts.*has 5/],
+  ['a payload that is not base64', 'a.*.c', /cannot be read/],
+  ['a payload that is not JSON', `a.${btoa('{')}.c`, /cannot be read/],
+  ['a payload that is not UTF-8', `a.${btoa('"\xff"')}.c`, /cannot be read/],
+  ['a payload that is no object', token(null), /cannot be read/],
+])('reports the error of %s', (_name, text, fault) => {
   expect(parseToken(text)).toEqual({ fault: expect.stringMatching(fault) })
 })
 
-test('accepts what people paste: spaces around it, the header word before it', () => {
+test('accepts surrounding spaces and the word Bearer', () => {
   const plain = token({ sub: 'x' })
   expect(parsePasted(`  Bearer ${plain}\n`)).toEqual({ token: plain })
   expect(parsePasted('   ')).toEqual({ fault: expect.stringContaining('Paste a token') })
   expect(parsePasted('nonsense')).toEqual({ fault: expect.stringContaining('three parts') })
 })
 
-test('tells an API key from a token', () => {
+test('distinguishes an API key from a token', () => {
   expect(parsePasted(' pk_demo ')).toEqual({ api_key: 'pk_demo' })
 })

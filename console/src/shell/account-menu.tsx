@@ -13,7 +13,7 @@ export function AccountMenu() {
   const token = useToken()
   const navigate = useNavigate()
   const { data: me } = useQuery({ ...meQuery, enabled: token !== '', throwOnError: false })
-  const name = me?.name ?? me?.principal ?? 'somebody'
+  const name = me?.name ?? me?.principal ?? 'user'
   if (token === '') {
     return (
       <ButtonLink to="/sign-in" variant="light" size="xs">

@@ -25,11 +25,11 @@ export function Navigation({ onFollow }: { readonly onFollow?: () => void }) {
     getInitialValueInEffect: false,
   })
   const link = (area: Area) => <AreaLink key={area.path} area={area} isHere={area === here} onFollow={onFollow} />
-  const shown = groups.filter((group) => visible.some((area) => area.group === group))
+  const visibleGroups = groups.filter((group) => visible.some((area) => area.group === group))
   return (
     <nav aria-label="Areas" className="areas">
       {visible.filter((area) => area.group === null).map(link)}
-      {shown.map((group) => (
+      {visibleGroups.map((group) => (
         <Group
           key={group}
           name={group}

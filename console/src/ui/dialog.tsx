@@ -4,7 +4,7 @@ import type { FormEvent, ReactNode } from 'react'
 import type { ApiMutation } from './api-mutation.ts'
 import { ProblemNote } from './problem-note.tsx'
 
-const look: Partial<ModalProps> = {
+const modalProps: Partial<ModalProps> = {
   centered: true,
   transitionProps: { duration: 120 },
   closeButtonProps: { 'aria-label': 'Close' },
@@ -39,7 +39,7 @@ export function FormDialog({
     onSubmit()
   }
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} size={size} {...look}>
+    <Modal opened={isOpen} onClose={onClose} title={title} size={size} {...modalProps}>
       <form onSubmit={send}>
         <Stack gap="sm">
           {children}
@@ -73,7 +73,7 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, isOpen, onClose, onConfirm, confirm, change, isDangerous = false, children } = props
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} {...look}>
+    <Modal opened={isOpen} onClose={onClose} title={title} {...modalProps}>
       <Stack gap="sm">
         <Text size="sm" component="div">
           {children}

@@ -13,7 +13,7 @@ const at = (pointer: string) => {
   return place && [place.line, text.slice(place.from, place.to)]
 }
 
-test('members, elements and escaped names are found with their line', () => {
+test('finds members, elements and escaped names with their line', () => {
   expect(at('/a~1b/x/1/deep')).toEqual([2, '"br{]ace \\" quoted"'])
   expect(at('/a~1b/x/0')).toEqual([2, '1'])
   expect(at('/empty')).toEqual([3, '{}'])
@@ -21,12 +21,12 @@ test('members, elements and escaped names are found with their line', () => {
   expect(at('')).toEqual([1, text])
 })
 
-test('what is not there is shown at the innermost thing that is', () => {
+test('returns the innermost existing parent of a missing pointer', () => {
   expect(at('/a~1b/x/7')).toEqual([2, '[1, {"deep": "br{]ace \\" quoted"}]'])
   expect(at('/list/0')).toEqual([4, '[]'])
   expect(at('/nowhere/at/all')).toEqual([1, text])
 })
 
-test('a text that is not JSON has no places', () => {
+test('returns null for a text that is not JSON', () => {
   expect(findPosition('{"a": ', '/a')).toBeNull()
 })

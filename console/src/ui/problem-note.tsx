@@ -15,20 +15,20 @@ interface ProblemNoteProps {
 export function ProblemNote({ problem, onReload }: ProblemNoteProps) {
   const { online } = useNetwork()
   if (problem === null) return null
-  const trouble = classifyError(problem, online)
+  const kind = classifyError(problem, online)
   // The title from the server is more specific; the console's own titles are for errors without a response.
-  const title = problem.status > 0 && trouble !== 'stale' ? problem.title : errorTitles[trouble]
+  const title = problem.status > 0 && kind !== 'stale' ? problem.title : errorTitles[kind]
   const roles = requiredRoles(problem)
   return (
-    <Alert color={trouble === 'stale' ? 'yellow' : 'red'} title={title} role="alert">
-      <Text size="sm">{problem.errors.length === 0 ? getAdvice(trouble, problem) : problem.detail}</Text>
+    <Alert color={kind === 'stale' ? 'yellow' : 'red'} title={title} role="alert">
+      <Text size="sm">{problem.errors.length === 0 ? getAdvice(kind, problem) : problem.detail}</Text>
       {problem.errors.map(({ pointer, detail }) => (
         <Text size="sm" key={`${pointer} ${detail}`}>
           <span className="mono">{pointer.replace(/^#\//, '')}</span> {detail}
         </Text>
       ))}
       {roles.length > 0 && <Text size="sm">Needed: {roles.map(toWords).join(', ')}.</Text>}
-      {trouble === 'stale' && onReload && (
+      {kind === 'stale' && onReload && (
         <Button size="xs" mt="xs" onClick={onReload}>
           Reload
         </Button>

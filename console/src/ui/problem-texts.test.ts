@@ -24,27 +24,27 @@ test.each([
   ['dependency_unavailable', 503, 'busy'],
   ['internal', 500, 'fault'],
   ['unreadable_answer', 502, 'fault'],
-] as const)('%s is %s: %s', (code, status, trouble) => {
-  expect(classifyError(problem(code, status), true)).toBe(trouble)
-  expect(errorTitles[trouble]).not.toBe('')
-  expect(getAdvice(trouble, problem(code, status))).not.toBe('')
+] as const)('%s is %s: %s', (code, status, kind) => {
+  expect(classifyError(problem(code, status), true)).toBe(kind)
+  expect(errorTitles[kind]).not.toBe('')
+  expect(getAdvice(kind, problem(code, status))).not.toBe('')
 })
 
-test('no answer is told apart by whether the machine is online; anything else is a failure of the page', () => {
+test('distinguishes an unreachable server from an offline browser and a broken page', () => {
   expect(classifyError(problem('unreachable', 0), true)).toBe('unreachable')
   expect(classifyError(problem('unreachable', 0), false)).toBe('offline')
   expect(classifyError(new TypeError('x is not a function'), true)).toBe('broken')
   expect(classifyError(new TypeError('failed to load a module'), false)).toBe('offline')
 })
 
-test('an address with an identifier that is none leads nowhere, rather than to a field nobody sees', () => {
+test('classifies an invalid identifier in the address as missing', () => {
   const faulty = (place: Fault['in']) =>
     problem('validation_failed', 422, {}, [{ in: place, pointer: '#/user_id', detail: 'must match' }])
   expect(classifyError(faulty('path'), true)).toBe('missing')
   expect(classifyError(faulty('query'), true)).toBe('refused')
 })
 
-test('required roles and the faults of fields are taken from the problem', () => {
+test('reads required roles and field errors from the problem', () => {
   expect(requiredRoles(problem('role_required', 403, { required_roles: ['auditor', 7] }))).toEqual(['auditor'])
   expect(requiredRoles(null)).toEqual([])
   const errors: Fault[] = [

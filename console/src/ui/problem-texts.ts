@@ -62,12 +62,12 @@ const errorTexts: Partial<Record<ErrorKind, string>> = {
   broken: 'A newer version of the console may have been installed. Reload the page; nothing you saved is lost.',
 }
 
-export const getAdvice = (trouble: ErrorKind, problem: ProbityProblem | null): string =>
-  errorTexts[trouble] ?? problem?.detail ?? ''
+export const getAdvice = (kind: ErrorKind, problem: ProbityProblem | null): string =>
+  errorTexts[kind] ?? problem?.detail ?? ''
 
 /** Whether the same request may succeed later. */
-export const isTransient = (trouble: ErrorKind): boolean =>
-  ['limited', 'busy', 'fault', 'offline', 'unreachable'].includes(trouble)
+export const isTransient = (kind: ErrorKind): boolean =>
+  ['limited', 'busy', 'fault', 'offline', 'unreachable'].includes(kind)
 
 export function requiredRoles(problem: ProbityProblem | null): readonly string[] {
   const roles = problem?.members['required_roles']

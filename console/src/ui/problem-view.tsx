@@ -47,7 +47,7 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
         </Text>
       ))}
       <NextSteps
-        trouble={kind}
+        kind={kind}
         retry_after_s={problem?.retry_after_s ?? null}
         // After an error of the console itself, only a reload helps.
         onRetry={problem ? onRetry : () => window.location.reload()}
@@ -62,17 +62,17 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
 }
 
 interface NextStepsProps {
-  readonly trouble: ErrorKind
+  readonly kind: ErrorKind
   readonly retry_after_s: number | null
   readonly onRetry: () => void
 }
 
-function NextSteps({ trouble, retry_after_s, onRetry }: NextStepsProps) {
-  if (trouble === 'offline') return <WhenOnline onRetry={onRetry} />
-  if (isTransient(trouble)) return <RetryCountdown seconds={retry_after_s ?? RETRY_AFTER_S} onRetry={onRetry} />
+function NextSteps({ kind, retry_after_s, onRetry }: NextStepsProps) {
+  if (kind === 'offline') return <WhenOnline onRetry={onRetry} />
+  if (isTransient(kind)) return <RetryCountdown seconds={retry_after_s ?? RETRY_AFTER_S} onRetry={onRetry} />
   return (
     <Group gap="sm" mt="xs">
-      {['stale', 'conflict', 'refused', 'credential', 'broken'].includes(trouble) && (
+      {['stale', 'conflict', 'refused', 'credential', 'broken'].includes(kind) && (
         <Button onClick={onRetry}>Reload</Button>
       )}
       <ButtonLink to="/" variant="default">

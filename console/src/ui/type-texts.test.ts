@@ -17,7 +17,7 @@ const type = {
   fields: { '/addresses': { title: 'Addresses' }, '/addresses/*/city': { title: 'Town' } },
 }
 
-test('a member is called by its title, at any depth, with its place in an array', () => {
+test('returns the title of a field at any depth with its array position', () => {
   expect(getFieldTitle(type, '/addresses')).toBe('Addresses')
   expect(getFieldTitle(type, '/addresses/1/city')).toBe('Town')
   expect(getFieldTitle(type, '/addresses/1/post_code')).toBe('Addresses 2, post code')
@@ -25,12 +25,12 @@ test('a member is called by its title, at any depth, with its place in an array'
   expect(getFieldTitle(type, '/score_bps')).toBe('Score bps')
 })
 
-test('members come in reading order, and empty ones are left out', () => {
+test('lists fields in display order without empty ones', () => {
   expect(listMembers(type)).toEqual(['source', 'source_id', 'name', 'kind', 'remarks', 'addresses'])
   expect(listFilledMembers(type, { kind: 'x', extra: 0, addresses: [], remarks: '' })).toEqual(['kind', 'extra'])
 })
 
-test('values in words', () => {
+test('formats values as text', () => {
   expect([null, true, 12000, [], ['a', 'b'], { name: 'Ada', age: 3 }, { a: 1, b: null }].map(formatEntryValue)).toEqual(
     ['–', 'yes', '12000', '–', 'a, b', 'Ada', '1'],
   )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { diffLists, diffMembers, diffTexts } from './value-diff.ts'
 
-test('two texts are told apart word by word, and read whole when little is common', () => {
+test('compares texts by word, and as a whole if little is common', () => {
   expect(diffTexts('18 Nowhere Road, Villa Ficta', '18 Nowhere Lane, Villa Ficta')).toEqual([
     { kind: 'same', text: '18 Nowhere ' },
     { kind: 'removed', text: 'Road' },
@@ -12,7 +12,7 @@ test('two texts are told apart word by word, and read whole when little is commo
   expect(diffTexts('', 'new')).toBeNull()
 })
 
-test('two arrays are told apart item by item, in their order', () => {
+test('compares arrays by item in order', () => {
   const kinds = (before: unknown[], after: unknown[]) =>
     diffLists(before, after).map(({ kind, value }) => [kind, value])
   expect(kinds(['a', 'b'], ['a', 'c', 'b'])).toEqual([
@@ -23,7 +23,7 @@ test('two arrays are told apart item by item, in their order', () => {
   expect(kinds([{ name: 'x' }], [])).toEqual([['removed', { name: 'x' }]])
 })
 
-test('entries are told apart by member, absent apart from null', () => {
+test('compares entries by member and distinguishes absent from null', () => {
   expect(diffMembers({ a: 1, b: [1], c: null }, { a: 1, b: [2], 'd/e': 'x' })).toEqual([
     { pointer: '/b', before: [1], after: [2] },
     { pointer: '/c', before: null },

@@ -5,7 +5,7 @@ import { findPreviousVersion, isInForce, toVersionChoices } from './version-name
 const at = (day: number) => `2026-01-0${day}T00:00:00Z`
 const now_ms = Date.parse(at(5))
 
-test('what governed last before the one in force, never what is only scheduled', () => {
+test('suggests the version that was last in force, never a scheduled one', () => {
   const spans = [
     { version: 1, from: at(1) },
     { version: 3, from: at(2) },
@@ -17,14 +17,14 @@ test('what governed last before the one in force, never what is only scheduled',
   expect(findPreviousVersion(spans.slice(0, 1), 1, now_ms)).toBeNull()
 })
 
-test('a span governs from its beginning until just before its end', () => {
+test('a period includes its start and excludes its end', () => {
   expect(isInForce({ from: at(5), until: at(6) }, now_ms)).toBe(true)
   expect(isInForce({ from: at(1), until: null }, now_ms)).toBe(true)
   expect(isInForce({ from: at(1), until: at(5) }, now_ms)).toBe(false)
   expect(isInForce({ from: at(6), until: null }, now_ms)).toBe(false)
 })
 
-test('versions are offered with their labels', () => {
+test('lists versions with their labels', () => {
   expect(toVersionChoices([{ version: 2, label: 'q4' }, { version: 1 }])).toEqual([
     { value: '2', label: 'Version 2 (q4)' },
     { value: '1', label: 'Version 1' },

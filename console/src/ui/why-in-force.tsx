@@ -36,7 +36,7 @@ export function WhyInForce({ word, active, own, followed }: WhyInForceProps) {
   if (active.via === 'shared') return <span>Put in force by the operator for all tenants. {since}</span>
   // The clocks of browser and server may differ, so the period is found by its start.
   const span = own?.in_force.find(({ from }) => from === active.effective_from)
-  const said = own?.items.find(({ activation_id }) => activation_id === span?.activation_id)
+  const activation = own?.items.find(({ activation_id }) => activation_id === span?.activation_id)
   return (
     <div>
       This tenant is pinned to this version{' '}
@@ -52,9 +52,9 @@ export function WhyInForce({ word, active, own, followed }: WhyInForceProps) {
         </b>
       )}
       . {since}
-      {said && (
+      {activation && (
         <Text size="sm">
-          “{said.reason}”, by <Principal of={said.actor} />
+          “{activation.reason}”, by <Principal of={activation.actor} />
         </Text>
       )}
       {followed}

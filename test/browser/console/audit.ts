@@ -1,4 +1,4 @@
-/** The audit record: searched, verified, exported. */
+/** The audit record: search, verification, export. */
 import fs from 'node:fs'
 import readline from 'node:readline'
 import pg from 'pg'
@@ -20,7 +20,7 @@ import {
 } from './setup.ts'
 
 describe('audit record', () => {
-  browserTest('is searched, one event opened, and the history of its object', async () => {
+  browserTest('can be searched, and shows an event and the history of its object', async () => {
     const { page, seen, close } = await at(udo, '/audit')
     await page.getByRole('link', { name: 'Create user' }).first().waitFor()
     await takeScreenshot(page, 'console-audit')
@@ -36,7 +36,7 @@ describe('audit record', () => {
     await page.getByText('1 row shown, no more').waitFor()
     await page.getByRole('link', { name: 'Create user' }).click()
     await pageHeading(page, 'Create user').waitFor()
-    await page.getByRole('region', { name: 'Position in the chain' }).getByText('Hash').waitFor()
+    await page.getByRole('region', { name: 'Position in the chain' }).getByText('Hash', { exact: true }).waitFor()
     await takeScreenshot(page, 'console-audit-event')
     await page.getByRole('link', { name: 'History of this object' }).click()
     await pageHeading(page, 'History: Users').waitFor()
@@ -45,7 +45,7 @@ describe('audit record', () => {
     await close()
   })
 
-  browserTest('is verified with a proof, and what a superuser did to it is found', async () => {
+  browserTest('can be verified, and changes by a superuser are found', async () => {
     const { page, seen, close } = await at(udo, '/audit/verify')
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByRole('status').getByText('The audit record is intact').waitFor()
@@ -76,7 +76,7 @@ describe('audit record', () => {
     await close()
   })
 
-  browserTest('is exported as a file that verifies, and its checkpoints are shown', async () => {
+  browserTest('can be exported as a verifiable file, and shows checkpoints', async () => {
     const { page, seen, close } = await at(udo, '/audit/exports')
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByText('The export is ready').waitFor()

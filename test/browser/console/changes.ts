@@ -1,12 +1,12 @@
-/** Changes that wait for a second person, the settings of a tenant, and work that takes its time. */
+/** Change requests, tenant settings and jobs. */
 import { describe, expect } from 'vitest'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { takeScreenshot } from '../page-session.ts'
 import { allowSteps, at, base, browserTest, clara, noProblems, tara, tenant_id, till, vera, w } from './setup.ts'
 
-describe('four eyes', () => {
-  browserTest('one person proposes, another approves exactly that', async () => {
+describe('change requests', () => {
+  browserTest('are executed after another user approves them', async () => {
     const proposer = await at(tara, `/users/${vera.user_id}`)
     await proposer.page.getByLabel('Analyst').check()
     await proposer.page.getByRole('button', { name: 'Save roles' }).click()
@@ -33,7 +33,7 @@ describe('four eyes', () => {
   })
 })
 
-browserTest('an emergency change is acknowledged on the home page by somebody who could have approved it', async () => {
+browserTest('emergency changes can be acknowledged on the home page by a possible approver', async () => {
   const review = { action: 'rollback', operation: 'rollBackRule', params: { rule_key: 'large-cash' }, body: {} }
   await w.runtime.database.write({ tenant_id, actor: `user:${till.user_id}` }, (tx) =>
     insertBreakGlassReview(tx, {
@@ -54,7 +54,7 @@ browserTest('an emergency change is acknowledged on the home page by somebody wh
 })
 
 describe('tenant settings', () => {
-  browserTest('the isolation check shows its proof', async () => {
+  browserTest('show the evidence of the isolation check', async () => {
     const { page, seen, close } = await at(tara, '/tenant')
     await page.getByRole('tab', { name: 'Isolation' }).click()
     await page.getByRole('button', { name: 'Run isolation check' }).click()
@@ -66,7 +66,7 @@ describe('tenant settings', () => {
     await close()
   })
 
-  browserTest('profile, approval policy and retention are changed, under their own policy', async () => {
+  browserTest('can change profile, approval policy and retention', async () => {
     const { page, seen, close } = await at(tara, '/tenant')
     await page.getByLabel('Residency').fill('EU')
     await page.getByRole('button', { name: 'Save profile' }).click()
@@ -92,7 +92,7 @@ describe('jobs', () => {
       w.kernel.jobs.enqueue(tx, { kind: 'slow-work', payload: {}, total: 3, unit: 'parts' }),
     )
 
-  browserTest('are followed live, from the home page to the result', async () => {
+  browserTest('show live progress from the home page to the result', async () => {
     await start()
     const { page, seen, close } = await at(tara, '/')
     await page.getByRole('link', { name: 'Slow work' }).waitFor()
@@ -111,7 +111,7 @@ describe('jobs', () => {
     await close()
   })
 
-  browserTest('are cancelled and started again', async () => {
+  browserTest('can be cancelled and restarted', async () => {
     const { job_id } = await start()
     const { page, seen, close } = await at(tara, `/jobs/${job_id}`)
     await page.getByRole('button', { name: 'Cancel job' }).click()

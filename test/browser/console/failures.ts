@@ -1,9 +1,9 @@
-/** Every kind of refusal, and being offline. */
+/** Error pages for every kind of error response, and offline mode. */
 import { describe, expect } from 'vitest'
 import { takeScreenshot } from '../page-session.ts'
 import { at, base, browserTest, navigation, noProblems, pageHeading, tara, vera, w } from './setup.ts'
 
-describe('failures', () => {
+describe('error pages', () => {
   const answer = (status: number, code: string, more: object = {}) => ({
     status,
     headers: { 'content-type': 'application/problem+json', 'retry-after': '3' },
@@ -18,7 +18,7 @@ describe('failures', () => {
     }),
   })
 
-  browserTest('403 names the roles that would do', async () => {
+  browserTest('name the required roles for 403', async () => {
     const { page, seen, close } = await at(vera, '/users')
     await pageHeading(page, 'Your roles do not include this').waitFor()
     await page.getByRole('list', { name: 'Roles' }).getByText('tenant admin').waitFor()
@@ -27,7 +27,7 @@ describe('failures', () => {
     await close()
   })
 
-  browserTest('404: an unknown row and an unknown address', async () => {
+  browserTest('cover unknown objects and unknown addresses for 404', async () => {
     const { page, seen, close } = await at(tara, '/users/00000000-0000-7000-8000-000000000404')
     await pageHeading(page, 'Not found').waitFor()
     await page.goto(`${base}/no/such/page`)
@@ -38,7 +38,7 @@ describe('failures', () => {
     await close()
   })
 
-  browserTest('429 counts down and comes back by itself', async () => {
+  browserTest('count down and retry for 429', async () => {
     const limited = await w.makeTenant()
     const lena = { user_id: '', token: await w.token({ tenant_id: limited, roles: ['tenant_admin'] }) }
     const { page, close } = await at(lena, '/users')
@@ -53,7 +53,7 @@ describe('failures', () => {
     await close()
   })
 
-  browserTest('other refusals are told with advice and the id to quote, and leave when asked again', async () => {
+  browserTest('show advice and the request id for other errors, and recover on retry', async () => {
     const { page, close } = await at(tara, '/')
     await page.getByText('Signed in as Tara Admin.').waitFor()
     for (const [status, code, title] of [
@@ -75,7 +75,7 @@ describe('failures', () => {
     await close()
   })
 
-  browserTest('offline is noticed at once, and over when it is over', async () => {
+  browserTest('report an offline browser until it is online again', async () => {
     const { page, context, close } = await at(tara, '/users')
     await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
     await context.setOffline(true)

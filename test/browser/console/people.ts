@@ -1,4 +1,4 @@
-/** Users, their absences, and the keys of machines. */
+/** Users, their absences, and API keys. */
 import { describe, expect } from 'vitest'
 import { openPage, signIn, takeScreenshot } from '../page-session.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from './setup.ts'
 
 describe('users', () => {
-  browserTest('are listed page by page', async () => {
+  browserTest('are listed in pages', async () => {
     const crowd = await w.makeTenant()
     const token = await w.token({ tenant_id: crowd, roles: ['tenant_admin'] })
     for (let i = 0; i < 53; i++) {
@@ -30,7 +30,7 @@ describe('users', () => {
     await close()
   })
 
-  browserTest('are invited, found by filters, and refused twice under one address', async () => {
+  browserTest('can be invited and filtered, and a duplicate email address is refused', async () => {
     const { page, seen, close } = await at(tara, '/users')
     await page.getByRole('button', { name: 'Invite a user' }).click()
     const dialog = page.getByRole('dialog', { name: 'Invite a user' })
@@ -70,7 +70,7 @@ describe('users', () => {
     await close()
   })
 
-  browserTest('are edited, deactivated and reactivated; who was slower is told so', async () => {
+  browserTest('can be edited, deactivated and reactivated, and report concurrent changes', async () => {
     const edith = await createPerson('Edith Edited', [], { by: tara })
     const { page, seen, close } = await at(tara, `/users/${edith.user_id}`)
     await page.getByLabel('Team').fill('North')
@@ -93,8 +93,8 @@ describe('users', () => {
   })
 })
 
-describe('availability', () => {
-  browserTest('a person is away for a while, and back', async () => {
+describe('absence', () => {
+  browserTest('can be set and ended', async () => {
     const { page, seen, close } = await at(tara, `/users/${till.user_id}`)
     await page.getByText('Available. New work is assigned as usual.').waitFor()
     await page.getByLabel('Away from').fill('2001-01-01T08:00')
@@ -113,7 +113,7 @@ describe('availability', () => {
 })
 
 describe('API keys', () => {
-  browserTest('a key is asked for, approved, its secret shown once, used to sign in, and revoked', async () => {
+  browserTest('can be requested, approved, rotated, used to sign in and revoked', async () => {
     const admin = await at(tara, '/api-keys')
     await admin.page.getByRole('button', { name: 'Create API key' }).click()
     const dialog = admin.page.getByRole('dialog', { name: 'Create API key' })

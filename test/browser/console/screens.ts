@@ -1,4 +1,4 @@
-/** Without a mouse, on wide and narrow screens, light and dark. */
+/** Keyboard use, contrast, and layout on wide and narrow screens in light and dark mode. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { roles } from '#kernel/auth/roles.ts'
@@ -17,7 +17,7 @@ import {
   w,
 } from './setup.ts'
 
-describe('without a mouse', () => {
+describe('keyboard', () => {
   const focused = (page: Page) =>
     page.evaluate('document.activeElement.id || document.activeElement.textContent || document.activeElement.tagName')
   const goTo = async (page: Page, words: string) => {
@@ -27,7 +27,7 @@ describe('without a mouse', () => {
     await page.keyboard.press('Enter')
   }
 
-  browserTest('one gets everywhere, and focus is where reading begins', async () => {
+  browserTest('reaches every area, and focus moves to the heading', async () => {
     const { page, seen, close } = await at(tara, '/')
     await page.getByText('Signed in as Tara Admin.').waitFor()
     await page.keyboard.press('Tab')
@@ -82,8 +82,8 @@ const contrasts = `(() => {
   })
 })()`
 
-describe('on any screen', () => {
-  browserTest.each(['light', 'dark'] as const)('words on tinted marks can be read (%s)', async (colorScheme) => {
+describe('console pages', () => {
+  browserTest.each(['light', 'dark'] as const)('have sufficient contrast on badges (%s)', async (colorScheme) => {
     const { page, close } = await at(tara, '/', { colorScheme })
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
     const found = (await page.evaluate(contrasts)) as [name: string, ratio: number][]
@@ -92,42 +92,45 @@ describe('on any screen', () => {
     await close()
   })
 
-  browserTest.each([DESKTOP, PHONE])('pages fit and keep their landmarks, light and dark (%o)', async (viewport) => {
-    const everybody = await w.person(tenant_id, roles)
-    const { page, seen, close } = await at(everybody, '/', { viewport })
-    const places = [
-      '/',
-      '/users',
-      `/users/${vera.user_id}`,
-      '/api-keys',
-      '/audit',
-      '/audit/exports',
-      '/change-requests?view=all',
-      '/tenant/retention-policy',
-    ]
-    for (const place of places) {
-      await page.goto(`${base}${place}`)
-      await waitUntilLoaded(page)
-      expect(await page.getByRole('banner').count()).toBe(1)
-      await expect.poll(() => getOverflow(page), { message: place }).toBe(0)
-      const name =
-        place
-          .replaceAll(/[0-9a-f-]{36}/g, 'one')
-          .replaceAll(/[?/=]+/g, '-')
-          .slice(1) || 'home'
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-        await takeScreenshot(page, `console-page-${name}-${colorScheme}-${viewport.width}`)
+  browserTest.each([DESKTOP, PHONE])(
+    'fit the screen and keep their landmarks in light and dark mode (%o)',
+    async (viewport) => {
+      const everybody = await w.person(tenant_id, roles)
+      const { page, seen, close } = await at(everybody, '/', { viewport })
+      const places = [
+        '/',
+        '/users',
+        `/users/${vera.user_id}`,
+        '/api-keys',
+        '/audit',
+        '/audit/exports',
+        '/change-requests?view=all',
+        '/tenant/retention-policy',
+      ]
+      for (const place of places) {
+        await page.goto(`${base}${place}`)
+        await waitUntilLoaded(page)
+        expect(await page.getByRole('banner').count()).toBe(1)
+        await expect.poll(() => getOverflow(page), { message: place }).toBe(0)
+        const name =
+          place
+            .replaceAll(/[0-9a-f-]{36}/g, 'one')
+            .replaceAll(/[?/=]+/g, '-')
+            .slice(1) || 'home'
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+          await takeScreenshot(page, `console-page-${name}-${colorScheme}-${viewport.width}`)
+        }
       }
-    }
-    if (viewport === PHONE) {
-      await page.getByRole('button', { name: 'Navigation' }).click()
-      await navigation(page).getByRole('link', { name: 'Jobs' }).click()
-      await pageHeading(page, 'Jobs').waitFor()
-      await navigation(page).waitFor({ state: 'hidden' })
-    }
-    expect(ignoreUnknownActor(seen)).toEqual(noProblems)
-    await close()
-  })
+      if (viewport === PHONE) {
+        await page.getByRole('button', { name: 'Navigation' }).click()
+        await navigation(page).getByRole('link', { name: 'Jobs' }).click()
+        await pageHeading(page, 'Jobs').waitFor()
+        await navigation(page).waitFor({ state: 'hidden' })
+      }
+      expect(ignoreUnknownActor(seen)).toEqual(noProblems)
+      await close()
+    },
+  )
 })

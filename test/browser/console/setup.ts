@@ -1,4 +1,4 @@
-/** The people of the tests of the console, work that can be held, and the sealing of the audit record. */
+/** Users of the console tests, a job that can be held, and the chain writer of the audit record. */
 import type { Locator, Page } from 'playwright-core'
 import { defineJob } from '#kernel/job/define-job.ts'
 import { closed } from '#kernel/schema.ts'

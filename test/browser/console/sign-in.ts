@@ -1,10 +1,10 @@
-/** Signing in to the console, staying signed in, and being told when it is over. */
+/** Sign-in, renewal of the session and its end. */
 import { describe, expect } from 'vitest'
 import { openPage, signIn, takeScreenshot } from '../page-session.ts'
 import { at, base, browser, browserTest, noProblems, pageHeading, tara, tenant_id, till, w } from './setup.ts'
 
-describe('signing in', () => {
-  browserTest('with a token, at the very page that was asked for, and out again', async () => {
+describe('sign-in', () => {
+  browserTest('accepts a token on the requested page, and signs out', async () => {
     const { page, seen, close } = await openPage(browser, base, '/users?state=invited')
     await pageHeading(page, 'Sign in').waitFor()
     await takeScreenshot(page, 'console-sign-in')
@@ -19,7 +19,7 @@ describe('signing in', () => {
     await close()
   })
 
-  browserTest('at an identity provider, and back to the page that was asked for', async () => {
+  browserTest('returns from the identity provider to the requested page', async () => {
     const { page, seen, close } = await openPage(browser, base, '/favicon.svg')
     const provider = {
       issuer: 'https://id.example',
@@ -46,7 +46,7 @@ describe('signing in', () => {
     await close()
   })
 
-  browserTest('what an identity provider renews goes on, and ends with a sentence when it does not', async () => {
+  browserTest('renews the session at the identity provider, and reports when it ends', async () => {
     const { page, seen, close } = await openPage(browser, base, '/favicon.svg')
     const renewed = await w.token({
       tenant_id,
@@ -85,7 +85,7 @@ describe('signing in', () => {
     await close()
   })
 
-  browserTest('a session that the server has ended asks to sign in again and keeps the place', async () => {
+  browserTest('asks again when the server ends the session, on the same page', async () => {
     const ended = await w.person(tenant_id, ['tenant_admin'])
     const { page, close } = await at(ended, '/jobs')
     await pageHeading(page, 'Jobs').waitFor()

@@ -1,4 +1,4 @@
-/** What is in force: scheduled and cancelled, rolled back, asked for and approved with its impact, tried on past decisions, retired. */
+/** Activations: scheduling, rollback, pins, approval with impact analysis, backtests, archiving. */
 import { describe, expect } from 'vitest'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import {
@@ -17,8 +17,8 @@ import {
   w,
 } from './setup.ts'
 
-describe('what is in force', () => {
-  browserTest('is scheduled for later, and that is cancelled', async () => {
+describe('activations', () => {
+  browserTest('can be scheduled and cancelled', async () => {
     await createRule('scheduled', [100, 200])
     const { page, seen, close } = await at(clara, '/rules/scheduled?tab=versions')
     await page.getByRole('button', { name: 'Schedule version 2' }).click()
@@ -42,7 +42,7 @@ describe('what is in force', () => {
     await close()
   })
 
-  browserTest('is rolled back to what governed before, with what that changes', async () => {
+  browserTest('can be rolled back, with the changes shown first', async () => {
     await createRule('turned', [100, 200])
     await putInForce('turned', 2)
     const { page, seen, close } = await at(clara, '/rules/turned')
@@ -57,7 +57,7 @@ describe('what is in force', () => {
     await close()
   })
 
-  browserTest('of a shared rule is pinned until a day, and then the operator followed again', async () => {
+  browserTest('of a shared rule can be pinned until a date and unpinned', async () => {
     const { page, seen, close } = await at(clara, '/rules/dormant-account?tab=versions')
     const force = page.getByRole('region', { name: 'In force' })
     await force.getByText(/^Put in force by the operator for all tenants/).waitFor()
@@ -86,7 +86,7 @@ describe('what is in force', () => {
     await close()
   })
 
-  browserTest('is followed again only with a second person, who sees what that changes', async () => {
+  browserTest('need approval to remove a pin, with the difference shown to the approver', async () => {
     const tenant = await w.makeTenant({ four_eyes: true })
     const cora = await createPersonToken('Cora Compliance', 'compliance_officer', tenant)
     const carl = await createPersonToken('Carl Compliance', 'compliance_officer', tenant)
@@ -113,7 +113,7 @@ describe('what is in force', () => {
     await close()
   })
 
-  browserTest('is asked for by one and approved by another, with the impact beside the difference', async () => {
+  browserTest('can be requested and approved with difference and impact analysis', async () => {
     await createRule('asked', [100, 200])
     await evaluateRule('asked', 150, ada)
     const maker = await at(petra, '/rules/asked?tab=versions')
@@ -140,7 +140,7 @@ describe('what is in force', () => {
     await close()
   })
 
-  browserTest('is compared with a draft on past decisions, moves and all', async () => {
+  browserTest('can be backtested with a draft on past decisions', async () => {
     await createRule('tried', [100])
     await evaluateRule('tried', 150, ada)
     await openDraft('tried', 200)
@@ -155,7 +155,7 @@ describe('what is in force', () => {
     await close()
   })
 
-  browserTest('is described anew and, once nothing of it is in force, retired', async () => {
+  browserTest('allow archiving a rule without a version in force', async () => {
     await createRule('retired', [100], null)
     const { page, seen, close } = await at(petra, '/rules/retired')
     await page.getByRole('button', { name: 'More actions for Rule retired' }).click()

@@ -1,4 +1,4 @@
-/** A file becomes a batch: progress, distribution, moves between bands, and a failure with its reason. */
+/** Batches: start from a file, results, migration between bands, failures, comparison. */
 import { describe, expect } from 'vitest'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import {
@@ -44,7 +44,7 @@ const ended = (batch_id: string) =>
     .toBe('succeeded')
 
 describe('batches', () => {
-  browserTest('are started from a file and show what came of it', async () => {
+  browserTest('start from a file and show their results', async () => {
     const { page, seen, close } = await at(anton, '/batches/new')
     await page.getByRole('combobox', { name: 'Matrix or rule' }).click()
     await page.getByRole('option', { name: 'Customer risk of persons' }).click()
@@ -68,7 +68,7 @@ describe('batches', () => {
     await close()
   })
 
-  browserTest('are stopped before they are done, and go on where they were', async () => {
+  browserTest('can be cancelled and resumed', async () => {
     await createRule('stopped', [100])
     await jobWorker.stop()
     const batch_id = await startBatch('stopped', [50, 150])
@@ -89,7 +89,7 @@ describe('batches', () => {
     await close()
   })
 
-  browserTest('are compared: who moved, and because of which version', async () => {
+  browserTest('can be compared by result and cause', async () => {
     await createRule('moving', [100, 200])
     const early = await startBatch('moving', [50, 150])
     await ended(early)

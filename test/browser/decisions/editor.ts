@@ -1,4 +1,4 @@
-/** Definitions written without JSON: inputs, tables, factors and triggers in forms, by keyboard too, and the same as JSON. */
+/** The editor of definitions: forms, keyboard and JSON. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { takeScreenshot } from '../page-session.ts'
@@ -10,7 +10,7 @@ const choose = async (page: Page, name: string, option: string | RegExp) => {
 }
 
 describe('the editor', () => {
-  browserTest('makes a rule of nothing, in forms and by keyboard', async () => {
+  browserTest('creates a rule with forms and the keyboard', async () => {
     const { page, seen, close } = await at(petra, '/rules')
     await page.getByRole('button', { name: 'New rule' }).click()
     await page.getByRole('dialog').getByLabel('Title').fill('Large payments')
@@ -55,7 +55,7 @@ describe('the editor', () => {
     await close()
   })
 
-  browserTest('takes lists, entries and fields from the registry, and shows the same as JSON', async () => {
+  browserTest('offers lists, entries and fields, and shows the definition as JSON', async () => {
     const body = { matrix_key: 'written', title: 'Written', from_key: MATRIX }
     await w.call('POST /risk-matrices', { token: petra, body })
     const { page, seen, close } = await at(petra, '/matrices/written/draft')

@@ -1,4 +1,4 @@
-/** A decision made from typed inputs, explained factor by factor, questioned, replayed, and carried away. */
+/** Evaluations: form, explanation, what-if, replay, certificate and comparison. */
 import { describe, expect } from 'vitest'
 import { connect } from '#test/isolation/support.ts'
 import { takeScreenshot } from '../page-session.ts'
@@ -26,7 +26,7 @@ async function tamper(id: string): Promise<void> {
 }
 
 describe('evaluations', () => {
-  browserTest('are made from a form that the definition gives, with faults at their field', async () => {
+  browserTest('use a form built from the definition, with errors at their field', async () => {
     const { page, seen, close } = await at(anton, '/evaluations/new?rule=cash-structuring')
     await page.getByRole('button', { name: 'Evaluate', exact: true }).click()
     await page.getByRole('alert').waitFor()
@@ -42,7 +42,7 @@ describe('evaluations', () => {
     await close()
   })
 
-  browserTest('are explained by factors with the list versions behind them, and questioned', async () => {
+  browserTest('show factors with their list versions, what-if and re-evaluation', async () => {
     const { page, seen, close } = await at(anton, `/evaluations/${evaluation_id}`)
     const factors = page.getByRole('list', { name: 'Factors and what each contributed' })
     await factors
@@ -62,7 +62,7 @@ describe('evaluations', () => {
     await close()
   })
 
-  browserTest('are replayed with a verdict, and certified', async () => {
+  browserTest('can be replayed and certified', async () => {
     const { page, seen, close } = await at(udo, `/evaluations/${evaluation_id}?tab=inputs`)
     await page.getByRole('button', { name: 'Replay' }).click()
     await page.getByRole('status').getByText('Identical', { exact: true }).waitFor()
@@ -79,7 +79,7 @@ describe('evaluations', () => {
     await close()
   })
 
-  browserTest('that were altered in the database are found out, and shown as nothing else', async () => {
+  browserTest('that were altered in the database are reported as altered', async () => {
     await createRule('forged', [100])
     const forged = await evaluateRule('forged', 150, ada)
     const { page, seen, close } = await at(udo, `/evaluations/${forged}`)
@@ -103,7 +103,7 @@ describe('evaluations', () => {
     await close()
   })
 
-  browserTest('are compared field by field, causes before consequences', async () => {
+  browserTest('can be compared field by field', async () => {
     await createRule('compared', [100])
     const early = await evaluateRule('compared', 50, ada)
     const late = await evaluateRule('compared', 150, ada)

@@ -1,10 +1,12 @@
-/** A matrix from the shared one to a version in force: drafted in the grid, faults at their cell, proved, published, asked for. */
+/**
+ * A matrix from a copy of the shared one to a version in force: editing, findings, validation, publication, approval.
+ */
 import { describe, expect } from 'vitest'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import { at, base, browserTest, clara, MATRIX, noProblems, pageHeading, petra, w } from './setup.ts'
 
 describe('matrices', () => {
-  browserTest('are read in plain words and made our own', async () => {
+  browserTest('are described in words and can be copied to own ones', async () => {
     const { page, seen, close } = await at(petra, '/matrices')
     await page.getByRole('link', { name: 'Customer risk of persons' }).click()
     await pageHeading(page, 'Customer risk of persons').waitFor()
@@ -17,7 +19,7 @@ describe('matrices', () => {
     await close()
   })
 
-  browserTest('show a fault at its cell, and a gap at its table with inputs that fall into it', async () => {
+  browserTest('show findings at their cell, and gaps with example inputs', async () => {
     const { page, seen, close } = await at(petra, `/matrices/${MATRIX}/draft`)
     const grid = page.getByRole('table', { name: /Table of Turnover/ })
     const cell = grid.getByRole('textbox', { name: 'Expected turnover in a year, row 1' })
@@ -48,7 +50,7 @@ describe('matrices', () => {
     await close()
   })
 
-  browserTest('are proved and published', async () => {
+  browserTest('can be validated and published', async () => {
     const { page, seen, close } = await at(petra, `/matrices/${MATRIX}/draft`)
     await page.getByRole('button', { name: 'Validate' }).click()
     await page.getByText('Valid', { exact: true }).waitFor()
@@ -60,7 +62,7 @@ describe('matrices', () => {
     await close()
   })
 
-  browserTest('are put in force with what changes shown, and their golden cases run', async () => {
+  browserTest('can be put in force with their changes shown, and run golden cases', async () => {
     const { page, seen, close } = await at(clara, `/matrices/${MATRIX}?origin=own&tab=versions`)
     await page.getByRole('button', { name: /^Put in force.*version 1$/ }).click()
     const dialog = page.getByRole('dialog')
@@ -72,7 +74,7 @@ describe('matrices', () => {
     await page.goto(`${base}/matrices/${MATRIX}?tab=cases`)
     await page.getByRole('button', { name: 'Add golden case' }).click()
     const form = page.getByRole('dialog')
-    await form.getByLabel('Name', { exact: true }).fill('nothing is known')
+    await form.getByRole('textbox', { name: 'Name', exact: true }).fill('nothing is known')
     await form.getByLabel('Expected band').fill('low')
     await form.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('button', { name: 'Run on version 1' }).click()
@@ -85,7 +87,7 @@ describe('matrices', () => {
     await close()
   })
 
-  browserTest('are approved with the difference and the impact side by side', async () => {
+  browserTest('show difference and impact analysis to the approver', async () => {
     const path = `/risk-matrices/${MATRIX}`
     const { definition, revision } = (await w.call(`POST ${path}/versions`, { token: petra, body: {} })).json
     definition.factors.find(({ key }: { key: string }) => key === 'funds').scores.salary = 9000

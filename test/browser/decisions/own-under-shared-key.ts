@@ -1,4 +1,4 @@
-/** A matrix of the tenant's own under the key of a shared one: every page goes on working while it is drafted and afterwards. */
+/** A matrix of the tenant under the key of a shared one: all pages keep working while it is a draft and afterwards. */
 import { beforeAll, describe, expect } from 'vitest'
 import { at, browserTest, createPersonToken, lowRiskInputs, MATRIX, noProblems, pageHeading, w } from './setup.ts'
 
@@ -29,7 +29,7 @@ describe('an own matrix under a shared key', () => {
     await w.call('POST /risk-matrices', { token: petra, body: order })
   })
 
-  browserTest('leaves both rows of the list with addresses of their own', async () => {
+  browserTest('has an address different from the shared matrix', async () => {
     const { page, seen, close } = await at(petra, '/matrices')
     const link = (name: string) => page.getByRole('row').filter({ hasText: MATRIX }).getByRole('link', { name })
     await link('Ours').waitFor()
@@ -54,7 +54,7 @@ describe('an own matrix under a shared key', () => {
     await close()
   })
 
-  browserTest('lets somebody evaluate while it is drafted', async () => {
+  browserTest('does not block evaluations while it is a draft', async () => {
     const { page, seen, close } = await at(anton, `/evaluations/new?matrix=${MATRIX}`)
     await page.getByRole('button', { name: 'Evaluate' }).waitFor()
     expect(seen).toEqual(noProblems)
@@ -76,9 +76,9 @@ describe('an own matrix under a shared key', () => {
     await close()
   }
 
-  browserTest('leaves earlier decisions with score, bands and what-if', expectWhole)
+  browserTest('keeps score, bands and what-if of earlier decisions', expectWhole)
 
-  browserTest('is approved by somebody who sees what is in force now', async () => {
+  browserTest('shows the version in force to its approver', async () => {
     await w.call(`POST /risk-matrices/${MATRIX}/versions/draft/publish`, { token: petra, body: {} })
     const body = { reason: 'Ours from now on.' }
     const { json } = await w.call(`POST /risk-matrices/${MATRIX}/versions/1/submit`, { token: petra, body })
@@ -93,5 +93,5 @@ describe('an own matrix under a shared key', () => {
     expect(matrix).toMatchObject({ origin: 'own', active: { version: 1 } })
   })
 
-  browserTest('leaves earlier decisions whole also once it is in force', expectWhole)
+  browserTest('keeps earlier decisions complete after it is in force', expectWhole)
 })

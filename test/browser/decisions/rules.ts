@@ -1,4 +1,4 @@
-/** Rules: a decision table of another tool becomes a draft, and what cannot be taken over is said. */
+/** Rules: import of a decision table as a draft. */
 import { describe, expect } from 'vitest'
 import { takeScreenshot } from '../page-session.ts'
 import { at, browserTest, noProblems, pageHeading, petra } from './setup.ts'
@@ -15,7 +15,7 @@ const dmn = `<?xml version="1.0" encoding="UTF-8"?>
 </definitions>`
 
 describe('rules', () => {
-  browserTest('are taken over from DMN as drafts', async () => {
+  browserTest('can be imported from DMN as drafts', async () => {
     const { page, seen, close } = await at(petra, '/rules')
     await page.getByRole('link', { name: 'Import DMN or GoRules' }).click()
     await pageHeading(page, 'Import rules').waitFor()

@@ -1,10 +1,10 @@
-/** A schedule is made, started, paused and removed; and a rule shows how it performs. */
+/** Schedules, and the performance of a rule. */
 import { describe, expect } from 'vitest'
 import { expectFitsScreens, waitUntilLoaded } from '../page-session.ts'
 import { anton, at, base, browserTest, clara, createRule, evaluateRule, noProblems, pageHeading, w } from './setup.ts'
 
 describe('schedules', () => {
-  browserTest('are made, started at once, paused and removed', async () => {
+  browserTest('can be created, started, paused and removed', async () => {
     await createRule('recurring', [100])
     const { page, seen, close } = await at(clara, '/batches')
     await page.getByRole('link', { name: 'Schedules' }).click()
@@ -46,7 +46,7 @@ describe('schedules', () => {
 })
 
 describe('a rule', () => {
-  browserTest('shows how it performs, and what nobody can know yet', async () => {
+  browserTest('shows its performance, and unknown figures as unknown', async () => {
     await createRule('performing', [100])
     const who = { subject_type: 'person', name: 'Rosa Regel', segment: 'nobody else', attributes: {} }
     const { subject_id } = (await w.call('POST /subjects', { token: anton, body: who })).json

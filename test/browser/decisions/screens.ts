@@ -1,4 +1,4 @@
-/** The pages of decisions on wide and narrow screens, light and dark. */
+/** The decision pages on wide and narrow screens in light and dark mode. */
 import { describe, expect } from 'vitest'
 import { expectFitsScreens, waitUntilLoaded } from '../page-session.ts'
 import { ada, at, base, browserTest, clara, evaluation_id, MATRIX, noProblems, petra, w } from './setup.ts'
@@ -10,8 +10,8 @@ const NAMELESS = `[...document.querySelectorAll('button, a[href], input:not([typ
     one.labels?.[0]?.textContent].some(Boolean))
   .map((one) => one.outerHTML.slice(0, 200))`
 
-describe('on any screen', () => {
-  browserTest('pages fit, wide and narrow, light and dark', async () => {
+describe('decision pages', () => {
+  browserTest('fit wide and narrow screens in light and dark mode', async () => {
     const own = { rule_key: 'own-structuring', title: 'Our own structuring', from_key: 'cash-structuring' }
     await w.call('POST /rules', { token: petra, body: own })
     const { page, seen, close } = await at(clara, '/matrices')

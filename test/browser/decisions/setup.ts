@@ -1,4 +1,4 @@
-/** The people of the tests of decisions, and subjects that were decided about. What it exports is there once `beforeAll` has run. */
+/** Users and rated subjects of the decision tests. Exports are set after `beforeAll`. */
 import fs from 'node:fs'
 import path from 'node:path'
 import { projectRoot } from '#test/support/database.ts'

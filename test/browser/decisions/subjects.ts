@@ -1,10 +1,10 @@
-/** A subject: found by name, its ratings along time, and an override with a reason and an end. */
+/** Subjects: search, override, upload and offboarding. */
 import { describe, expect } from 'vitest'
 import { takeScreenshot } from '../page-session.ts'
 import { anton, at, base, browserTest, clara, noProblems, pageHeading } from './setup.ts'
 
 describe('subjects', () => {
-  browserTest('are found, and their rating is overridden until a date', async () => {
+  browserTest('can be found, and their rating overridden', async () => {
     const { page, seen, close } = await at(clara, '/subjects?name=lovel')
     await page.getByRole('link', { name: 'Ada Lovelace' }).click()
     await pageHeading(page, 'Ada Lovelace').waitFor()
@@ -22,7 +22,7 @@ describe('subjects', () => {
     await close()
   })
 
-  browserTest('come from a file, with the rejected row at its place', async () => {
+  browserTest('can be uploaded from a file, with rejected rows listed', async () => {
     const rows = ['external_id,subject_type,name,attributes.residence_country']
     rows.push('B-1,person,Lise Meitner,AT', 'B-2,planet,Pluto,XX', 'B-3,company,Analytical Engines,GB')
     const { page, seen, close } = await at(anton, '/subjects')
@@ -47,7 +47,7 @@ describe('subjects', () => {
     await close()
   })
 
-  browserTest('leave with a reason, and stay as they were', async () => {
+  browserTest('can be offboarded with a reason', async () => {
     const { page, seen, close } = await at(clara, '/subjects?name=zuse')
     await page.getByRole('link', { name: 'Konrad Zuse' }).click()
     await page.getByRole('button', { name: 'Offboard' }).click()

@@ -1,4 +1,4 @@
-/** Forms of the registry: settings of a list, types with faults at their place, a file on its way, guards overridden later. */
+/** Forms of the registry: list settings, types, upload progress, delta files and guard overrides. */
 import { describe, expect } from 'vitest'
 import { getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
 import {
@@ -21,8 +21,8 @@ const register = async (list_key: string, more: object = {}): Promise<void> => {
   expect(status).toBe(201)
 }
 
-describe('the settings of a list', () => {
-  browserTest('are changed, kept from being overwritten, and end with its archive', async () => {
+describe('list settings', () => {
+  browserTest('can be edited, report concurrent changes, and archive the list', async () => {
     await register('kept', { guards: { max_removed_bps: 1250, min_filled_bps: { '/country': 9900 } } })
     const { page, seen, close } = await at(petra, '/datasets/kept')
     const open = async (item: 'Settings' | 'Archive') => {
@@ -79,58 +79,61 @@ describe('the settings of a list', () => {
 })
 
 describe('a type', () => {
-  browserTest('is defined, each fault at its place, and gets a next version that data in force fits', async () => {
-    const { page, seen, close } = await at(petra, '/types')
-    await page.getByRole('link', { name: 'New type' }).click()
-    await pageHeading(page, 'New type').waitFor()
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('own-rating')
-    await page.getByLabel('Title').fill('Own rating')
-    await page.getByLabel('Description').fill('What we hold of a country.')
-    const schema = page.getByLabel('Entry schema')
-    const good = await schema.inputValue()
-    await schema.fill('{ "type": ')
-    await page.getByText('This is not valid JSON.').waitFor()
-    await schema.fill(good.replace('"string"', '"strong"'))
-    await page.getByRole('button', { name: 'Create type' }).click()
-    const faults = page.getByRole('list', { name: 'Errors in Entry schema' })
-    const where = faults.getByRole('listitem').filter({ hasText: '/properties/code/type' }).first()
-    await where.getByRole('button', { name: 'Line 5' }).focus()
-    await takeScreenshot(page, 'registry-type-faults')
-    await page.keyboard.press('Enter')
-    const selected = () => page.evaluate('getSelection().toString()')
-    await expect.poll(selected).toBe('"strong"')
-    await page.keyboard.type('"string"')
-    await page.setViewportSize(PHONE)
-    await expect.poll(() => getOverflow(page)).toBe(0)
-    await takeScreenshot(page, 'registry-type-form-390')
-    await page.getByRole('button', { name: 'Create type' }).click()
-    await pageHeading(page, 'Own rating').waitFor()
-    expect(seen.failed.map((answer) => answer.slice(0, 3))).toEqual(['409'])
+  browserTest(
+    'is created with errors at their position, and reports incompatible data for its next version',
+    async () => {
+      const { page, seen, close } = await at(petra, '/types')
+      await page.getByRole('link', { name: 'New type' }).click()
+      await pageHeading(page, 'New type').waitFor()
+      await page.getByRole('textbox', { name: 'Name', exact: true }).fill('own-rating')
+      await page.getByLabel('Title').fill('Own rating')
+      await page.getByLabel('Description').fill('What we hold of a country.')
+      const schema = page.getByLabel('Entry schema')
+      const good = await schema.inputValue()
+      await schema.fill('{ "type": ')
+      await page.getByText('This is not valid JSON.').waitFor()
+      await schema.fill(good.replace('"string"', '"strong"'))
+      await page.getByRole('button', { name: 'Create type' }).click()
+      const faults = page.getByRole('list', { name: 'Errors in Entry schema' })
+      const where = faults.getByRole('listitem').filter({ hasText: '/properties/code/type' }).first()
+      await where.getByRole('button', { name: 'Line 5' }).focus()
+      await takeScreenshot(page, 'registry-type-faults')
+      await page.keyboard.press('Enter')
+      const selected = () => page.evaluate('getSelection().toString()')
+      await expect.poll(selected).toBe('"strong"')
+      await page.keyboard.type('"string"')
+      await page.setViewportSize(PHONE)
+      await expect.poll(() => getOverflow(page)).toBe(0)
+      await takeScreenshot(page, 'registry-type-form-390')
+      await page.getByRole('button', { name: 'Create type' }).click()
+      await pageHeading(page, 'Own rating').waitFor()
+      expect(seen.failed.map((answer) => answer.slice(0, 3))).toEqual(['409'])
 
-    await register('own-rated', { type_key: 'own-rating' })
-    const of = '/reference-data/datasets/own-rated'
-    await w.call(`POST ${of}/versions`, { token: petra, body: { data: [{ code: 'A1', name: 'First' }] } })
-    const order = { version: 1, reason: 'first' }
-    expect((await w.call(`POST ${of}/activations`, { token: clara, body: order })).status).toBe(201)
-    await page.getByRole('link', { name: 'New version' }).click()
-    await pageHeading(page, 'Version 2 of Own rating').waitFor()
-    await page.getByLabel('Entry schema').fill(good.replace('200', '3'))
-    await page.getByLabel('Examples').fill('[{ "code": "A1", "name": "abc" }]')
-    await page.getByRole('button', { name: 'Publish version' }).click()
-    const broken = page.getByRole('table', { name: 'Incompatible data' })
-    await broken.getByText('own-rated, version 1').scrollIntoViewIfNeeded()
-    await takeScreenshot(page, 'registry-type-breaks')
-    await page.getByLabel('Publish even if data in force is incompatible').check()
-    await page.getByRole('button', { name: 'Publish version' }).click()
-    await pageHeading(page, 'Own rating').waitFor()
-    await page.getByText('2, incompatible with the previous version').waitFor()
-    expect(seen.errors).toEqual([])
-    await close()
-  })
+      await register('own-rated', { type_key: 'own-rating' })
+      const of = '/reference-data/datasets/own-rated'
+      await w.call(`POST ${of}/versions`, { token: petra, body: { data: [{ code: 'A1', name: 'First' }] } })
+      const order = { version: 1, reason: 'first' }
+      expect((await w.call(`POST ${of}/activations`, { token: clara, body: order })).status).toBe(201)
+      await page.getByRole('link', { name: 'New version' }).click()
+      await pageHeading(page, 'Version 2 of Own rating').waitFor()
+      await page.getByLabel('Entry schema').fill(good.replace('200', '3'))
+      await page.getByLabel('Examples').fill('[{ "code": "A1", "name": "abc" }]')
+      await page.getByRole('button', { name: 'Publish version' }).click()
+      const broken = page.getByRole('table', { name: 'Incompatible data' })
+      await broken.getByText('own-rated, version 1').scrollIntoViewIfNeeded()
+      await takeScreenshot(page, 'registry-type-breaks')
+      await page.getByLabel('Publish even if data in force is incompatible').check()
+      await page.getByRole('button', { name: 'Publish version' }).click()
+      await pageHeading(page, 'Own rating').waitFor()
+      await page.getByText('2, incompatible with the previous version').waitFor()
+      expect(seen.errors).toEqual([])
+      await close()
+    },
+  )
 })
 
-describe('a file', () => {
-  browserTest('tells on its way how much of it was sent', async () => {
+describe('an import', () => {
+  browserTest('shows the progress of the upload', async () => {
     await register('slow')
     const { page, context, seen, close } = await at(petra, '/imports/new?list=slow')
     await page.getByText('Drop a file here').waitFor()
@@ -149,7 +152,7 @@ describe('a file', () => {
     await close()
   })
 
-  browserTest('of changes only is applied to the newest version', async () => {
+  browserTest('applies a delta file to the newest version', async () => {
     await register('changing')
     const data = [buildRating('DE', 90), buildRating('FR', 80)]
     await w.call('POST /reference-data/datasets/changing/versions', { token: petra, body: { data } })
@@ -174,7 +177,7 @@ describe('a file', () => {
     await close()
   })
 
-  browserTest('that a guard stopped is imported all the same by somebody else, later', async () => {
+  browserTest('can be repeated by another user with a guard override', async () => {
     await register('guarded', { guards: { min_entries: 5 } })
     const maker = await at(petra, '/imports/new?list=guarded')
     await chooseFile(maker.page, buildNdjsonFile(buildRating('DE', 90), buildRating('FR', 80)))

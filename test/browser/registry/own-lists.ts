@@ -1,4 +1,4 @@
-/** A list of the tenant's own, from its registration to its rollback. */
+/** A list of the tenant from creation to rollback. */
 import { describe, expect } from 'vitest'
 import { takeScreenshot } from '../page-session.ts'
 import {
@@ -16,7 +16,7 @@ import {
   w,
 } from './setup.ts'
 
-describe('a list of the tenant', () => {
+describe('a list of this tenant', () => {
   browserTest(
     'is registered, filled from files, put in force, resolved and rolled back',
     async () => {

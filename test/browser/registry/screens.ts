@@ -1,10 +1,10 @@
-/** The registry's pages on wide and narrow screens, light and dark. */
+/** The registry pages on wide and narrow screens in light and dark mode. */
 import { describe, expect } from 'vitest'
 import { expectFitsScreens, waitUntilLoaded } from '../page-session.ts'
 import { at, base, browserTest, clara, noProblems } from './setup.ts'
 
-describe('on any screen', () => {
-  browserTest('pages fit, wide and narrow, light and dark', async () => {
+describe('registry pages', () => {
+  browserTest('fits wide and narrow screens in light and dark mode', async () => {
     const { page, seen, close } = await at(clara, '/datasets')
     const places = {
       entries: '/datasets/demo-sanctions?tab=entries',

@@ -1,4 +1,4 @@
-/** The people of the registry's tests, and files to import. What it exports is there once `beforeAll` has run. */
+/** Users and files of the registry tests. Exports are set after `beforeAll`. */
 import type { Page } from 'playwright-core'
 import { createPersonToken, setUpBrowserTests } from '../setup.ts'
 

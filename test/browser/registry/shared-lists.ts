@@ -1,4 +1,4 @@
-/** A shared list as everybody reads it: its versions, what changed between them, a proof, what was in force when. */
+/** A shared list: versions, differences, pin, proof and resolver. */
 import { describe, expect } from 'vitest'
 import { takeScreenshot } from '../page-session.ts'
 import { at, base, browserTest, clara, noProblems, pageHeading, vera } from './setup.ts'
@@ -7,7 +7,7 @@ import { at, base, browserTest, clara, noProblems, pageHeading, vera } from './s
 const inTime = (): string => new Date(Date.now() + 45 * 86_400_000).toISOString().slice(0, 16)
 
 describe('a shared list', () => {
-  browserTest('is found, opened and compared, and what changed is read field by field', async () => {
+  browserTest('can be found and compared field by field', async () => {
     const { page, seen, close } = await at(vera, '/datasets')
     await pageHeading(page, 'Lists').waitFor()
     expect(await page.getByRole('button', { name: 'New list' }).count()).toBe(0)
@@ -43,7 +43,7 @@ describe('a shared list', () => {
     await close()
   })
 
-  browserTest('is pinned for a while, with what that changes, and followed again', async () => {
+  browserTest('can be pinned and unpinned, with the changes shown first', async () => {
     const { page, seen, close } = await at(clara, '/datasets/demo-sanctions')
     await page.getByRole('button', { name: 'Pin a version' }).click()
     const dialog = page.getByRole('dialog')
@@ -64,7 +64,7 @@ describe('a shared list', () => {
     await close()
   })
 
-  browserTest('proves that a key is absent, and is resolved as it was', async () => {
+  browserTest('proves that a key is absent and resolves an earlier version', async () => {
     const { page, seen, close } = await at(vera, '/datasets/demo-sanctions?tab=proof')
     await page.getByLabel('Key', { exact: true }).fill('demo|DEMO-0002')
     await page.getByRole('button', { name: 'Create proof' }).click()

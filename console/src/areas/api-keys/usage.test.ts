@@ -7,14 +7,14 @@ const items = [
   { used_on: '2026-02-27', operation: 'listUsers', status: 403, calls: 9 },
 ]
 
-test('calls are added up by operation, the busiest first', () => {
+test('sums calls by operation, most calls first', () => {
   expect(sumByOperation(items)).toEqual([
     { operation: 'listUsers', calls: 9, refused: 9 },
     { operation: 'getMe', calls: 7, refused: 2 },
   ])
 })
 
-test('every one of the last 31 days is there, across the end of a month', () => {
+test('returns all of the last 31 days across a month boundary', () => {
   const days = sumByDay(items, new Date('2026-03-01T23:30:00Z'))
   expect(days).toHaveLength(31)
   expect(days.at(-1)).toEqual({ day: '2026-03-01', accepted: 5, refused: 2 })

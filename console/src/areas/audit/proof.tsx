@@ -128,7 +128,7 @@ const faultTexts: Readonly<Record<Fault['fault'], string>> = {
 }
 
 function Faults({ report }: { readonly report: Report }) {
-  const shown = report.faults.slice(0, MAX_SHOWN_FAULTS)
+  const listed = report.faults.slice(0, MAX_SHOWN_FAULTS)
   return (
     <Section title="Findings">
       <Table aria-label="Findings" verticalSpacing={6}>
@@ -140,7 +140,7 @@ function Faults({ report }: { readonly report: Report }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {shown.map((fault, place) => (
+          {listed.map((fault, place) => (
             <Table.Tr key={`${fault.fault}-${fault.seq}-${place}`}>
               <Table.Td>
                 <FaultLocation fault={fault} />
@@ -151,9 +151,9 @@ function Faults({ report }: { readonly report: Report }) {
           ))}
         </Table.Tbody>
       </Table>
-      {report.faults_total > shown.length && (
+      {report.faults_total > listed.length && (
         <Text size="sm" mt="xs">
-          And {formatCount(report.faults_total - shown.length, 'more finding')}: download the evidence to see up to
+          And {formatCount(report.faults_total - listed.length, 'more finding')}: download the evidence to see up to
           1,000.
         </Text>
       )}

@@ -168,7 +168,7 @@ function Actions({ batch }: { readonly batch: Batch }) {
 
 function SummaryView({ summary }: { readonly summary: Summary }) {
   const { changes } = summary
-  const shown = (Object.entries(changes) as [string, number][]).filter(([, count]) => count > 0)
+  const counted = (Object.entries(changes) as [string, number][]).filter(([, count]) => count > 0)
   return (
     <>
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
@@ -193,7 +193,7 @@ function SummaryView({ summary }: { readonly summary: Summary }) {
               nothing={{ from: 'not rated', to: 'not rated' }}
             />
             <Text size="xs" c="dimmed" mt="xs">
-              {shown.map(([change, count]) => `${change}: ${count.toLocaleString('en')}`).join(', ')}
+              {counted.map(([change, count]) => `${change}: ${count.toLocaleString('en')}`).join(', ')}
             </Text>
           </Section>
         )}

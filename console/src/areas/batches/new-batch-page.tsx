@@ -34,7 +34,7 @@ export default function NewBatchPage() {
   const [estimate, setEstimate] = useState<Schemas['BatchEstimate'] | null>(null)
   const set = (change: Partial<typeof blank>) => setOrder({ ...form, ...change })
   const body = buildRequest(form, upload)
-  const guess = useApiMutation(() => probity.POST('/api/batch-evaluations/estimate', { body }), {
+  const estimateBatch = useApiMutation(() => probity.POST('/api/batch-evaluations/estimate', { body }), {
     invalidates: [],
     onDone: setEstimate,
   })
@@ -58,7 +58,7 @@ export default function NewBatchPage() {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          guess.reset()
+          estimateBatch.reset()
           start.run(undefined)
         }}
       >
@@ -71,7 +71,7 @@ export default function NewBatchPage() {
             value={form.note}
             onChange={(event) => set({ note: event.currentTarget.value })}
           />
-          <ProblemNote problem={start.problem ?? guess.problem} />
+          <ProblemNote problem={start.problem ?? estimateBatch.problem} />
           {estimate && <Estimate of={estimate} />}
           <Group gap="xs">
             <Button type="submit" disabled={!isReady} loading={start.isRunning}>
@@ -81,10 +81,10 @@ export default function NewBatchPage() {
               <Button
                 variant="default"
                 disabled={!isReady}
-                loading={guess.isRunning}
+                loading={estimateBatch.isRunning}
                 onClick={() => {
                   start.reset()
-                  guess.run(undefined)
+                  estimateBatch.run(undefined)
                 }}
               >
                 Estimate

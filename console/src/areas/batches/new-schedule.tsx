@@ -18,20 +18,20 @@ const blank = {
   name: '',
   chosen: null as string | null,
   segment: '',
-  rhythm: 'first-of-month' as Frequency,
+  frequency: 'first-of-month' as Frequency,
   time: '06:00',
   cron: '',
   time_zone: localZone,
 }
 type ScheduleForm = typeof blank
 
-function buildRequest({ name, chosen, segment, rhythm, time, cron, time_zone }: ScheduleForm) {
+function buildRequest({ name, chosen, segment, frequency, time, cron, time_zone }: ScheduleForm) {
   const [family, key = ''] = (chosen ?? '').split(' ')
   return {
     name,
     ...(family === 'rule' ? { rule_key: key } : { matrix_key: key }),
     filter: segment === '' ? {} : { segment },
-    cron: rhythm === 'other' ? cron : toCron(rhythm, time),
+    cron: frequency === 'other' ? cron : toCron(frequency, time),
     time_zone,
   }
 }
@@ -103,10 +103,10 @@ function Times({ order, faults, onChange }: TimesProps) {
           label="Frequency"
           allowDeselect={false}
           data={frequencies.map((value) => ({ value, label: frequencyLabels[value] }))}
-          value={order.rhythm}
-          onChange={(rhythm) => onChange({ rhythm: rhythm as Frequency })}
+          value={order.frequency}
+          onChange={(frequency) => onChange({ frequency: frequency as Frequency })}
         />
-        {order.rhythm === 'other' ? (
+        {order.frequency === 'other' ? (
           <TextInput
             label="Cron expression"
             description="Minute, hour, day, month, day of the week."

@@ -22,17 +22,17 @@ const cronDays: Readonly<Record<Exclude<Frequency, 'other'>, string>> = {
 }
 
 /** `time` as in a time field: 06:30. */
-export function toCron(rhythm: Exclude<Frequency, 'other'>, time: string): string {
+export function toCron(frequency: Exclude<Frequency, 'other'>, time: string): string {
   const [hour = '0', minute = '0'] = time.split(':')
-  return `${Number(minute)} ${Number(hour)} ${cronDays[rhythm]}`
+  return `${Number(minute)} ${Number(hour)} ${cronDays[frequency]}`
 }
 
 /** Describes a common expression in words; returns others unchanged. */
 export function describeTimes(cron: string): string {
   const [, minute = '', hour = '', rest = ''] = /^(\d{1,2}) (\d{1,2}) (.+)$/.exec(cron.trim()) ?? []
-  const rhythm = Object.entries(cronDays).find(([, text]) => text.toLowerCase() === rest.toLowerCase())?.[0]
-  if (rhythm === undefined) return cron
-  return `${frequencyLabels[rhythm as Frequency]} at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`
+  const frequency = Object.entries(cronDays).find(([, text]) => text.toLowerCase() === rest.toLowerCase())?.[0]
+  if (frequency === undefined) return cron
+  return `${frequencyLabels[frequency as Frequency]} at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`
 }
 
 /** Short reasons why a run was skipped. */

@@ -7,8 +7,8 @@ import { toVersionChoices } from '#console/ui/version-names.ts'
 
 export function useChosenVersion(dataset: Dataset): number | null {
   const { version } = useSearch({ strict: false }) as { version?: unknown }
-  const asked = Number(version)
-  if (Number.isInteger(asked) && asked > 0) return asked
+  const number = Number(version)
+  if (Number.isInteger(number) && number > 0) return number
   return dataset.active?.version ?? dataset.versions[0]?.version ?? null
 }
 

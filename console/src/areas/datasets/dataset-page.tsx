@@ -111,13 +111,13 @@ function Actions({ dataset }: { readonly dataset: Dataset }) {
 /** The list of the other owner, if it is in force under the same key. */
 function OtherListInForce({ list_key }: { readonly list_key: string }) {
   const { data } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
-  const governs = data && getActiveListVersion(data)
-  if (!governs) return null
+  const inForce = data && getActiveListVersion(data)
+  if (!inForce) return null
   return (
     <>
-      {governs.origin === 'shared' ? 'The shared' : 'This tenant’s'} list with the same key is in force:{' '}
-      <SearchLink to={`/datasets/${list_key}`} search={{ origin: governs.origin }} inherit>
-        version {governs.version}
+      {inForce.origin === 'shared' ? 'The shared' : 'This tenant’s'} list with the same key is in force:{' '}
+      <SearchLink to={`/datasets/${list_key}`} search={{ origin: inForce.origin }} inherit>
+        version {inForce.version}
       </SearchLink>
       .{' '}
     </>

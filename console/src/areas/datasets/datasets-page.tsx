@@ -29,7 +29,7 @@ export default function DatasetsPage() {
   const standing = useFilter('standing', freshnessStates)
   const now_ms = useNow()
   const wanted = String(find).toLowerCase()
-  const shown = datasets.filter(
+  const matching = datasets.filter(
     (dataset) =>
       (origin === undefined || dataset.origin === origin) &&
       (standing === undefined || getFreshness(dataset, now_ms) === standing) &&
@@ -65,7 +65,7 @@ export default function DatasetsPage() {
         <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
         <Filter name="standing" label="Freshness" values={freshnessStates} everything="Any freshness" />
       </Group>
-      {shown.length === 0 ? (
+      {matching.length === 0 ? (
         <EmptyState>{datasets.length === 0 ? 'No lists yet.' : 'No matching list.'}</EmptyState>
       ) : (
         <Stack gap="xs">
@@ -80,12 +80,12 @@ export default function DatasetsPage() {
               { name: 'Scheduled', from: 'md' },
             ]}
           >
-            {shown.map((dataset) => (
+            {matching.map((dataset) => (
               <DatasetRow key={`${dataset.origin} ${dataset.list_key}`} dataset={dataset} />
             ))}
           </PlainTable>
           <Text size="xs" c="dimmed" role="status">
-            {formatCount(shown.length, 'list')} of {datasets.length}
+            {formatCount(matching.length, 'list')} of {datasets.length}
           </Text>
         </Stack>
       )}

@@ -169,8 +169,8 @@ function Difference({ dataset, from, to }: RangeProps) {
 function useMatchingEntries(list: ReturnType<typeof usePages<DifferenceItem>>, found: number): void {
   const { hasNextPage, isFetching, fetchNextPage } = list
   const pages = list.data?.pages.length ?? 0
-  const goesOn = hasNextPage && !isFetching && found < ENOUGH_MATCHES && pages < MAX_PAGES
+  const needsMore = hasNextPage && !isFetching && found < ENOUGH_MATCHES && pages < MAX_PAGES
   useEffect(() => {
-    if (goesOn) fetchNextPage()
-  }, [goesOn, fetchNextPage])
+    if (needsMore) fetchNextPage()
+  }, [needsMore, fetchNextPage])
 }

@@ -6,13 +6,13 @@ import { formatInstants } from './format-instants.ts'
 const at = (day: number, hour: number) => new Date(2026, 4, day, hour).toISOString()
 const [morning, evening, next] = [at(4, 9), at(4, 21), at(5, 9)]
 
-test('two changes of one day have their time, and a change alone on its day has none', () => {
+test('shows the time only for instants on the same day', () => {
   const words = formatInstants([morning, evening, evening, next])
   expect(words(morning)).not.toBe(words(evening))
   expect(words(morning)).toMatch(/\d:\d\d/)
   expect(words(next)).not.toContain(':')
 })
 
-test('the end of one span and the beginning of the next are one instant', () => {
+test('treats the end of one period and the start of the next as one instant', () => {
   expect(formatInstants([morning, morning, next])(morning)).not.toContain(':')
 })

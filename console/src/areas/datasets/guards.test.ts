@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { findFillRateFault, parseGuards, toGuardTexts } from './guards.ts'
 
-test('what was read is written again exactly', () => {
+test('converts guards to texts and back', () => {
   const guards = {
     min_entries: 0,
     max_entries: 500,
@@ -23,11 +23,11 @@ test('what was read is written again exactly', () => {
   expect(parseGuards(toGuardTexts(guards))).toEqual(guards)
 })
 
-test('what is left empty is not said', () => {
+test('omits empty fields', () => {
   expect(parseGuards(toGuardTexts({}))).toEqual({})
 })
 
-test('a fill rate is a field and a percentage', () => {
+test('accepts only a field and a percentage as fill rate', () => {
   expect(findFillRateFault('/country 95\n\n /name 100 %\n')).toBeNull()
   expect(findFillRateFault('/country')).toContain('“/country”')
   expect(findFillRateFault('/country 95\ncountry 95')).toContain('“country 95”')

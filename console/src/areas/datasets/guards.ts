@@ -58,7 +58,7 @@ export function parseGuards(words: GuardTexts): Guards {
     const [, pointer, share] = LINE.exec(line) ?? []
     return pointer === undefined ? [] : [[pointer, Math.round(Number(share) * 100)]]
   })
-  const said = {
+  const guards = {
     min_entries: count(words.min_entries),
     max_entries: count(words.max_entries),
     max_removed_entries: count(words.max_removed_entries),
@@ -71,5 +71,5 @@ export function parseGuards(words: GuardTexts): Guards {
     max_orphan_rows: count(words.max_orphan_rows),
     min_filled_bps: filled.length > 0 ? Object.fromEntries(filled) : undefined,
   }
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as Guards
+  return Object.fromEntries(Object.entries(guards).filter(([, value]) => value !== undefined)) as Guards
 }

@@ -128,9 +128,9 @@ const guardFields: readonly GuardField[] = [
 ]
 
 function GuardFields({ guards, fault, onChange }: GuardFieldsProps) {
-  const isSaid = Object.values(guards).some((value) => value !== '')
+  const hasGuards = Object.values(guards).some((value) => value !== '')
   return (
-    <details open={isSaid || fault !== undefined}>
+    <details open={hasGuards || fault !== undefined}>
       <summary>
         <Text span size="sm">
           Guards: limits for new versions

@@ -20,8 +20,8 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
   const version = useChosenVersion(dataset)
   const set = useSetFilter()
   const search = useSearch({ strict: false }) as { key?: string | number }
-  const asked = search.key === undefined ? null : String(search.key)
-  const [typed, setTyped] = useState(asked ?? '')
+  const key = search.key === undefined ? null : String(search.key)
+  const [typed, setTyped] = useState(key ?? '')
   if (version === null) return <EmptyState>No version yet.</EmptyState>
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -50,9 +50,7 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
           </Button>
         </Group>
       </form>
-      {asked !== null && (
-        <Proof list_key={dataset.list_key} origin={dataset.origin} version={version} entryKey={asked} />
-      )}
+      {key !== null && <Proof list_key={dataset.list_key} origin={dataset.origin} version={version} entryKey={key} />}
     </Stack>
   )
 }
@@ -62,12 +60,12 @@ interface ProofProps extends OwnedVersion {
   readonly entryKey: string
 }
 
-function Proof({ list_key, origin, version, entryKey: asked }: ProofProps) {
+function Proof({ list_key, origin, version, entryKey: key }: ProofProps) {
   const { data: found } = useQuery({
-    queryKey: ['datasets', 'proof', list_key, origin, version, asked],
+    queryKey: ['datasets', 'proof', list_key, origin, version, key],
     queryFn: ({ signal }) =>
       probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/proof', {
-        params: { path: { list_key, version: String(version) }, query: { origin, key: asked } },
+        params: { path: { list_key, version: String(version) }, query: { origin, key: key } },
         signal,
       }),
     staleTime: Number.POSITIVE_INFINITY,
@@ -79,7 +77,7 @@ function Proof({ list_key, origin, version, entryKey: asked }: ProofProps) {
       <Alert
         color={present ? 'teal' : 'gray'}
         icon={<Icon name={present ? 'check' : 'cross'} />}
-        title={present ? `${asked} is in version ${version}` : `${asked} is not in version ${version}`}
+        title={present ? `${key} is in version ${version}` : `${key} is not in version ${version}`}
         role="status"
       >
         {present
@@ -92,7 +90,7 @@ function Proof({ list_key, origin, version, entryKey: asked }: ProofProps) {
           <Button
             size="xs"
             variant="default"
-            onClick={() => saveJson(`proof-${list_key}-v${version}-${asked.replaceAll(/[^\w.-]+/g, '_')}.json`, found)}
+            onClick={() => saveJson(`proof-${list_key}-v${version}-${key.replaceAll(/[^\w.-]+/g, '_')}.json`, found)}
           >
             Download
           </Button>

@@ -79,7 +79,7 @@ function VersionMenu({ dataset, version, onAsk, onExport }: VersionMenuProps) {
   const { list_key, active, origin } = dataset
   const number = version.version
   const isOurs = isOwnAndLive(dataset)
-  const canGovern = isOurs && version.state !== 'withdrawn'
+  const canActivate = isOurs && version.state !== 'withdrawn'
   const openTab = (tab: string) => navigate({ to: '.', search: { tab, version: number, origin }, replace: true })
   const compare = (from: number) => navigate({ to: `/datasets/${list_key}/diff`, search: { from, to: number, origin } })
   return (
@@ -95,8 +95,8 @@ function VersionMenu({ dataset, version, onAsk, onExport }: VersionMenuProps) {
           <Menu.Item onClick={() => compare(active.version)}>Compare with version in force</Menu.Item>
         )}
         <Menu.Item onClick={() => openTab('proof')}>Create a proof</Menu.Item>
-        {canGovern && may('activateDatasetVersion') && <Menu.Item onClick={() => onAsk('later')}>Schedule</Menu.Item>}
-        {canGovern && may('submitDatasetVersion') && (
+        {canActivate && may('activateDatasetVersion') && <Menu.Item onClick={() => onAsk('later')}>Schedule</Menu.Item>}
+        {canActivate && may('submitDatasetVersion') && (
           <Menu.Item onClick={() => onAsk('submit')}>Request activation</Menu.Item>
         )}
         {isOurs && version.state === 'published' && may('updateDatasetVersion') && (

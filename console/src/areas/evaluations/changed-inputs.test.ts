@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { pickChangedInputs } from './changed-inputs.ts'
 
-test('what is changed, added or taken away is sent, and nothing else', () => {
+test('returns changed, added and removed inputs only', () => {
   const stored = { country: 'DE', products: ['a'], pep: false }
   expect(pickChangedInputs(stored, { country: 'CH', products: ['a'], age: 4 })).toEqual({
     country: 'CH',

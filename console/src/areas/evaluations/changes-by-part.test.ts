@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { groupChangesByPart } from './changes-by-part.ts'
 
-test('each change stands in its part, and parts without one are left out', () => {
+test('groups changes by part and omits empty parts', () => {
   const changes = ['/explanation/summary/0', '/inputs/age', '/lists/0/version', '/version', '/inputs/name'].map(
     (pointer) => ({ pointer }),
   )
@@ -15,7 +15,7 @@ test('each change stands in its part, and parts without one are left out', () =>
   ])
 })
 
-test('of the entries that were read, those that differ are named one by one', () => {
+test('lists each entry that differs', () => {
   const read = (key: string, value: number, hash = 'aa') => ({ list_key: 'risk', key, field: 'score', value, hash })
   const before = [read('CH', 3), read('DE', 1), read('FR', 2), read('IT', 2, 'b1')]
   const after = [read('CH', 3), read('FR', 4), read('GB', 5), read('IT', 2, 'b2')]

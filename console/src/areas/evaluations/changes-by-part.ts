@@ -44,8 +44,10 @@ function diffReadEntries(change: Change): Change[] {
     const isSameValue = JSON.stringify(was?.value) === JSON.stringify(is?.value)
     if (isSameValue && was?.hash === is?.hash) return []
     // The value is the same but another field of the entry changed: compare the hashes.
-    const told = ({ value, hash }: ReadEntry) => (isSameValue ? hash.slice(0, 16) : value)
-    return [{ pointer: place, ...(was && { before: told(was) }), ...(is && { after: told(is) }) }]
+    const getComparedValue = ({ value, hash }: ReadEntry) => (isSameValue ? hash.slice(0, 16) : value)
+    return [
+      { pointer: place, ...(was && { before: getComparedValue(was) }), ...(is && { after: getComparedValue(is) }) },
+    ]
   })
 }
 

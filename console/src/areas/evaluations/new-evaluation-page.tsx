@@ -114,7 +114,7 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
     ...(subject_id !== '' && { subject_id }),
     inputs,
   }
-  const look = useApiMutation(() => probity.POST('/api/evaluations/preview', { body }), {
+  const runPreview = useApiMutation(() => probity.POST('/api/evaluations/preview', { body }), {
     invalidates: [],
     onDone: setPreview,
   })
@@ -123,7 +123,7 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
     successMessage: 'Decision stored',
     onDone: ({ evaluation_id }) => navigate({ to: `/evaluations/${evaluation_id}` }),
   })
-  const problem = decide.problem ?? look.problem
+  const problem = decide.problem ?? runPreview.problem
   const faults = (problem?.errors ?? []).map(({ pointer, detail }) => ({
     pointer: pointer.replace(/^#/, '').replace(/^\/inputs/, ''),
     message: detail,
@@ -132,7 +132,7 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        look.reset()
+        runPreview.reset()
         decide.run(undefined)
       }}
     >
@@ -155,10 +155,10 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
           {may('previewEvaluation') && (
             <Button
               variant="default"
-              loading={look.isRunning}
+              loading={runPreview.isRunning}
               onClick={() => {
                 decide.reset()
-                look.run(undefined)
+                runPreview.run(undefined)
               }}
             >
               Preview

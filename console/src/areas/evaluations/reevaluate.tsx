@@ -98,7 +98,7 @@ const effectTexts: Readonly<Record<Switch['effect'] | 'unknown', readonly [words
 function SwitchRow({ one }: { readonly one: Switch }) {
   const [words, color] = effectTexts[one.effect]
   const isOtherOwner = one.from_origin !== null && one.to_origin !== null && one.from_origin !== one.to_origin
-  const shown = (version: number | null, origin: string | null, overlay: number | null) =>
+  const formatVersion = (version: number | null, origin: string | null, overlay: number | null) =>
     `${version ?? 'none'}${isOtherOwner ? ` (${origin})` : ''}${overlay === null ? '' : ` + overlay ${overlay}`}`
   return (
     <Table.Tr>
@@ -106,8 +106,8 @@ function SwitchRow({ one }: { readonly one: Switch }) {
         {one.family} <span className="mono">{one.key}</span>
       </Table.Td>
       <Table.Td className="number">
-        {shown(one.from_version, one.from_origin, one.from_overlay)} →{' '}
-        {shown(one.to_version, one.to_origin, one.to_overlay)}
+        {formatVersion(one.from_version, one.from_origin, one.from_overlay)} →{' '}
+        {formatVersion(one.to_version, one.to_origin, one.to_overlay)}
       </Table.Td>
       <Table.Td>
         <Badge variant="light" tt="none" color={color}>

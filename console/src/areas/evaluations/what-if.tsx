@@ -52,10 +52,10 @@ function WhatIfForm({ one, definition, stored }: WhatIfFormProps) {
   const [search, setSearch] = useState(false)
   const [answer, setAnswer] = useState<WhatIfResponse | null>(null)
   const explore = useApiMutation(
-    (asked: { inputs: Record<string, unknown>; search: boolean }) =>
+    (request: { inputs: Record<string, unknown>; search: boolean }) =>
       probity.POST('/api/evaluations/{evaluation_id}/what-if', {
         params: { path: { evaluation_id } },
-        body: { inputs: asked.inputs, search: asked.search },
+        body: { inputs: request.inputs, search: request.search },
       }),
     { invalidates: [], onDone: setAnswer },
   )

@@ -161,12 +161,12 @@ function PublishedNote({ one }: { readonly one: Import }) {
     ...differenceQuery(one.list_key, { version: active ?? 1, origin: 'own' }, { version: to, origin: 'own' }),
     enabled: active !== null && active !== to,
   })
-  const isGoverning = active === to
+  const isInForce = active === to
   return (
     <Alert color="teal" icon={<Icon name="check" />} title={`Version ${to} published`} role="status">
       <Stack gap="xs">
         <Text size="sm">
-          {isGoverning
+          {isInForce
             ? 'It is in force.'
             : active === null
               ? 'It is not in force yet. No version of this list is in force.'
@@ -174,7 +174,7 @@ function PublishedNote({ one }: { readonly one: Import }) {
         </Text>
         {difference?.summary && <DifferenceCounts of={difference.summary} />}
         <Group gap="xs">
-          {active !== null && !isGoverning && (
+          {active !== null && !isInForce && (
             <SearchButton size="xs" to={`/datasets/${one.list_key}/diff`} search={{ from: active, to, origin: 'own' }}>
               Compare with version in force
             </SearchButton>

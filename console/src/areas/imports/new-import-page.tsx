@@ -96,7 +96,7 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
     setRich('')
   }
   /** Detects the adapter from the file name, unless one was chosen. */
-  function guess(file: File) {
+  function detectAdapter(file: File) {
     if (adapter !== undefined) return
     const name = file.name.toLowerCase()
     const reads = ({ file_extensions }: Adapter) => file_extensions.some((one) => name.endsWith(`.${one}`))
@@ -108,7 +108,12 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
     <>
       <Section title="2. File">
         <Stack gap="sm">
-          <FileDrop upload={upload} extensions={adapter?.file_extensions ?? []} onFile={guess} onUploaded={setUpload} />
+          <FileDrop
+            upload={upload}
+            extensions={adapter?.file_extensions ?? []}
+            onFile={detectAdapter}
+            onUploaded={setUpload}
+          />
           <DeltaMode dataset={dataset} value={mode} onChange={setMode} />
         </Stack>
       </Section>
@@ -209,7 +214,7 @@ interface PreviewStepProps {
 function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepProps) {
   const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
   const [preview, setPreview] = useState<Schemas['Preview'] | null>(null)
-  const look = useApiMutation(
+  const runPreview = useApiMutation(
     () =>
       probity.POST('/api/reference-data/adapters/{adapter_key}/preview', {
         params: { path: { adapter_key: adapter.adapter_key } },
@@ -227,14 +232,14 @@ function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepPr
     <Section
       title="4. Preview and import"
       aside={
-        <Button size="xs" variant="light" loading={look.isRunning} onClick={() => look.run(undefined)}>
+        <Button size="xs" variant="light" loading={runPreview.isRunning} onClick={() => runPreview.run(undefined)}>
           {preview === null ? 'Preview' : 'Preview again'}
         </Button>
       }
     >
       <Stack gap="md">
-        <ProblemNote problem={look.problem} />
-        {preview === null && !look.problem && (
+        <ProblemNote problem={runPreview.problem} />
+        {preview === null && !runPreview.problem && (
           <Text size="sm" c="dimmed">
             Check the first rows and rejected rows before importing.
           </Text>

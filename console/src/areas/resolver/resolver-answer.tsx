@@ -171,14 +171,14 @@ interface ReceiptProps {
 function Receipt({ list_key, of, clocks }: ReceiptProps) {
   const may = usePermission()
   const ask = { ...clocks, consumer: 'console' }
-  const look = useReceipt(async () =>
+  const issueReceipt = useReceipt(async () =>
     of === null
       ? (await probity.POST('/api/reference-data/resolve', { body: { list_keys: [list_key], ...ask } })).receipt
       : (await probity.POST('/api/reference-data/lookup', { body: { lookups: [{ list_key, keys: [of] }], ...ask } }))
           .receipt,
   )
   if (!may(of === null ? 'resolveLists' : 'lookUpEntries')) return null
-  const { receipt } = look
+  const { receipt } = issueReceipt
   return (
     <Section
       title="Receipt"
@@ -189,13 +189,18 @@ function Receipt({ list_key, of, clocks }: ReceiptProps) {
               Download
             </Button>
           )}
-          <Button size="xs" variant="light" loading={look.isRunning} onClick={() => look.run(undefined)}>
+          <Button
+            size="xs"
+            variant="light"
+            loading={issueReceipt.isRunning}
+            onClick={() => issueReceipt.run(undefined)}
+          >
             {receipt ? 'Issue another receipt' : 'Issue a receipt'}
           </Button>
         </Group>
       }
     >
-      <ProblemNote problem={look.problem} />
+      <ProblemNote problem={issueReceipt.problem} />
       {receipt ? (
         <Facts
           of={[

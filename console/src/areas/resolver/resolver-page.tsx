@@ -29,7 +29,7 @@ export default function ResolverPage() {
       about="Find the version of a list that was in force at a given time, as known at a given time, and look up an entry in it."
     >
       <Stack gap="md" maw={980}>
-        <ResolverForm key={JSON.stringify(query)} asked={query} />
+        <ResolverForm key={JSON.stringify(query)} query={query} />
         {query.list === undefined ? (
           <EmptyState>Choose a list and resolve it.</EmptyState>
         ) : (
@@ -45,15 +45,15 @@ export default function ResolverPage() {
   )
 }
 
-function ResolverForm({ asked }: { readonly asked: ResolverQuery }) {
+function ResolverForm({ query }: { readonly query: ResolverQuery }) {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const { data: datasets } = useSuspenseQuery(datasetsQuery)
   const [typed, setTyped] = useState({
-    list: asked.list ?? '',
-    key: asked.key ?? '',
-    valid_at: asked.valid_at ?? '',
-    known_at: asked.known_at ?? '',
+    list: query.list ?? '',
+    key: query.key ?? '',
+    valid_at: query.valid_at ?? '',
+    known_at: query.known_at ?? '',
   })
   const field = (name: 'key' | 'valid_at' | 'known_at') => ({
     value: typed[name],

@@ -90,6 +90,9 @@ function ProofView({ proof }: { readonly proof: Proof }) {
   )
 }
 
+/** Probes whose wire name is not what users call them. */
+const probeLabels: Readonly<Record<string, string>> = { plant: 'Insert', remove: 'Delete' }
+
 function ProbeTable({ proof }: { readonly proof: Proof }) {
   const names = [...new Set(proof.tables.flatMap(({ probes }) => probes.map(({ probe }) => probe)))]
   return (
@@ -99,7 +102,7 @@ function ProbeTable({ proof }: { readonly proof: Proof }) {
           <Table.Tr>
             <Table.Th>Table</Table.Th>
             {names.map((name) => (
-              <Table.Th key={name}>{toSentence(name)}</Table.Th>
+              <Table.Th key={name}>{probeLabels[name] ?? toSentence(name)}</Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeKind, describeLimits, listFields } from './schema-texts.ts'
 
-test('fields are listed with those below them', () => {
+test('lists fields with their subfields', () => {
   const type = {
     key_pointers: ['/code'],
     fields: {},

@@ -23,7 +23,7 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
   const id = useId()
   const x = (bps: number) => (bps / MAX_BPS) * WIDTH
   const words = bands.map(({ band, from_bps, to_bps }) => `${band} from ${from_bps} to ${to_bps}`).join(', ')
-  const stands = score_bps === undefined || score_bps === null ? '' : ` The score is ${score_bps}.`
+  const scoreText = score_bps === undefined || score_bps === null ? '' : ` The score is ${score_bps}.`
   return (
     <figure className="band-chart">
       <svg
@@ -33,7 +33,7 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
         aria-labelledby={`${id}-title`}
         preserveAspectRatio="none"
       >
-        <title id={`${id}-title`}>{`Bands in basis points: ${words}.${stands}`}</title>
+        <title id={`${id}-title`}>{`Bands in basis points: ${words}.${scoreText}`}</title>
         {bands.map(({ band, from_bps, to_bps }, place) => (
           <rect
             key={band}

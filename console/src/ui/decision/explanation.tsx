@@ -180,13 +180,13 @@ function Contributions({ factors, outcome, lists }: ContributionsProps) {
 
 /** The list values of a factor, its matching rows, and whether a default was used. */
 function FactorSources({ factor, lists }: { readonly factor: Factor; readonly lists: readonly ListVersion[] }) {
-  const said = factor.found ?? []
-  if (said.length === 0 && (factor.rows ?? []).length === 0 && !factor.defaulted) return null
+  const found = factor.found ?? []
+  if (found.length === 0 && (factor.rows ?? []).length === 0 && !factor.defaulted) return null
   return (
     <Text size="xs" c="dimmed" component="div">
-      {said.map(({ list_key, key, field, value }) => (
+      {found.map(({ list_key, key, field, value }) => (
         <div key={`${list_key} ${key} ${field}`}>
-          <ListLink list_key={list_key} lists={lists} /> says of <span className="mono">{key}</span>:{' '}
+          <ListLink list_key={list_key} lists={lists} />, entry <span className="mono">{key}</span>:{' '}
           {field === null
             ? value
               ? 'on the list'

@@ -88,14 +88,14 @@ interface Choice {
 /** `isOpen`: values that are not offered may be entered. */
 function PlainField(props: InputFieldProps & { readonly choices: readonly Choice[]; readonly isOpen: boolean }) {
   const { input, value, error, onChange, choices, isOpen } = props
-  const look = { ...describeInput(props), ...(error !== undefined && { error }) }
+  const fieldProps = { ...describeInput(props), ...(error !== undefined && { error }) }
   switch (input.type) {
     case 'boolean':
       return <YesNo {...props} />
     case 'integer':
       return (
         <NumberInput
-          {...look}
+          {...fieldProps}
           allowDecimal={false}
           value={typeof value === 'number' ? value : ''}
           onChange={(typed) => onChange(typeof typed === 'number' ? typed : undefined)}
@@ -104,7 +104,7 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
     case 'list':
       return (
         <MultiSelect
-          {...look}
+          {...fieldProps}
           searchable
           limit={100}
           data={withChosen(choices, Array.isArray(value) ? (value as string[]) : [])}
@@ -115,7 +115,7 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
     case 'enum':
       return isOpen ? (
         <Autocomplete
-          {...look}
+          {...fieldProps}
           limit={50}
           data={choices.map((choice) => choice.value)}
           value={toText(value)}
@@ -123,7 +123,7 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
         />
       ) : (
         <Select
-          {...look}
+          {...fieldProps}
           searchable={choices.length > 8}
           clearable
           limit={300}
@@ -135,7 +135,7 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
     default:
       return (
         <TextInput
-          {...look}
+          {...fieldProps}
           type={input.type === 'date' ? 'date' : 'text'}
           {...(input.type === 'decimal' && { inputMode: 'decimal' as const })}
           autoComplete="off"

@@ -22,7 +22,7 @@ interface Outcome {
 }
 
 /** Classifies one combination of override, current and new band. */
-export function classifyTurn({
+export function classifyChange({
   outcome,
   before,
   after,

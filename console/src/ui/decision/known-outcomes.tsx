@@ -2,13 +2,13 @@
 import { Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { PlainTable } from '../plain-table.tsx'
-import { classifyTurn, describeAgreement } from './known-outcome-texts.ts'
+import { classifyChange, describeAgreement } from './known-outcome-texts.ts'
 import { BandMark } from './outcome.tsx'
 
 type Result = NonNullable<Schemas['ImpactRun']['result']>
 type Known = NonNullable<Result['known_outcomes']>
 
-const turnColors = { 'agrees after the change': 'var(--added)', 'no longer agrees': 'var(--removed)' } as const
+const changeColors = { 'agrees after the change': 'var(--added)', 'no longer agrees': 'var(--removed)' } as const
 
 export function KnownOutcomes({ result }: { readonly result: Result }) {
   // Only matrices return bands, which can be overridden.
@@ -68,10 +68,10 @@ function Rated({ band }: { readonly band: string | null }) {
 }
 
 function Turn({ of }: { readonly of: Known['table'][number] }) {
-  const turn = classifyTurn(of)
+  const change = classifyChange(of)
   return (
-    <Text size="xs" c={turn in turnColors ? turnColors[turn as keyof typeof turnColors] : 'dimmed'}>
-      {turn}
+    <Text size="xs" c={change in changeColors ? changeColors[change as keyof typeof changeColors] : 'dimmed'}>
+      {change}
     </Text>
   )
 }

@@ -39,7 +39,7 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
   const setFilter = useSetFilter()
   const origin = useFilter('origin', origins)
   const wanted = String(find).toLowerCase()
-  const shown = all.filter(
+  const matching = all.filter(
     (one) =>
       (origin === undefined || one.origin === origin) &&
       [getDefinitionKey(one), one.title, one.owner ?? '', ...one.subject_types, ...one.typologies].some((text) =>
@@ -74,7 +74,7 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
         />
         <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
       </Group>
-      {shown.length === 0 ? (
+      {matching.length === 0 ? (
         <EmptyState>{all.length === 0 ? `No ${kind.words} yet.` : `No matching ${kind.word}.`}</EmptyState>
       ) : (
         <Stack gap="xs">
@@ -89,12 +89,12 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
               { name: 'Applies to', from: 'lg' },
             ]}
           >
-            {shown.map((one) => (
+            {matching.map((one) => (
               <Row key={`${one.origin} ${getDefinitionKey(one)}`} kind={kind} one={one} isReplaced={isReplaced(one)} />
             ))}
           </PlainTable>
           <Text size="xs" c="dimmed" role="status">
-            {formatCount(shown.length, kind.word, kind.words)} of {all.length}
+            {formatCount(matching.length, kind.word, kind.words)} of {all.length}
           </Text>
         </Stack>
       )}

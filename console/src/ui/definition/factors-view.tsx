@@ -221,7 +221,7 @@ export function TableView({ table, definition, label }: TableViewProps) {
             ))}
             {table.otherwise && (
               <tr>
-                <th scope="row">otherwise</th>
+                <th scope="row">default</th>
                 {table.columns.map((name) => (
                   <td key={name} className="quiet">
                     any

@@ -1,4 +1,4 @@
-/** The performance of a rule: hit rate and confirmed hits. Figures that cannot be known are shown as unknown. */
+/** The performance of a rule: hit rate and confirmed hits. Figures that cannot be known are format as unknown. */
 import { Group, NumberInput, SimpleGrid, Stack, Table, TagsInput, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -70,13 +70,13 @@ function Figures({ of }: { readonly of: Performance }) {
   return (
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-        <Value name="hit rate" of={total.hit_rate_bps} shown={percent} />
-        <Value name="true positives" of={total.true_positives} shown={String} />
-        <Value name="true positive rate of reviewed hits" of={total.true_positive_rate_bps} shown={percent} />
+        <Value name="hit rate" of={total.hit_rate_bps} format={percent} />
+        <Value name="true positives" of={total.true_positives} format={String} />
+        <Value name="true positive rate of reviewed hits" of={total.true_positive_rate_bps} format={percent} />
         <Value
           name="cost per true positive"
           of={total.cost_per_true_positive}
-          shown={(value) => value.toLocaleString('en')}
+          format={(value) => value.toLocaleString('en')}
         />
       </SimpleGrid>
       <PlainTable
@@ -118,14 +118,14 @@ function Figures({ of }: { readonly of: Performance }) {
 interface ValueProps {
   readonly name: string
   readonly of: Known
-  readonly shown: (value: number) => string
+  readonly format: (value: number) => string
 }
 
-function Value({ name, of, shown }: ValueProps) {
+function Value({ name, of, format }: ValueProps) {
   return (
     <div>
       <Text size="xl" fw={700} lh={1.1} className="number">
-        {of.value === null ? 'unknown' : shown(of.value)}
+        {of.value === null ? 'unknown' : format(of.value)}
       </Text>
       <Text size="xs" c="dimmed">
         {of.unknown === null ? name : reasons[of.unknown]}

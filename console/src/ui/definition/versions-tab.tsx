@@ -71,7 +71,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
   const [way, setWay] = useState<ActivationMode | null>(null)
   const { version: number } = version
   const isInForce = of.active?.version === number
-  const canGovern = of.origin === 'own' && of.state === 'live' && version.state !== 'withdrawn' && !isInForce
+  const canActivate = of.origin === 'own' && of.state === 'live' && version.state !== 'withdrawn' && !isInForce
   return (
     <li data-in-force={isInForce} aria-label={`Version ${number}`}>
       <div className="version">
@@ -115,7 +115,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
           >
             View<span className="sr-only"> version {number}</span>
           </SearchButton>
-          {canGovern && may(toOperationId(kind, 'activate', 'Version')) && (
+          {canActivate && may(toOperationId(kind, 'activate', 'Version')) && (
             <>
               <Button size="xs" variant="default" onClick={() => setWay('later')}>
                 Schedule<span className="sr-only"> version {number}</span>
@@ -125,7 +125,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
               </Button>
             </>
           )}
-          {canGovern &&
+          {canActivate &&
             !may(toOperationId(kind, 'activate', 'Version')) &&
             may(toOperationId(kind, 'submit', 'Version')) && (
               <Button size="xs" onClick={() => setWay('submit')}>

@@ -12,7 +12,7 @@ test.each([
   expect(parseCell(text)).toEqual(value)
 })
 
-test('what is no place in a list stays a word', () => {
+test('keeps text that is not a list reference', () => {
   expect(parseCell('a > b')).toBe('a > b')
   expect(parseCell('a > b > c > d')).toBe('a > b > c > d')
   expect(parseCell('')).toBe('')

@@ -9,19 +9,19 @@ const inputs = [
 ]
 const example = { known: 0, ties: [], turnover: '75000.00' }
 
-test('every input is named by its title, with its unit', () => {
+test('names every input by title and unit', () => {
   expect(describeExample(example, inputs)).toBe('Years known is 0, Ties is empty and Turnover is 75000.00 EUR')
 })
 
-test('of a table only what its columns read is said, in their order', () => {
+test('names only the inputs of the columns of a table, in their order', () => {
   expect(describeExample(example, inputs, ['turnover', 'known'])).toBe('Turnover is 75000.00 EUR and Years known is 0')
   expect(describeExample(example, inputs, ['known'])).toBe('Years known is 0')
 })
 
-test('a table that also reads a score keeps all inputs: they made the score', () => {
+test('names all inputs for a table that reads a score', () => {
   expect(describeExample(example, inputs, ['known', 'factor.a'])).toContain('Ties is empty')
 })
 
-test('an input nobody declared keeps its name', () => {
+test('uses the name of an undeclared input', () => {
   expect(describeExample({ other: true }, inputs)).toBe('other is yes')
 })

@@ -18,7 +18,7 @@ const draft = {
   triggers: [{ key: 't', title: 'T', when: [{ of: 'age', test: '> 1' }], reason_code: 'T', reason: '{age}' }],
 } as Definition
 
-test('an input is renamed wherever it is read, and nothing else is', () => {
+test('renames an input and all its references only', () => {
   const renamed = renameInput(draft, 0, 'years')
   expect(renamed.inputs?.[0]).toEqual({ name: 'years', title: 'Age', type: 'integer' })
   expect(renamed.factors?.[0]).toMatchObject({ inputs: ['years'], reason: 'At {years}, not {aged}.' })
@@ -27,13 +27,13 @@ test('an input is renamed wherever it is read, and nothing else is', () => {
   expect(renamed.triggers?.[0]).toMatchObject({ when: [{ of: 'years', test: '> 1' }], reason: '{years}' })
 })
 
-test('a factor is renamed where its score is read', () => {
+test('renames a factor and the references to its score', () => {
   const renamed = renameFactor(draft, 0, 'first')
   expect(renamed.factors?.map(({ key }) => key)).toEqual(['first', 'b', 'c'])
   expect(renamed.factors?.[2]?.table?.columns).toEqual(['age', 'factor.first'])
 })
 
-test('one of two with the same name is renamed alone', () => {
+test('renames one of two inputs with the same name', () => {
   const twice = {
     ...draft,
     inputs: [...(draft.inputs ?? []), { name: 'age', title: 'Other', type: 'integer' as const }],
@@ -43,14 +43,14 @@ test('one of two with the same name is renamed alone', () => {
   expect(renamed.factors).toEqual(draft.factors)
 })
 
-test('parts move, go, and get names of their own', () => {
+test('moves and removes parts, and finds unused names', () => {
   expect(moveItem(['a', 'b', 'c'], 2, -1)).toEqual(['a', 'c', 'b'])
   expect(moveItem(['a', 'b'], 1, 1)).toEqual(['a', 'b'])
   expect(removeItem(['a', 'b'], 0)).toEqual(['b'])
   expect(findFreeName(['x1', 'x3'], 'x')).toBe('x4')
 })
 
-test('a member without anything to say is left out', () => {
+test('removes an empty member', () => {
   expect(setMember({ a: 1, b: 'x' as string | undefined }, 'b', '')).toEqual({ a: 1 })
   expect(setMember({ a: 1 as number | undefined }, 'a', 2)).toEqual({ a: 2 })
 })

@@ -164,7 +164,7 @@ function ScoreMapForm({ factor, pointer, findings, onChange }: FactorFormProps) 
             <div style={{ flex: 1 }}>
               <ValueField
                 name={value}
-                look={{ size: 'xs' }}
+                inputProps={{ size: 'xs' }}
                 value={scores[value]}
                 error={getFaultText(findings, `${pointer}/scores${toPointer(value)}`)}
                 onChange={(score) =>

@@ -141,12 +141,12 @@ export function OtherwiseRow({ otherwise, columns, outputs, pointer, findings, o
     <>
       <tr id={toAnchorId(pointer)} className="otherwise">
         <th scope="row" colSpan={columns.length + 1}>
-          Otherwise
+          Default
         </th>
         {outputs.map(({ name, title }, output) => (
           <OutputCell
             key={name}
-            label={`${title ?? toWords(name)}, otherwise`}
+            label={`${title ?? toWords(name)}, default row`}
             value={otherwise.then[output]}
             fault={fault(`/then/${output}`) ?? fault('/then')}
             onChange={(value) =>
@@ -155,20 +155,20 @@ export function OtherwiseRow({ otherwise, columns, outputs, pointer, findings, o
           />
         ))}
         <Cell
-          label="Reason, otherwise"
+          label="Reason, default row"
           value={otherwise.reason ?? ''}
           fault={fault('/reason')}
           isWide
           onChange={(reason) => edit((now) => ({ ...now, reason }))}
         />
         <Cell
-          label="Reason code, otherwise"
+          label="Reason code, default row"
           value={otherwise.reason_code ?? ''}
           fault={fault('/reason_code')}
           onChange={(code) => edit(({ reason_code: _, ...now }) => (code === '' ? now : { ...now, reason_code: code }))}
         />
         <td>
-          <OrderButton label="Remove the row otherwise" onClick={() => onEdit((now) => setOtherwise(now, null))}>
+          <OrderButton label="Remove default row" onClick={() => onEdit((now) => setOtherwise(now, null))}>
             ×
           </OrderButton>
         </td>
@@ -186,7 +186,7 @@ interface CellProps {
   readonly onChange: (value: string) => void
 }
 
-const look = { size: 'xs', variant: 'unstyled', px: 4 } as const
+const inputProps = { size: 'xs', variant: 'unstyled', px: 4 } as const
 
 const cellClass = (fault: string | undefined, ...more: readonly (string | false)[]): string =>
   ['cell', fault !== undefined && 'cell-fault', ...more].filter(Boolean).join(' ')
@@ -195,7 +195,7 @@ function Cell({ label, value, fault, isWide = false, onChange }: CellProps) {
   return (
     <td className={cellClass(fault, isWide && 'cell-wide')}>
       <TextInput
-        {...look}
+        {...inputProps}
         aria-label={label}
         spellCheck={false}
         autoComplete="off"
@@ -217,7 +217,7 @@ function OutputCell({ label, value, fault, onChange }: OutputCellProps) {
   return (
     <td className={cellClass(fault, 'output')}>
       <ValueField
-        look={look}
+        inputProps={inputProps}
         name={label}
         isLabelled={false}
         value={value}

@@ -26,13 +26,13 @@ const table = parseTable({
 })
 const keys = ({ rows }: typeof table) => rows.map(({ key }) => key)
 
-test('cells are set where they are', () => {
+test('sets a cell', () => {
   expect(setTest(table, 0, 1, '"CH"').rows[0]?.when).toEqual(['< 18', '"CH"'])
   expect(setOutput(table, 1, 0, 300).rows.map(({ then }) => then)).toEqual([[100], [300]])
   expect(setReason(table, 1, '').rows[1]).not.toHaveProperty('reason')
 })
 
-test('rows come under a new name, move and go', () => {
+test('adds, moves and removes rows', () => {
   const longer = addRow(table)
   expect(keys(longer)).toEqual(['young', 'row-2', 'row-3'])
   expect(longer.rows[2]).toMatchObject({ when: ['-', '-'], then: [0] })
@@ -41,36 +41,36 @@ test('rows come under a new name, move and go', () => {
   expect(moveRow(table, 0, -1)).toBe(table)
 })
 
-test('columns come and go with their tests', () => {
+test('adds and removes columns with their conditions', () => {
   expect(addColumn(table, 'channel').rows.map(({ when }) => when.length)).toEqual([3, 3])
   expect(removeColumn(table, 0).rows.map(({ when }) => when)).toEqual([['-'], ['"DE"']])
 })
 
-test('columns move with their tests', () => {
-  const turned = moveColumn(table, 0, 1)
-  expect(turned.columns).toEqual(['country', 'age'])
-  expect(turned.rows.map(({ when }) => when)).toEqual([
+test('moves columns with their conditions', () => {
+  const moved = moveColumn(table, 0, 1)
+  expect(moved.columns).toEqual(['country', 'age'])
+  expect(moved.rows.map(({ when }) => when)).toEqual([
     ['-', '< 18'],
     ['"DE"', '>= 18'],
   ])
   expect(moveColumn(table, 1, 1)).toBe(table)
 })
 
-test('a policy brings what it needs and takes along what only it had', () => {
+test('sets the members of a hit policy and drops those of the previous one', () => {
   const ranked = setHitPolicy({ ...table, collect: 'sum' }, 'priority')
   expect(ranked).toMatchObject({ hit_policy: 'priority', priorities: [100, 200] })
   expect(ranked).not.toHaveProperty('collect')
   expect(setHitPolicy(ranked, 'first')).not.toHaveProperty('priorities')
 })
 
-test('what holds otherwise is as long as the outputs, and can be taken away', () => {
-  const said = setOtherwise(table, (now) => ({ ...now, reason: 'Nothing else.' }))
-  expect(said.otherwise).toEqual({ then: [0], reason: 'Nothing else.' })
-  expect(parseTable({ ...said, outputs: [{ name: 'a' }, { name: 'b' }] }).otherwise?.then).toEqual([0, 0])
-  expect(setOtherwise(said, null)).not.toHaveProperty('otherwise')
+test('keeps the default row as long as the outputs, and removes it', () => {
+  const withDefault = setOtherwise(table, (now) => ({ ...now, reason: 'Nothing else.' }))
+  expect(withDefault.otherwise).toEqual({ then: [0], reason: 'Nothing else.' })
+  expect(parseTable({ ...withDefault, outputs: [{ name: 'a' }, { name: 'b' }] }).otherwise?.then).toEqual([0, 0])
+  expect(setOtherwise(withDefault, null)).not.toHaveProperty('otherwise')
 })
 
-test('a draft that is hardly a table is shown as one', () => {
+test('reads an incomplete draft as a table', () => {
   expect(parseTable(undefined)).toMatchObject({ columns: [], rows: [] })
   const unfinished = JSON.parse('{ "columns": ["age"], "rows": [{ "key": "a" }] }')
   expect(parseTable(unfinished).rows[0]?.when).toEqual(['-'])

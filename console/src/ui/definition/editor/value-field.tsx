@@ -14,13 +14,13 @@ interface ValueFieldProps {
   readonly description?: string
   readonly value: Value | undefined
   readonly error?: string | undefined
-  readonly look?: Pick<TextInputProps, 'size' | 'variant' | 'px' | 'w'>
+  readonly inputProps?: Pick<TextInputProps, 'size' | 'variant' | 'px' | 'w'>
   /** Empty text is undefined. */
   readonly onChange: (value: Value | undefined) => void
 }
 
 export function ValueField(props: ValueFieldProps) {
-  const { name, isLabelled = true, description, value, error, look, onChange } = props
+  const { name, isLabelled = true, description, value, error, inputProps, onChange } = props
   const [isChoosing, choosing] = useDisclosure(false)
   const field = useRef<HTMLInputElement>(null)
   function leave() {
@@ -41,7 +41,7 @@ export function ValueField(props: ValueFieldProps) {
   return (
     <TextInput
       ref={field}
-      {...look}
+      {...inputProps}
       {...(isLabelled ? { label: name } : { 'aria-label': name })}
       {...(description !== undefined && { description })}
       classNames={{ input: 'mono' }}
