@@ -60,7 +60,7 @@ export async function measureBatches(
     return reply.json()
   }
   const plain = new pg.Client(databases.isolated('app'))
-  // Ended by the database when a failure elsewhere stops it: that failure is the one to be told.
+  // Ended by the database when a failure elsewhere stops it: that failure is the one to report.
   plain.on('error', () => {})
   await plain.connect()
   await plain.query(`select set_config('app.tenant_id', $1, false)`, [tenant_id])

@@ -107,7 +107,7 @@ class LoadConnections {
   }
 
   /** What was measured so far does not count: it was warming up. */
-  forget(): void {
+  discard(): void {
     this.#latencies_ms.length = 0
     this.#per_second.length = 0
     this.#measured_ms = 0
@@ -136,7 +136,7 @@ const { targets, connections, warmup_ms, duration_ms, slices } = JSON.parse(proc
 const pools = await Promise.all(targets.map((target) => new LoadConnections().connect(target, connections)))
 for (const pool of pools) {
   if (warmup_ms > 0) await pool.load(warmup_ms)
-  pool.forget()
+  pool.discard()
 }
 for (let slice = 0; slice < slices; slice++) {
   // There and back again, so that none of them is always the one after the other.

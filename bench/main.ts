@@ -40,7 +40,7 @@ const duration_ms = Number(args.seconds) * 1000
 const compared_ms = Number(args.compared) * 1000
 const connections = Number(args.connections)
 const WARMUP_MS = 500
-/** Both of a pair stood still while others were measured. */
+/** Both of a pair were idle while others were measured. */
 const COMPARED_WARMUP_MS = 2_000
 /** Until the slowest of them, some five hundred requests a second, runs compiled code. */
 const FIRST_WARMUP_MS = 10_000

@@ -12,7 +12,7 @@ import { importRows, readSource } from '#modules/reference-data/imports/import-s
 import type { BenchDatabases } from './database.ts'
 import { median } from './median.ts'
 
-/** One line of the table: how often per second ours does it, and what stands beside it. */
+/** One line of the table: how often per second ours does it, and what it is compared with. */
 export interface Comparison {
   readonly label: string
   readonly entries: number

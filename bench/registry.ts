@@ -68,7 +68,7 @@ export async function measureRegistry(
     wait_ms: 5000,
   })
   const plain = new pg.Client(databases.isolated('app'))
-  // Ended by the database when a failure elsewhere stops it: that failure is the one to be told.
+  // Ended by the database when a failure elsewhere stops it: that failure is the one to report.
   plain.on('error', () => {})
   await plain.connect()
   const scope = { tenant_id, actor: 'operator:bench' }

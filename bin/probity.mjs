@@ -35,11 +35,11 @@ function satisfies(version, ranges) {
 
 async function buildFor(command) {
   const servesPages = command === 'start' || command === 'api'
-  const isTold = servesPages || command === 'worker' || process.stderr.isTTY
+  const isReported = servesPages || command === 'worker' || process.stderr.isTTY
   const { build } = await import(new URL('scripts/build.mjs', root).href)
   await build({
     parts: servesPages ? ['bundle', 'console', 'docs'] : ['bundle'],
-    onStep: ({ part, duration_ms }) => isTold && process.stderr.write(`built ${part} in ${duration_ms} ms\n`),
+    onStep: ({ part, duration_ms }) => isReported && process.stderr.write(`built ${part} in ${duration_ms} ms\n`),
   }).catch((error) => stop(error.message))
 }
 

@@ -94,7 +94,7 @@ export function unreadableProblem(response: Response, circumstances: ProblemCont
       code: 'unreadable_answer',
       status,
       title: 'The answer is not one of this API',
-      detail: `Something else answered, with status ${status}. Check the address and what stands in between.`,
+      detail: `Something else answered, with status ${status}. Check the address and any proxy in between.`,
       retryable: [429, 502, 503, 504].includes(status),
       request_id: response.headers.get('x-request-id'),
     },

@@ -230,14 +230,17 @@ describe('start', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test.skipIf(process.platform === 'win32')('stops when npm is told to, whose shell passes nothing on', async () => {
-    const shell = ['sh', '-c', '"$@"; exit $?', 'sh']
-    const fourth = await start({ ...env, npm_lifecycle_event: 'start' }, shell)
-    fourth.child.kill('SIGTERM')
-    const { out } = await finish(fourth)
-    expect(out).toMatch(/Stopping PostgreSQL\n.*Stopped\n$/)
-    expect(fs.existsSync(path.join(data, 'pg/postmaster.pid'))).toBe(false)
-  })
+  test.skipIf(process.platform === 'win32')(
+    'stops when npm receives a signal, although its shell passes nothing on',
+    async () => {
+      const shell = ['sh', '-c', '"$@"; exit $?', 'sh']
+      const fourth = await start({ ...env, npm_lifecycle_event: 'start' }, shell)
+      fourth.child.kill('SIGTERM')
+      const { out } = await finish(fourth)
+      expect(out).toMatch(/Stopping PostgreSQL\n.*Stopped\n$/)
+      expect(fs.existsSync(path.join(data, 'pg/postmaster.pid'))).toBe(false)
+    },
+  )
 
   test('leaves no database running when it cannot start, and does not replace a lost master key', async () => {
     fs.renameSync(path.join(data, 'master.key'), path.join(data, 'away'))

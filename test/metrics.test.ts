@@ -1,4 +1,4 @@
-/** What waits is told to whoever scrapes a process that works: the queue, and the part of the audit record not chained yet. */
+/** Metrics of what waits: the job queue, and audit events that are not chained yet. */
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 function urlOf({ user, password, host, port, database }: pg.ClientConfig): string {
   const secret = encodeURIComponent(String(password ?? ''))
-  // A socket's folder cannot stand where a host name stands.
+  // A socket folder is not valid where a host name is expected.
   return `postgres://${user}:${secret}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
 }
 

@@ -131,7 +131,7 @@ describe('lists', () => {
     }
   })
 
-  test('one entry stands on one line, so that a change of the file reads well', () => {
+  test('has one entry per line, so that a diff of the file is readable', () => {
     for (const { list_key, versions } of lists.values()) {
       const text = fs.readFileSync(path.join(root, 'lists', `${list_key}.json`), 'utf8')
       const lines = new Set(text.split('\n').map((line) => line.trim().replace(/,$/, '')))

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 function urlOf({ user, password, host, port, database }: pg.ClientConfig): string {
   const secret = encodeURIComponent(String(password ?? ''))
-  // A socket's folder cannot stand where a host name stands.
+  // A socket folder is not valid where a host name is expected.
   return `postgres://${user}:${secret}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
 }
 
@@ -106,7 +106,7 @@ describe('a file of changes', () => {
   })
 })
 
-/** In the order of the story: each step stands on the one before. */
+/** The tests run in order: each needs the result of the one before. */
 describe.sequential('from a file to every tenant, and back', () => {
   test('a new list is registered with its first version, and pending for a day', async () => {
     const new_list = ['--type', 'industry-risk', '--title', 'Test industries', '--overlay-policy', 'add_only']
@@ -290,7 +290,7 @@ test('lists and types are shown', async () => {
   expect(await done('types')).toMatch(/^industry-risk +1 +\/division +Industry risk$/m)
 })
 
-describe('a wrong command line needs no database to be told, with exit code 2', () => {
+describe('a wrong command line is reported without a database, with exit code 2', () => {
   const file = import.meta.filename
   const list = ['--shared', '--list', 'l']
   const tomorrow = new Date(Date.now() + 23 * 3600 * 1000).toISOString()

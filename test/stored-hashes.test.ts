@@ -16,7 +16,7 @@ type Reason =
   | 'random'
   /** Of versions, definitions and other configuration. */
   | 'not personal'
-  /** Stands in the row that holds what it was made of, and goes with it. */
+  /** Is in the same row as its input, and is deleted with it. */
   | 'beside its content'
 
 const reasons: Readonly<Record<string, Reason>> = {

@@ -131,7 +131,7 @@ describe('a bad value', () => {
     expect(faultsOf({ PROBITY_ISSUERS_FILE: file })).toEqual([expect.stringMatching(sentence)])
   })
 
-  test('all faults are told at once, none of them with a password', () => {
+  test('all faults are reported at once, none of them with a password', () => {
     const env = { ...urls, DATABASE_URL: 'secret-password', PORT: 'x', PROBITY_DEMO: 'maybe' }
     const faults = faultsOf(env)
     expect(faults).toHaveLength(3)

@@ -34,7 +34,7 @@ test('0 is always free', async () => {
   expect(await findPortFault(question(0, { host: 'no such host' }))).toBeNull()
 })
 
-test('a taken port is told with a way out', async () => {
+test('reports a port in use, and how to choose another', async () => {
   const port = await occupy('something else')
   expect(await findPortFault(question(port))).toBe(
     `Port ${port} is already in use by another program: stop it first, or choose another port, for example PORT=${port + 1}.`,
@@ -43,7 +43,7 @@ test('a taken port is told with a way out', async () => {
   expect(await findPortFault(question(port, { setting: 'PROBITY_METRICS_PORT' }))).toContain('PROBITY_METRICS_PORT=')
 })
 
-test('a port taken by Probity is told as such', async () => {
+test('reports a port that another Probity uses as such', async () => {
   const port = await occupy(JSON.stringify({ status: 'ok', uptime_s: 1 }))
   expect(await findPortFault(question(port))).toMatch(`Probity is already running on port ${port}: stop it first`)
 })

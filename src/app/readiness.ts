@@ -46,7 +46,7 @@ export function createReadinessChecks(options: {
       // An older replica stays ready while a newer one has already migrated.
       return { status: current >= expected_schema ? 'ok' : 'failed', current, expected: expected_schema }
     },
-    walls: checkIsolation,
+    tenant_isolation: checkIsolation,
     seed: async () => {
       const state = await database.one(SCOPE, findSchemaState)
       return (state?.signing_keys ?? 0) > 0 ? { status: 'ok' } : { status: 'failed', detail: 'run "npx probity seed"' }

@@ -80,12 +80,12 @@ describe('refused, with what to do:', () => {
     expect(said).toMatch(/^Migration 0001_\w+ was changed after it was applied\. Restore the file/)
   })
 
-  test('walls with a hole, the first few named', async () => {
+  test('names the first few tables whose isolation policy is broken', async () => {
     const tables = ['job', 'upload', 'idempotency', 'api_key', 'user_account', 'change_request']
     const all = (verb: string) => tables.map((name) => `alter table app.${name} ${verb} row level security`).join(';')
     const said = await whenBroken(all('no force'), all('force'))
     expect(said).toMatch(
-      /^The walls between tenants are not sound:\n( {2}- \w+: row security is not forced\n){5} {2}- and 1 more\n/,
+      /^The isolation of tenants is not intact:\n( {2}- \w+: row security is not forced\n){5} {2}- and 1 more\n/,
     )
   })
 

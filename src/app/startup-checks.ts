@@ -43,7 +43,7 @@ export const checkNames = [
   'role worker',
   'role steward',
   'schema',
-  'walls',
+  'tenant isolation',
   'seed',
   'signing key',
   'integrity keys',
@@ -99,14 +99,14 @@ export const startupChecks: readonly StartupCheck[] = [
     },
   },
   {
-    name: 'walls',
+    name: 'tenant isolation',
     run: async ({ app, migrations }) => {
       const faults = await app.read(SCOPE, (tx) => findIsolationFaults(toAskRows(tx), latestVersion(migrations)))
       if (faults.length === 0) return passed('every table is walled')
       const shown = faults.slice(0, MAX_LISTED_FAULTS).map(({ rule, object }) => `${object}: ${rule}`)
       const more = faults.length > shown.length ? [`and ${faults.length - shown.length} more`] : []
       return failed(
-        `the walls between tenants are not sound:\n${[...shown, ...more].map((line) => `  - ${line}`).join('\n')}`,
+        `the isolation of tenants is not intact:\n${[...shown, ...more].map((line) => `  - ${line}`).join('\n')}`,
         'Undo what was changed by hand; the migrations in db/migrations make every wall as it must be.',
       )
     },
@@ -249,7 +249,7 @@ export async function waitForDatabase(
   options: { limit_ms: number; onWait: (reason: string) => void; signal: AbortSignal },
 ): Promise<void> {
   const deadline = performance.now() + options.limit_ms
-  for (let told = false; ; told = true) {
+  for (let reported = false; ; reported = true) {
     try {
       const obstacle = await guarded.app.one(SCOPE, findWriteBlocker)
       if (obstacle === null) return
@@ -261,7 +261,7 @@ export async function waitForDatabase(
         const remedy = error instanceof ReadOnlyServer ? STANDBY_REMEDY : CONNECTION_REMEDY
         throw new Error(`The database cannot be used: ${describeCause(error)}. ${remedy}`, { cause: error })
       }
-      if (!told) options.onWait(describeCause(error))
+      if (!reported) options.onWait(describeCause(error))
       await sleep(500, undefined, { signal: options.signal })
     }
   }

@@ -144,11 +144,11 @@ export class BoundedThread<Task, Answer> {
     })
     const started = { worker, ready: this.#waitForMessage(START_LIMIT_MS, worker, () => {}) }
     this.#current = started
-    const forget = (): void => {
+    const remove = (): void => {
       if (this.#current === started) this.#current = null
     }
     // A thread that ended is replaced at the next call; without a listener its error would end the process.
-    worker.on('error', forget).on('exit', forget)
+    worker.on('error', remove).on('exit', remove)
     return started
   }
 

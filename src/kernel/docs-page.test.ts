@@ -92,7 +92,7 @@ test('the start script opens the document without a token and reports to the pag
   expect(posted).toEqual([{ message: { type: 'probity:docs-ready' }, target: origin }])
 })
 
-test('a token from the embedding page replaces the one before, also one typed by hand; an empty one forgets it', () => {
+test('a token from the embedding page replaces the one before, also one typed by hand; an empty one clears it', () => {
   const { send, token, typed } = boot()
   send({ type: 'probity:token', token: 'first' })
   expect(token()).toBe('first')

@@ -56,7 +56,7 @@ function escapeHtml(text: string): string {
 
 /**
  * Runs in the browser, after Scalar. A page of the same origin that embeds this one may send
- * `{ type: 'probity:token', token }` (an empty token forgets it) and `{ type: 'probity:color-scheme', scheme }`.
+ * `{ type: 'probity:token', token }` (an empty token clears it) and `{ type: 'probity:color-scheme', scheme }`.
  * The configuration turns off everything in Scalar that would call its makers' servers.
  */
 export const docsBootScript = `(() => {

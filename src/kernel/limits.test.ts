@@ -6,7 +6,7 @@ import { Limits } from './limits.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-const standingOf = (per_second: number, burst: number): TenantStatus => {
+const createStatus = (per_second: number, burst: number): TenantStatus => {
   const limit = { per_second, burst }
   const generous = { per_second: 1e6, burst: 1e6 }
   return {
@@ -42,7 +42,7 @@ test('the sum over all processes stays within the limit, and a process alone has
       arrivals,
       (count, per_second, burst, requests) => {
         const tenant = `t${runs++}`
-        const standing = standingOf(per_second, burst)
+        const status = createStatus(per_second, burst)
         const processes = all.slice(0, count)
         for (const limits of processes) limits.setProcessCount(count)
         const began_ms = now_ms
@@ -50,13 +50,13 @@ test('the sum over all processes stays within the limit, and a process alone has
         for (const { process, pause_ms } of requests) {
           now_ms += pause_ms
           const limits = processes[process % count] as Limits
-          if (isAllowed(() => limits.takePrincipal(tenant, 'user:x', standing))) allowed++
+          if (isAllowed(() => limits.takePrincipal(tenant, 'user:x', status))) allowed++
         }
         expect(allowed).toBeLessThanOrEqual(burst + (per_second * (now_ms - began_ms)) / 1000 + 1e-6)
         const alone = all[0] as Limits
         alone.setProcessCount(1)
         let first = 0
-        while (isAllowed(() => alone.takePrincipal(`${tenant} alone`, 'user:x', standing))) first++
+        while (isAllowed(() => alone.takePrincipal(`${tenant} alone`, 'user:x', status))) first++
         expect(first).toBe(burst)
       },
     ),
@@ -65,10 +65,10 @@ test('the sum over all processes stays within the limit, and a process alone has
 })
 
 test('concurrent requests are divided too, and every process may run at least one', () => {
-  const standing = standingOf(1, 64)
+  const status = createStatus(1, 64)
   const enterAll = (limits: Limits) => {
     let entered = 0
-    while (isAllowed(() => limits.acquireInFlight('t', standing))) entered++
+    while (isAllowed(() => limits.acquireInFlight('t', status))) entered++
     return entered
   }
   for (const [count, each] of [
@@ -87,16 +87,16 @@ test('a smaller share removes saved tokens, a larger one refills', () => {
   let now_ms = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
   const limits = new Limits()
-  const standing = standingOf(10, 40)
+  const status = createStatus(10, 40)
   const takeAll = () => {
     let taken = 0
-    while (isAllowed(() => limits.takePrincipal('t', 'user:x', standing))) taken++
+    while (isAllowed(() => limits.takePrincipal('t', 'user:x', status))) taken++
     return taken
   }
-  expect(limits.describeBuckets('t', 'user:x', standing)[1]).toMatchObject({ limit: 40, remaining: 40 })
-  limits.takePrincipal('t', 'user:x', standing)
+  expect(limits.describeBuckets('t', 'user:x', status)[1]).toMatchObject({ limit: 40, remaining: 40 })
+  limits.takePrincipal('t', 'user:x', status)
   limits.setProcessCount(4)
-  expect(limits.describeBuckets('t', 'user:x', standing)[1]).toMatchObject({ limit: 10, remaining: 10 })
+  expect(limits.describeBuckets('t', 'user:x', status)[1]).toMatchObject({ limit: 10, remaining: 10 })
   expect(takeAll()).toBe(10)
   limits.setProcessCount(1)
   expect(takeAll()).toBe(0)

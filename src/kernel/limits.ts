@@ -116,7 +116,7 @@ export class Limits {
     }
   }
 
-  /** Before a body is received, so that it need not be sent in vain. */
+  /** Before a body is received, so that a client does not send it for nothing. */
   assertInFlightCapacity(tenantId: string, tenantStatus: TenantStatus): void {
     if (this.#inFlight.count(tenantId) >= this.getLimit(tenantStatus, 'in_flight').burst) {
       failWithoutStack('concurrency_limited', { retry_after_s: 1 })

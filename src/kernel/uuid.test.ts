@@ -31,7 +31,7 @@ describe('uuidv7', () => {
     expect(previous.replaceAll('-', '').slice(0, 12)).toBe(start_ms.toString(16).padStart(12, '0'))
   })
 
-  test('rises while the clock stands still, advances and is set back', async () => {
+  test('increases while the clock does not move, advances and is set back', async () => {
     const { uuidv7: next } = await fresh()
     const times = [0, 0, 1, -5, 1, 1.5, 3, 2, 1000, 999]
     const ids = times.map((offset) => next(start_ms + offset))
@@ -86,7 +86,7 @@ describe('uuidv7At', () => {
     for (const id of ids) expect(isUuid(id)).toBe(true)
   })
 
-  test('rises while the clock stands still and runs on', async () => {
+  test('increases while the clock does not move and after it advances', async () => {
     const { uuidv7At: at } = await fresh()
     const ids = Array.from({ length: 10_000 }, (_, n) => at(start_ms + Math.floor(n / 1000)))
     expect(ids).toEqual(ids.toSorted())

@@ -29,7 +29,7 @@ export function isUuid(text: string): boolean {
 
 /**
  * 48 bits of time, a counter of 32 bits (12 in rand_a, the first 20 of rand_b), 42 random bits. If the clock is set back or
- * stands still, or `now_ms` is earlier, the last millisecond continues.
+ * does not move, or `now_ms` is earlier, the last millisecond continues.
  */
 export function uuidv7(now_ms: number = Date.now()): string {
   const random = takeRandom()

@@ -57,7 +57,7 @@ async function run(api: RunningApi) {
 
   const startImports = async () => {
     for (; going; await sleep(200)) {
-      for (let room = BACKLOG - (await countOpenImports()); room > 0; room--) {
+      for (let limit = BACKLOG - (await countOpenImports()); limit > 0; limit--) {
         await api.startImport(lists[random(LISTS)] as string, uploads[random(UPLOADS)] as string, 'ndjson')
         imports++
       }

@@ -131,7 +131,7 @@ describe('audit events', () => {
       const token = await t.token(undefined, by)
       expect((await w.call(`POST /change-requests/${cr_id}/approve`, { token, body: {} })).status).toBe(200)
     }
-    const told = async (path: string) =>
+    const recorded = async (path: string) =>
       (await t.make(`GET /audit/${path}`)).items.map((event: Record<string, unknown>) => [
         event['operation'],
         event['outcome'],
@@ -142,9 +142,9 @@ describe('audit events', () => {
     const proposed = ['updateUserRoles', 'proposed', cr_id, [], t.author]
     const done = ['updateUserRoles', 'executed', cr_id, [...approvers], approvers[1]]
     const made = ['createUser', 'done', null, [], t.caller]
-    expect(await told(`objects/users/${user_id}`)).toEqual([done, proposed, made])
-    expect(await told(`events?object_id=${user_id}&object_type=users`)).toEqual([done, proposed, made])
-    const approvals = await told(`objects/change-requests/${cr_id}`)
+    expect(await recorded(`objects/users/${user_id}`)).toEqual([done, proposed, made])
+    expect(await recorded(`events?object_id=${user_id}&object_type=users`)).toEqual([done, proposed, made])
+    const approvals = await recorded(`objects/change-requests/${cr_id}`)
     expect(approvals).toEqual([
       ['approveChangeRequest', 'done', null, [], approvers[1]],
       ['approveChangeRequest', 'done', null, [], approvers[0]],

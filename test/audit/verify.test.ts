@@ -143,14 +143,14 @@ describe('verification', () => {
           of.tenant_id,
         ]),
       )
-    const keepHouse = async () => {
+    const runHousekeeping = async () => {
       const job = await of.write((tx) => w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }))
       expect(await of.runToEnd(job)).toMatchObject({ state: 'succeeded' })
     }
     await of.write((tx) =>
       tx.run(`delete from app.job_schedule where tenant_id = $1 and name = 'audit-verification'`, [of.tenant_id]),
     )
-    await keepHouse()
+    await runHousekeeping()
     expect(await schedule()).toEqual([{ every_s: 86_400, enabled: true }])
     await of.write((tx) =>
       tx.run(
@@ -158,7 +158,7 @@ describe('verification', () => {
         [of.tenant_id],
       ),
     )
-    await keepHouse()
+    await runHousekeeping()
     expect(await schedule()).toEqual([{ every_s: 3600, enabled: false }])
   })
 

@@ -41,7 +41,7 @@ afterAll(async () => {
   await w?.close()
 })
 
-/** A fresh page that keeps account of all that a visitor should never meet. */
+/** A fresh page that records external requests, console errors and failed responses. */
 async function visit(url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: wide, ...options })
   const page = await context.newPage()

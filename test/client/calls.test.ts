@@ -128,14 +128,14 @@ test('uploads store bytes, a Blob, text and streams unchanged', async () => {
 test('an upload reports its progress, without a total for a stream', async () => {
   const bytes = new Uint8Array(randomBytes(200_000))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const told: UploadProgress[] = []
-  const onProgress = (progress: UploadProgress) => void told.push(progress)
+  const reported: UploadProgress[] = []
+  const onProgress = (progress: UploadProgress) => void reported.push(progress)
   expect(await probity.uploads.create(bytes, { onProgress })).toMatchObject({ size_bytes: 200_000, sha256 })
   const sizes = [65_536, 131_072, 196_608, 200_000]
-  expect(told).toEqual(sizes.map((sent_bytes) => ({ sent_bytes, total_bytes: 200_000 })))
-  told.length = 0
+  expect(reported).toEqual(sizes.map((sent_bytes) => ({ sent_bytes, total_bytes: 200_000 })))
+  reported.length = 0
   expect(await probity.uploads.create(Readable.from([bytes]), { onProgress })).toMatchObject({ sha256 })
-  expect(told).toEqual([{ sent_bytes: 200_000, total_bytes: null }])
+  expect(reported).toEqual([{ sent_bytes: 200_000, total_bytes: null }])
 })
 
 test('a refused upload throws a problem', async () => {

@@ -54,15 +54,15 @@ test('a token is renewed before it expires, and used while renewal fails', async
 })
 
 test('a refused token is exchanged once more', async () => {
-  const told: string[] = []
-  const tokens = apiKeyTokens({ url: front.url, api_key, onToken: (token) => told.push(token) })
+  const reported: string[] = []
+  const tokens = apiKeyTokens({ url: front.url, api_key, onToken: (token) => reported.push(token) })
   const probity = createClient({ url: front.url, token: tokens })
   await probity.GET('/api/auth/me')
   const refusal = { status: 401, headers: { 'content-type': 'application/problem+json' }, body: '{}' }
   front.expect(refusal)
   await probity.GET('/api/auth/me')
   expect(exchanges()).toBe(1)
-  expect(new Set(told).size).toBe(2)
+  expect(new Set(reported).size).toBe(2)
   front.expect(refusal, 'none', refusal)
   await expect(probity.GET('/api/auth/me')).rejects.toMatchObject({ status: 401 })
   expect(front.seen).toHaveLength(3)

@@ -122,7 +122,7 @@ describe('Kubernetes', () => {
     )
     expect(probes.length).toBeGreaterThanOrEqual(5)
     for (const { container, kind, at, number } of probes) {
-      // Alive is asked where no flood of callers stands in line; ready, where they are served.
+      // Liveness is probed on the metrics port, which no load reaches; readiness on the port that serves requests.
       if (kind !== 'readinessProbe') expect([number, at], container).toEqual([defaults.metrics_port, '/health'])
       else {
         expect(number).toBe(defaults.port)

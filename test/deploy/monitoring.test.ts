@@ -62,8 +62,8 @@ describe('metrics', async () => {
     // Names that other programs give to their metrics too: theirs must not alert here.
     const shared = /(?<!,)\b(?:up|(?:http|nodejs|process)_\w+)\b(?!\{job=~"\.\*probity\.\*"[,}])/
     for (const { alert, expr } of rules) expect(shared.exec(expr)?.[0], alert).toBeUndefined()
-    const told = [...readProjectFile('docs/operations.md').matchAll(/^\| (Probity\w+) \|/gm)].map(([, name]) => name)
-    expect(told).toEqual(rules.map(({ alert }: Manifest) => alert))
+    const listed = [...readProjectFile('docs/operations.md').matchAll(/^\| (Probity\w+) \|/gm)].map(([, name]) => name)
+    expect(listed).toEqual(rules.map(({ alert }: Manifest) => alert))
   })
 
   test('those on the dashboard exist', async () => {
@@ -77,11 +77,11 @@ describe('metrics', async () => {
   test('those in docs/operations.md exist', async () => {
     const section = readProjectFile('docs/operations.md').split('\n## Monitoring\n')[1]?.split('\n## ')[0] ?? ''
     const known = (await runtime.metrics.registry.getMetricsAsJSON()).map(({ name }) => name)
-    const told = [...section.matchAll(/`((?:http|probity|nodejs|process)_[a-z0-9_]+)`/g)].map(
+    const listed = [...section.matchAll(/`((?:http|probity|nodejs|process)_[a-z0-9_]+)`/g)].map(
       ([, name]) => name as string,
     )
     const known_labels = await labels()
-    expect(told.filter((name) => !known.includes(name) && !known_labels.has(name))).toEqual([])
-    expect(known.filter((name) => /^(http|probity)_/.test(name) && !told.includes(name))).toEqual([])
+    expect(listed.filter((name) => !known.includes(name) && !known_labels.has(name))).toEqual([])
+    expect(known.filter((name) => /^(http|probity)_/.test(name) && !listed.includes(name))).toEqual([])
   })
 })

@@ -80,7 +80,7 @@ const countEvents = async (): Promise<number> => {
 
 /**
  * How often an operation calls the database when nothing fails, and how many events it leaves. The first time is not like
- * the others: a process remembers some of what it has read.
+ * the others: a process caches some of what it has read.
  */
 async function measureCalls(route: Route, key?: string): Promise<{ calls: number; events: number }> {
   const example = await getExample(route, tenant)
@@ -135,7 +135,7 @@ describe('a database call that fails', () => {
         for (const at of places) {
           if (fault === 'lost' && route.tx !== 'self' && at > 1 && at < calls) continue
           const reply = await send(route, example, fault, at)
-          // A process remembers some of what it reads and proves, and looks for a job it has just been given: an operation may be
+          // A process caches some of what it reads and proves, and looks for a job it has just been given: an operation may be
           // through before the call that was to fail. Then on with another example.
           if (isCompleted(route, reply, at >= calls)) {
             ;[example, before] = [await getExample(route, tenant), await digest()]
@@ -202,7 +202,7 @@ describe('a database call whose answer is lost', () => {
     // Only what commits can have an effect nobody hears of: in a single transaction, its last call.
     const starts = route.tx === 'self' ? Array.from({ length: calls + 2 }, (_, index) => index + 1) : [calls]
     for (const start of starts) {
-      // What a process remembers makes it call once more or once less: the call that commits is then looked for.
+      // What a process caches makes it call once more or once less: the call that commits is then looked for.
       for (let at = start, tries = 0; tries < SEARCHED; tries++) {
         const made = await loseReply(route, at, recorded, newKey())
         if (typeof made === 'number') changes += made

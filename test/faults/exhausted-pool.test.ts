@@ -1,4 +1,4 @@
-/** F6: when every connection is held, whoever else comes is told so after a bounded wait, the process stays alive, and all is well afterwards. */
+/** F6: when every connection is in use, other requests get 503 after a bounded wait, the process stays alive and recovers. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { createKeySet } from '#kernel/auth/key-sets.ts'
@@ -68,7 +68,7 @@ test('one tenant cannot hold all connections: its third write waits, another ten
   expect((await w.call('POST /rehearsal/marks', { token, body: { name: 'greedy-c' } })).status).toBe(201)
 })
 
-test('a request that waited in vain for signing keys gets 503 without waiting again', async () => {
+test('a request whose wait for signing keys timed out gets 503 without waiting again', async () => {
   let now_ms = 0
   let busy = false
   const keys = createKeySet(

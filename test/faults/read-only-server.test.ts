@@ -1,4 +1,4 @@
-/** A server that takes no writes, as after a switch-over: reads go on, writes are told to come back, and nothing needs a restart. */
+/** A server that takes no writes, as after a switch-over: reads continue, writes get a retryable error, and no restart is needed. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Problem } from '#kernel/problem.ts'

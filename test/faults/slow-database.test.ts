@@ -101,7 +101,7 @@ test('connections that break while idle or busy are replaced', async () => {
   await expectAllWell(impatient)
 })
 
-/** Between a process and PostgreSQL: passes everything on until it is told to fall silent, as a broken network does. */
+/** Between a process and PostgreSQL: forwards everything until it is switched to drop all traffic, as a broken network does. */
 async function silencer(config: pg.ClientConfig) {
   const target = path.join(config.host as string, `.s.PGSQL.${config.port}`)
   const sockets = new Set<net.Socket>()

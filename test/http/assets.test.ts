@@ -1,4 +1,4 @@
-/** The console's files and the documentation's script as the server sends them: coded as asked, whole, and remembered rightly. */
+/** The console's files and the documentation's script as the server sends them: compressed as requested, complete, and with correct cache headers. */
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'

@@ -76,8 +76,8 @@ describe('slow bodies', () => {
   test('are refused before the body is sent when the tenant has no slot', async () => {
     const tenant_id = await w.makeTenant()
     const token = await w.token({ tenant_id })
-    const standing = { limits: new Map([['in_flight', { per_second: 1, burst: 1 }]]) } as never
-    w.kernel.limits.acquireInFlight(tenant_id, standing)
+    const status = { limits: new Map([['in_flight', { per_second: 1, burst: 1 }]]) } as never
+    w.kernel.limits.acquireInFlight(tenant_id, status)
     for (let n = 1; n < 64; n++) w.kernel.limits.acquireInFlight(tenant_id, { limits: new Map() } as never)
     const { answer } = await begin('POST /users', json(token, 1000))
     await vi.waitFor(() => expect(answer()).toContain('"code":"concurrency_limited"'), patience)

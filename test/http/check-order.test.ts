@@ -1,4 +1,4 @@
-/** The fixed order of evaluation: a request with two faults is always told about the earlier one. */
+/** The fixed order of evaluation: of two faults the earlier one is always reported. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
@@ -21,7 +21,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** With the clock standing still an empty bucket stays empty. */
+/** With a stopped clock an empty bucket stays empty. */
 const stopClock = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now())
 
 const code = async (...request: Parameters<TestApp['call']>) => {

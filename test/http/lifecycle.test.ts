@@ -1,4 +1,4 @@
-/** Probes, readiness, and leaving: a process that is told to stop finishes what it began and says so at once. */
+/** Probes, readiness, and leaving: a process that receives a stop signal completes what it began and reports it at once. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { startSecondProcess } from '../support/second-process.ts'
@@ -33,7 +33,7 @@ describe('probes', () => {
       process: { status: 'ok' },
       database: { status: 'ok' },
       schema: { status: 'ok', current: schema_version, expected: schema_version },
-      walls: { status: 'ok' },
+      tenant_isolation: { status: 'ok' },
       seed: { status: 'ok' },
       tool_protocol: { status: 'not_configured' },
     })

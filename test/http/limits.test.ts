@@ -1,4 +1,4 @@
-/** Who asks too much is told so, how long to wait, and nobody else notices. The clock stands still, so buckets do too. */
+/** A caller over its limit gets 429 with Retry-After, and no other caller is affected. The clock is stopped, so buckets do not refill. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { defaultLimits } from '#kernel/limits.ts'
@@ -119,7 +119,7 @@ describe('a tenant', () => {
     await me(token)
     expect((await me(token)).status).toBe(429)
     await setLimits(tenant_id, { principal: [1000, 1000] })
-    // Past the age at which a request waits for the new picture of the tenant.
+    // Past the age at which a request waits for the new status of the tenant.
     now_ms += 4001
     expect((await me(token)).headers['ratelimit']).toContain('"principal";r=999')
   })

@@ -80,7 +80,7 @@ describe('far beyond a limit', () => {
   /** So many refusals are logged in full before those that follow within the second are refused before routing. */
   const IN_FULL = 100
 
-  /** The clock stands still, so buckets do too. */
+  /** The clock is stopped, so buckets do not refill. */
   async function limited() {
     const tenant_id = await w.makeTenant()
     await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>

@@ -117,10 +117,10 @@ describe('every operation', () => {
   })
 
   test('is in the folder, under the segment and under the tag of its module', () => {
-    const strangers = routes.filter(
+    const unexpected = routes.filter(
       ({ module, route }) => !module.segments.includes(route.path.split('/')[1] as string),
     )
-    expect(strangers.map(({ route }) => route.at)).toEqual([])
+    expect(unexpected.map(({ route }) => route.at)).toEqual([])
   })
 
   test('documents each status it may return', () => {

@@ -1,6 +1,6 @@
 /**
- * Every code of the catalogue is provoked here by a real request, and every answer has the one shape. A code nobody can
- * provoke yet stands in a list with its reason, and the two lists together are exactly the catalogue.
+ * Every code of the catalogue is provoked here by a real request, and every answer has the one shape. A code that no request can
+ * provoke yet is listed with its reason; both lists together are exactly the catalogue.
  */
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -31,7 +31,7 @@ let forgery: ForgeryContext
 
 beforeAll(async () => {
   w = await startTestApp({
-    // Short enough to be waited for, in the one case that waits in vain.
+    // Short enough for the one case that waits until the timeout.
     wait_ms: 2000,
     modules: [...modules, rehearsal.module],
     issuers: [
@@ -265,7 +265,7 @@ const provocations: ProblemTriggers = {
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
   dependency_unavailable: () => call('GET /auth/me', { token: goodToken(forgery, { claims: { iss: DEAD_ISSUER } }) }),
   overloaded: async () => {
-    // One tenant may hold half of the six connections; the fourth request waits in vain.
+    // One tenant may hold half of the six connections; the fourth request waits until the timeout.
     return duringMark(worker, ['a', 'b', 'c'], () =>
       call('POST /rehearsal/marks', { token: worker, body: { name: 'd' } }),
     )

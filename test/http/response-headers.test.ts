@@ -170,7 +170,7 @@ describe('the log', () => {
   test('is not flooded by what the parser refuses', () => {
     let now_ms = 0
     const sample = createLogSampler(10, () => now_ms)
-    const asked = () => Array.from({ length: 25 }, sample).filter((told) => told !== undefined)
+    const asked = () => Array.from({ length: 25 }, sample).filter((stated) => stated !== undefined)
     expect(asked()).toEqual(Array.from({ length: 10 }, () => ({ left_out: 0 })))
     now_ms = 999
     expect(sample()).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Which tokens open the running server, and how fast a door closes again: forgeries, issuers, the deny set. */
+/** Which tokens the running server accepts, and how fast a revoked one is refused: forgeries, issuers, the deny list. */
 import { generateKeyPairSync } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -46,7 +46,7 @@ beforeAll(async () => {
         tenants: [external_tenant, missing_tenant],
         tenant_claim: 'tenant_id',
         roles_claim: 'roles',
-        role_map: { viewer: ['viewer'], boss: ['tenant_admin', 'analyst'], guest: [] },
+        role_map: { viewer: ['viewer'], boss: ['tenant_admin', 'analyst'], external: [] },
         keys: { kind: 'jwks', url: `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}/jwks` },
       },
     ],
@@ -288,7 +288,7 @@ describe('an external issuer', () => {
   })
 
   test('a user without a mapped role is authenticated and has no role', async () => {
-    expect(await me(vouched({ sub: subject(), roles: ['guest', 'stranger'] }))).toBe('403 role_required')
+    expect(await me(vouched({ sub: subject(), roles: ['external', 'stranger'] }))).toBe('403 role_required')
     expect(await me(vouched({ sub: subject(), roles: [] }))).toBe('403 role_required')
   })
 

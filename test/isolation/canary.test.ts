@@ -290,7 +290,7 @@ describe('the canary of a tenant', () => {
 
 describe('another tenant', () => {
   const leaks: string[] = []
-  /** The token, or the owner's id: nobody but the owner should ever be told either. */
+  /** The token, or the owner's id: only the owner may ever receive either. */
   const look = (where: string, text: string) => {
     for (const needle of [TOKEN, owner.tenant_id]) if (text.includes(needle)) leaks.push(`${where}: ${needle}`)
   }

@@ -53,59 +53,59 @@ describe('catalogue', () => {
 
 describe('start-up guard', () => {
   /** New checks each time: readiness keeps its answer for ten seconds. */
-  const wallsCheck = async (connection: pg.ClientConfig = w.clone.app, expected_schema = LATEST_SCHEMA) => {
+  const checkIsolation = async (connection: pg.ClientConfig = w.clone.app, expected_schema = LATEST_SCHEMA) => {
     const options = { max: 1, prepared: false, statement_timeout_ms: 5000, wait_ms: 2000 }
     const database = new Database({ connection, ...options })
     const checks = createReadinessChecks({ database, expected_schema, isDraining: () => false })
-    const check = await checks['walls']?.()
+    const check = await checks['tenant_isolation']?.()
     await database.end()
     return check?.status
   }
 
   test('reports a sound database as ready', async () => {
-    expect(await wallsCheck()).toBe('ok')
+    expect(await checkIsolation()).toBe('ok')
   })
 
   test('returns 503 while a table is not isolated', async () => {
     await superuser.query('alter table app.job no force row level security')
     try {
-      expect(await wallsCheck()).toBe('failed')
+      expect(await checkIsolation()).toBe('failed')
       const ready = await w.call('GET /health/ready')
       expect(ready.status).toBe(503)
-      expect(ready.json.checks.walls.status).toBe('failed')
+      expect(ready.json.checks.tenant_isolation.status).toBe('failed')
       expect(ready.text).not.toContain('job')
     } finally {
       await superuser.query('alter table app.job force row level security')
     }
-    expect(await wallsCheck()).toBe('ok')
+    expect(await checkIsolation()).toBe('ok')
   })
 
   test('lets a process older than the schema skip only what a migration may have changed', async () => {
     const broken = async (breaking: string, mending: string) => {
       await superuser.query(breaking)
       try {
-        return [await wallsCheck(), await wallsCheck(w.clone.app, '0001')]
+        return [await checkIsolation(), await checkIsolation(w.clone.app, '0001')]
       } finally {
         await superuser.query(mending)
       }
     }
     const own = 'tenant_id = (select app.tenant_id())'
     const queued = `${own} or (select current_user = 'worker')`
-    const wall = (expression: string) => `policy wall on app.job using (${expression}) with check (${expression})`
-    const restrictive = wall(queued).replace(' using', ' as restrictive using')
-    expect(await broken(`alter ${wall(own)}`, `alter ${wall(queued)}`)).toEqual(['failed', 'ok'])
-    expect(await broken(`alter ${wall('true')}`, `alter ${wall(queued)}`)).toEqual(['failed', 'failed'])
+    const policy = (expression: string) => `policy wall on app.job using (${expression}) with check (${expression})`
+    const restrictive = policy(queued).replace(' using', ' as restrictive using')
+    expect(await broken(`alter ${policy(own)}`, `alter ${policy(queued)}`)).toEqual(['failed', 'ok'])
+    expect(await broken(`alter ${policy('true')}`, `alter ${policy(queued)}`)).toEqual(['failed', 'failed'])
     expect(await broken('drop policy wall on app.job', `create ${restrictive}`)).toEqual(['failed', 'failed'])
     const unforced = await broken(
       'alter table app.job no force row level security',
       'alter table app.job force row level security',
     )
     expect(unforced).toEqual(['failed', 'failed'])
-    expect(await wallsCheck()).toBe('ok')
+    expect(await checkIsolation()).toBe('ok')
   })
 
   test('refuses a connection with more privileges than app', async () => {
-    expect(await wallsCheck(w.clone.postgres)).toBe('failed')
-    expect(await wallsCheck(w.clone.steward)).toBe('failed')
+    expect(await checkIsolation(w.clone.postgres)).toBe('failed')
+    expect(await checkIsolation(w.clone.steward)).toBe('failed')
   })
 })

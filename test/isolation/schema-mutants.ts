@@ -5,7 +5,7 @@ export interface SchemaMutant extends Mutant {
   readonly break: (victim: string) => readonly string[]
 }
 
-const functionReplaced = 'a function of the walls is missing or is not as written'
+const functionReplaced = 'a function of isolation is missing or is not as written'
 
 const replaceFunctionSql = (name: string, returns: string, body: string): string =>
   `create or replace function app.${name}() returns ${returns} language sql stable return ${body}`
@@ -43,12 +43,12 @@ export const validSchemas: readonly SchemaMutant[] = [
 export const schemaMutants: readonly SchemaMutant[] = [
   {
     name: 'a table without an isolation policy',
-    rule: 'table is not in the wall register',
+    rule: 'table is not registered for isolation',
     break: () => ['create table app.mutant (tenant_id uuid)'],
   },
   {
     name: 'a register entry for a table that is gone',
-    rule: 'the wall register names no table',
+    rule: 'the isolation register names no table',
     break: () => [`insert into app.wall_register values ('gone', 'tenant')`],
   },
   {
@@ -141,7 +141,7 @@ export const schemaMutants: readonly SchemaMutant[] = [
   },
   {
     name: 'a tenant set by default',
-    rule: 'a setting the walls rely on has a default',
+    rule: 'a setting that isolation relies on has a default',
     break: (victim) => [`alter role app set app.tenant_id = '${victim}'`],
   },
   {

@@ -33,7 +33,7 @@ export function getRequestLine(route: Route, example: Example): string {
 
 let sentCount = 0
 
-/** Without a token: as a stranger. Every call comes from an address of its own, so that no limit per address is met. */
+/** Without a token: unauthenticated. Every call has an address of its own, so that no limit per address applies. */
 export function sendAs(
   w: Pick<TestApp, 'call'>,
   token: string | undefined,

@@ -44,7 +44,7 @@ const ownTenant = 'tenant_id = (select app.tenant_id())'
 const findIndexableColumn = ({ columns }: Table): string =>
   columns.find(({ name, type }) => name !== 'tenant_id' && /^(uuid|text|bigint|timestamp.*)$/.test(type))?.name ?? ''
 
-const policyChanged = 'a policy of the wall is missing or is not as written'
+const policyChanged = 'an isolation policy is missing or is not as written'
 const objectPrivileges = 'a serving role may truncate, reference or add triggers'
 const noActor = 'the actor trigger is missing or off'
 
@@ -98,13 +98,13 @@ export const tableMutants: readonly TableMutant[] = [
   },
   {
     name: 'careless permissive policy',
-    rule: 'a policy is not part of the wall',
+    rule: 'a policy is not one of isolation',
     effect: 'holds',
     break: (t) => [`create policy careless on app.${t.name} using (true) with check (true)`],
   },
   {
     name: 'open policy without its name',
-    rule: 'a policy is not part of the wall',
+    rule: 'a policy is not one of isolation',
     break: (t) => [`alter policy open on app.${t.name} rename to opened`],
   },
   {
@@ -256,7 +256,7 @@ export const tableMutants: readonly TableMutant[] = [
   },
   {
     name: 'taken from the register',
-    rule: 'table is not in the wall register',
+    rule: 'table is not registered for isolation',
     break: (t) => [`delete from app.wall_register where table_name = '${t.name}'`],
   },
 ]

@@ -145,7 +145,7 @@ describe.each(families)('an own $word under a shared key', ({ path, param, word,
     expect(switches).toEqual([expect.objectContaining({ family: word, ...moved })])
   })
 
-  test('decisions of the same version number are told apart by owner', async () => {
+  test('decisions of the same version number are distinguished by owner', async () => {
     const { json } = await call('POST /evaluations', { [param]: key, inputs })
     expect(json.definition).toMatchObject({ version: number, origin: 'own' })
     await call('POST /evaluations', { [param]: key, inputs })

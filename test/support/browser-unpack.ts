@@ -70,6 +70,6 @@ function fonts(folder: string): Record<string, string> {
 
 export default async function setup(): Promise<void> {
   if (process.env['CHROME_PATH']) return
-  // A failure is told by the tests that need a browser (see browserAvailable), not by all the others.
+  // A failure is reported by the tests that need a browser (see browserAvailable), not by all the others.
   await ensureChromium().catch(() => undefined)
 }

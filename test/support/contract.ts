@@ -16,7 +16,7 @@ export interface Parameter {
 export interface Operation {
   readonly id: string
   readonly method: string
-  /** With `{name}` where a parameter stands. */
+  /** With `{name}` in place of each parameter. */
   readonly path: string
   readonly parameters: readonly Parameter[]
   readonly body: JsonSchema | undefined

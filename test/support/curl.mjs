@@ -1,4 +1,4 @@
-/** Stands in for curl where a machine has none: the options that the examples use, and no others. */
+/** Replaces curl on machines without it: the options that the examples use, and no others. */
 import fs from 'node:fs'
 
 const headers = new Headers()

@@ -55,7 +55,7 @@ export class DefinitionGenerator {
     }
   }
 
-  /** A test on what `name` holds, remembered under its pointer. */
+  /** A test on what `name` holds, recorded under its pointer. */
   test(name: string, pointer: string): string {
     const cell = this.chance(3) ? { text: '-', holds: () => true } : this.cell(name)
     this.cells.set(pointer, cell)

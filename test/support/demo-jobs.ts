@@ -1,6 +1,6 @@
 /**
- * The demonstration kinds of long work, with the table their effects go to, for the job suites and stands. Nothing of this
- * is part of the product: tests and acceptance runs that want it add the table and pass the kinds.
+ * The demonstration kinds of long work, with the table their effects go to, for the job suites and acceptance runs. Not
+ * part of the product: tests that need it add the table and pass the kinds.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -64,7 +64,7 @@ export const countJob = defineJob({
   summary: 'Counts, a number a step.',
   payload: closed({ upto: integer(0, 1000), pause_ms: Pace }),
   resumes: 'checkpoint',
-  // The stands kill workers without mercy; five deaths of the same job must not decide what they prove.
+  // Acceptance runs kill workers many times; five deaths of the same job must not fail it.
   max_attempts: 50,
   run: async (job: JobContext<{ upto: number; pause_ms: number }, { number: number }>) => {
     const { upto, pause_ms } = job.payload

@@ -1,4 +1,4 @@
-/** For tests: generated XML documents with one fault each, and the offset at which it stands. */
+/** For tests: generated XML documents with one fault each, and its offset. */
 
 type Random = (below: number) => number
 

@@ -75,7 +75,7 @@ export async function startJobTestApp(options: TestAppOptions = {}) {
       (await inTenant(tenant_id, (tx) => w.kernel.jobs.enqueue(tx, { kind, payload }))).job_id,
     effects: (tenant_id: string, job_id: string) => inTenant(tenant_id, (tx) => listEffects(tx, job_id)),
     /** Ends a back-off: what is only a question of waiting is not waited for. */
-    hurry: (tenant_id: string, job_id: string) =>
+    aborted: (tenant_id: string, job_id: string) =>
       inTenant(tenant_id, (tx) =>
         tx.run(`update app.job set run_at = now() where tenant_id = $1 and job_id = $2 and state = 'queued'`, [
           tenant_id,

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { projectRoot } from './database.ts'
 
-/** The folder, or undefined where this copy of the project stands alone; then the skipped tests are counted aloud. */
+/** The folder, or undefined where it is absent; then the number of skipped tests is printed. */
 export function findSharedFolder(name: string, tests: number): string | undefined {
   const folder = path.resolve(projectRoot, '../shared/data', name)
   if (fs.existsSync(folder)) return folder

@@ -12,7 +12,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { claimUpload } from '#modules/system/index.ts'
 
 export interface HandlerGate {
-  /** Resolves once a request stands inside its handler, waiting. */
+  /** Resolves once a request waits inside its handler. */
   readonly arrived: Promise<void>
   release(): void
 }
@@ -110,7 +110,7 @@ export function createTestModule() {
 
       tenantRoute('GET /rehearsal/waits', {
         id: 'getWait',
-        summary: 'Waits until it is told to stop',
+        summary: 'Waits until the request is aborted',
         roles,
         tx: 'self',
         query: Named,

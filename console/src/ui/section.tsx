@@ -4,11 +4,11 @@ import { type ReactNode, useId } from 'react'
 
 interface SectionProps {
   readonly title: string
-  readonly aside?: ReactNode
+  readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
-export function Section({ title, aside, children }: SectionProps) {
+export function Section({ title, actions, children }: SectionProps) {
   const id = useId()
   return (
     <Card component="section" aria-labelledby={id} withBorder padding="md">
@@ -16,7 +16,7 @@ export function Section({ title, aside, children }: SectionProps) {
         <Title order={2} size="h5" id={id}>
           {title}
         </Title>
-        {aside}
+        {actions}
       </Group>
       {children}
     </Card>

@@ -57,8 +57,8 @@ export const listTenantIds = async (tx: QueryRunner): Promise<string[]> =>
 /**
  * What a column is stored as in a backup where its value means nothing elsewhere; SQL over the row `t`.
  * - A job that was running is queued again: the worker that held its lease is not there.
- * - Transaction numbers start anew in a new cluster. An event counts as sealed at number 0, before everything to come;
- *   one that was not sealed yet gets number 1, so that the first worker chains it. The head stands behind every sealed one,
+ * - Transaction numbers start again in a new cluster. An event counts as sealed at number 0, before everything to come;
+ *   one that was not sealed yet gets number 1, so that the first worker chains it. The head is after every sealed one,
  *   and names no cluster, so that the first worker compares events with links.
  */
 const columnRules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -115,19 +115,19 @@ export function updateRowsSql(table: BackupTable): string {
 const tenantColumnIndex = (table: BackupTable): number =>
   table.columns.findIndex((column) => column.name === 'tenant_id')
 
-// Tables that refer to themselves or to each other: set aside first, then inserted by one statement, since PostgreSQL
+// Tables that refer to themselves or to each other: staged first, then inserted by one statement, since PostgreSQL
 // compares foreign keys when a statement ends.
 
-export const CREATE_STAGING = 'create temporary table restore_aside (table_name text, line jsonb)'
-export const DROP_STAGING = 'drop table pg_temp.restore_aside'
+export const CREATE_STAGING = 'create temporary table restore_staging (table_name text, line jsonb)'
+export const DROP_STAGING = 'drop table pg_temp.restore_staging'
 
 export const INSERT_STAGING =
-  'insert into pg_temp.restore_aside select $2, r.line from jsonb_array_elements($1::jsonb) as r (line)'
+  'insert into pg_temp.restore_staging select $2, r.line from jsonb_array_elements($1::jsonb) as r (line)'
 
 export function insertFromStaging(tables: readonly BackupTable[]): string {
   const parts = tables.map(
     (table, index) => `part_${index} as (insert into app.${name(table.name)} (${names(table)})
-      select ${values(table, 'a.line').join(', ')} from pg_temp.restore_aside a where a.table_name = ${pg.escapeLiteral(table.name)})`,
+      select ${values(table, 'a.line').join(', ')} from pg_temp.restore_staging a where a.table_name = ${pg.escapeLiteral(table.name)})`,
   )
   return `with ${parts.join(', ')} select 1`
 }

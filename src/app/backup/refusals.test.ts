@@ -102,7 +102,7 @@ describe('a file is refused, and nothing is written,', () => {
   })
 })
 
-test('a forged row of another tenant is stopped by the wall, and every tenant stays suspended', async () => {
+test('a forged row of another tenant is refused by row-level security, and every tenant stays suspended', async () => {
   const file = b.newFile()
   await b.take(file)
   // The last tenant of the file, so that others have been restored before.

@@ -99,12 +99,12 @@ async function retryOpen(
   life: ProcessLifecycle,
   log: Log,
 ): Promise<Environment> {
-  for (let told = false; ; told = true) {
+  for (let reported = false; ; reported = true) {
     try {
       return await open()
     } catch (error) {
       if (!(error instanceof NotRunningError) || performance.now() > deadline) throw error
-      if (!told) log.warn({ reason: error.message }, 'waiting for the database')
+      if (!reported) log.warn({ reason: error.message }, 'waiting for the database')
       await sleep(500, undefined, { signal: life.signal })
     }
   }

@@ -78,7 +78,7 @@ export function withVerifiedDatabase<T>(
     const migrations = readProjectMigrations(invocation.project)
     const facts = { connections, migrations, keyring: null, production: config.production }
     return withCheckContext(facts, async (guarded) => {
-      await assertChecksPass(guarded, ['database', 'role app', 'role steward', 'schema', 'walls'])
+      await assertChecksPass(guarded, ['database', 'role app', 'role steward', 'schema', 'tenant isolation'])
       const keyring = loadKeyring(config, home)
       return body({ connections, keyring, record: createBackupRecorder({ ...guarded, keyring }, operation) })
     })

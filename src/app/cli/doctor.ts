@@ -229,9 +229,9 @@ export function evaluatePooler(pooled: boolean, tracks_statements: boolean, prep
   )
 }
 
-export function evaluateConnectionUsage(room: { limit: number; used: number }, pool_size: number): Finding {
-  const detail = `${room.used} of ${room.limit} used; a process takes up to ${pool_size + 2}`
-  if (pool_size + 2 <= room.limit) return okFinding('connections', detail)
+export function evaluateConnectionUsage(available: { limit: number; used: number }, pool_size: number): Finding {
+  const detail = `${available.used} of ${available.limit} used; a process takes up to ${pool_size + 2}`
+  if (pool_size + 2 <= available.limit) return okFinding('connections', detail)
   return failFinding('connections', detail, 'Lower PROBITY_POOL_SIZE, or raise max_connections of the server.')
 }
 

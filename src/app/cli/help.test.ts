@@ -59,7 +59,7 @@ describe('help', () => {
   })
 })
 
-describe('a wrong command line is told in one sentence, with exit code 2', () => {
+describe('a wrong command line is reported in one sentence, with exit code 2', () => {
   test.each([
     [['strat'], /^"strat" is not a command; did you mean "start"\?\n/],
     [['tennant', 'list'], /did you mean "tenant"\?/],
@@ -108,7 +108,7 @@ describe('a refusal is one sentence, with exit code 1', () => {
     expect(code).toBe(1)
   })
 
-  test('a bad configuration is told before anything is done, without a stack', async () => {
+  test('a bad configuration is reported before anything is done, without a stack trace', async () => {
     const said: string[] = []
     const terminal = { out: (text: string) => void said.push(text), note: (text: string) => void said.push(text) }
     expect(await main(['start'], { PORT: 'x' }, terminal)).toBe(1)

@@ -22,7 +22,7 @@ export const seed: Command = {
         production: config.production,
       }
       await withCheckContext(facts, async (guarded) => {
-        await assertChecksPass(guarded, ['database', 'role app', 'role steward', 'schema', 'walls'])
+        await assertChecksPass(guarded, ['database', 'role app', 'role steward', 'schema', 'tenant isolation'])
         const onStep = (text: string) => terminal.note(text)
         const keyring = await ensureKeyring(config, home, { isSealed: () => hasSigningKey(guarded), onStep })
         const context = { ...guarded, keyring, modules, project_root: project.root }

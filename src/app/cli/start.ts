@@ -112,7 +112,14 @@ async function prepareDatabase(options: {
       if (applied.length === 0) say('The schema is up to date')
       life.proceed()
     }
-    await assertChecksPass(guarded, ['database', 'role app', 'role worker', 'role steward', 'schema', 'walls'])
+    await assertChecksPass(guarded, [
+      'database',
+      'role app',
+      'role worker',
+      'role steward',
+      'schema',
+      'tenant isolation',
+    ])
     const isSealed = () => hasSigningKey(guarded)
     const keyring = await ensureKeyring(config, environment.home, { isSealed, onStep: say })
     const context = { ...guarded, keyring, modules, project_root: project.root }

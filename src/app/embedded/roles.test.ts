@@ -58,9 +58,9 @@ describe('the roles', () => {
   })
 
   it('close the database to everybody else', async () => {
-    await superuser("create role stranger login password 'known'")
-    const stranger = { ...embedded.url('app'), user: 'stranger', password: 'known' } as unknown as Connection
-    await expect(ask(stranger, 'select 1')).rejects.toThrow(/permission denied for database/)
+    await superuser("create role otherRole login password 'known'")
+    const otherRole = { ...embedded.url('app'), user: 'otherRole', password: 'known' } as unknown as Connection
+    await expect(ask(otherRole, 'select 1')).rejects.toThrow(/permission denied for database/)
   })
 
   it('are refused when one of them has gained a right', async () => {

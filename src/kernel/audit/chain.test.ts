@@ -235,11 +235,11 @@ describe('checkpoints', () => {
 describe('after a rotation of the master key', () => {
   const [old_key, new_key] = [Buffer.alloc(32, 3), Buffer.alloc(32, 5)]
   const rotated = createAuditKeys(deriveIntegrityKeys(createKeyring([new_key, old_key])))
-  const forgetful = createAuditKeys(deriveIntegrityKeys(createKeyring(new_key)))
+  const withoutKeys = createAuditKeys(deriveIntegrityKeys(createKeyring(new_key)))
   const end = { seq: 7, hash: GENESIS_HASH }
 
   test('the newest key signs, and what an older one made is still recognised', () => {
-    expect(rotated.key_id).toBe(forgetful.key_id)
+    expect(rotated.key_id).toBe(withoutKeys.key_id)
     expect(rotated.key_id).not.toBe(keys.key_id)
     expect(rotated.signCheckpoint(tenant_id, end, at).key_id).toBe(rotated.key_id)
     const { mac, ...event } = makeEvent(1)
@@ -250,7 +250,7 @@ describe('after a rotation of the master key', () => {
       by.verifyCheckpoint(checkpoint),
     ]
     expect(recognises(rotated)).toEqual([true, true, true])
-    expect(recognises(forgetful)).toEqual([false, false, false])
+    expect(recognises(withoutKeys)).toEqual([false, false, false])
     expect(rotated.verifyEventMac({ ...event, actor: 'user:other' }, mac)).toBe(false)
     expect(rotated.verifyCheckpoint({ ...checkpoint, seq: 6 })).toBe(false)
     expect(rotated.verifyCheckpoint({ ...checkpoint, key_id: rotated.key_id })).toBe(false)
@@ -261,7 +261,7 @@ describe('after a rotation of the master key', () => {
     expect(earlier.public_key).toBe(keys.public_key)
     expect(verifySuccession(earlier, rotated.public_key)).toBe(true)
     expect(verifySuccession(earlier, keys.public_key)).toBe(false)
-    expect(verifySuccession({ ...earlier, public_key: forgetful.public_key }, rotated.public_key)).toBe(false)
+    expect(verifySuccession({ ...earlier, public_key: withoutKeys.public_key }, rotated.public_key)).toBe(false)
   })
 })
 

@@ -75,7 +75,7 @@ function externalIssuer(change: Partial<TrustedIssuer> = {}): TrustedIssuer {
     audience: external.audience,
     algorithms: ['RS256'],
     tenants: [external_tenant],
-    role_map: { viewer: ['viewer'], boss: ['analyst', 'viewer'], guest: [] },
+    role_map: { viewer: ['viewer'], boss: ['analyst', 'viewer'], external: [] },
     keys: { kind: 'static', jwks: async () => external_jwks },
     built_in: false,
     ...change,
@@ -135,7 +135,7 @@ describe('good tokens', () => {
   })
 
   test('RS256 of an external issuer: roles are mapped, the principal is derived and stays', async () => {
-    const claims = { roles: ['boss', 'guest', 'stranger', 'constructor', 'viewer'] }
+    const claims = { roles: ['boss', 'external', 'stranger', 'constructor', 'viewer'] }
     const first = await verifier().verify(goodExternalToken(world, external, { claims }))
     expect(first).toMatchObject({ built_in: false, roles: ['analyst', 'viewer'], tenant_id: external_tenant })
     expect(first.principal).toMatch(/^user:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)

@@ -69,14 +69,14 @@ const catalogueCtes = `with tables as (
 /** Each rule is one select that returns (rule, object) for every violation. These apply to every schema version. */
 const invariantRules: readonly string[] = [
   // Every table has an isolation policy.
-  `select 'table is not in the wall register' as rule, name as object from tables where kind is null and not partition`,
-  `select 'the wall register names no table', table_name from app.wall_register w where not exists (select 1 from tables t where t.name = w.table_name)`,
+  `select 'table is not registered for isolation' as rule, name as object from tables where kind is null and not partition`,
+  `select 'the isolation register names no table', table_name from app.wall_register w where not exists (select 1 from tables t where t.name = w.table_name)`,
   `select 'row security is off', name from walled where not rls`,
   `select 'row security is not forced', name from walled where not forced`,
-  `select 'a command is not behind a wall', t.name || ' ' || c.command from walled t, unnest(array['r', 'a', 'w', 'd']) as c (command)
+  `select 'a command has no isolation policy', t.name || ' ' || c.command from walled t, unnest(array['r', 'a', 'w', 'd']) as c (command)
     where not exists (select 1 from present p where p.name = t.name and not p.permissive and p.command in ('*', c.command)
       and case c.command when 'a' then p.check_text else p.using_text end like '%app.tenant_id()%')`,
-  `select 'a setting the walls rely on has a default', c from pg_db_role_setting s, unnest(s.setconfig) c
+  `select 'a setting that isolation relies on has a default', c from pg_db_role_setting s, unnest(s.setconfig) c
     where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
       and c ~* '^(app\\.|row_security|session_replication_role)'`,
   `select 'a table is rewritten by a rule', t.name || '.' || r.rulename from tables t join pg_rewrite r on r.ev_class = t.oid`,
@@ -159,10 +159,10 @@ const invariantRules: readonly string[] = [
  * actor.
  */
 const schemaRules: readonly string[] = [
-  `select 'a policy of the wall is missing or is not as written', name || '.' || policy from (select * from wanted except select * from present) missing`,
-  `select 'a policy is not part of the wall', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
+  `select 'an isolation policy is missing or is not as written', name || '.' || policy from (select * from wanted except select * from present) missing`,
+  `select 'a policy is not one of isolation', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
     where not exists (select 1 from wanted w where w.name = t.name and w.policy = p.polname)`,
-  `select 'a function of the walls is missing or is not as written', name from (
+  `select 'a function of isolation is missing or is not as written', name from (
      select * from (values ${toSqlRows(functions)}) as f (name, body)
      except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
   // An append-only table checks the actor by a policy.

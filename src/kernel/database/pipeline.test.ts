@@ -1,4 +1,4 @@
-/** Flights against a real server: what is remembered of a statement between flights, and what is forgotten after a failure. */
+/** Pipelined batches against a real server: which prepared statements are reused between batches, and which are discarded after a failure. */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cloneDatabase } from '#test/support/test-app.ts'
@@ -39,14 +39,10 @@ describe('a named statement', () => {
     expect(heard).toEqual(['parseComplete', 'rowDescription'])
   })
 
-  test('keeps its own columns beside others in the same flight', async () => {
-    const flight = [
-      statement('select 1 as one'),
-      statement('select 2 as two, 3 as three'),
-      statement('select 1 as one'),
-    ]
+  test('keeps its own columns beside others in the same batch', async () => {
+    const batch = [statement('select 1 as one'), statement('select 2 as two, 3 as three'), statement('select 1 as one')]
     for (let round = 0; round < 2; round++) {
-      const results = await sendBatch(client, flight, true)
+      const results = await sendBatch(client, batch, true)
       expect(results.map(({ rows }) => rows)).toEqual([[{ one: 1 }], [{ two: 2, three: 3 }], [{ one: 1 }]])
     }
   })
@@ -67,7 +63,7 @@ describe('a named statement', () => {
     expect(await rowsOf('select value from pg_temp.thing')).toEqual([{ value: '1' }])
   })
 
-  test('is forgotten when its flight failed before or after it', async () => {
+  test('is discarded when its batch failed before or after it', async () => {
     const good = statement('select 5 as five')
     await expect(sendBatch(client, [statement('select nothing'), good], true)).rejects.toMatchObject({ code: '42703' })
     expect((await sendBatch(client, [good], true))[0]?.rows).toEqual([{ five: 5 }])
@@ -79,14 +75,14 @@ describe('a named statement', () => {
   })
 })
 
-test('a value that cannot be sent fails its flight and leaves the connection usable', async () => {
+test('a value that cannot be sent fails its batch and leaves the connection usable', async () => {
   const cyclic: Record<string, unknown> = {}
   cyclic['self'] = cyclic
   await expect(rowsOf('select $1::jsonb as value', cyclic)).rejects.toThrow()
   expect(await rowsOf('select $1::jsonb as value', { fine: true })).toEqual([{ value: { fine: true } }])
 })
 
-test('without names nothing is remembered', async () => {
+test('without names no statement is prepared', async () => {
   for (let round = 0; round < 2; round++) {
     expect((await sendBatch(client, [statement('select 1 as one')], false))[0]?.rows).toEqual([{ one: 1 }])
   }
@@ -94,13 +90,13 @@ test('without names nothing is remembered', async () => {
   expect((await client.query('select count(*) from pg_prepared_statements')).rows).toEqual([{ count: 0 }])
 })
 
-describe('several flights together', () => {
+describe('several batches together', () => {
   const set = (value: string) => statement(`select set_config('app.tenant_id', $1, true)`, value)
   const ask = statement(`select coalesce(current_setting('app.tenant_id', true), '') as setting`)
-  const settingOf = (flight: StatementBatch) => flight.done.then((results) => results.at(-1)?.rows[0]?.['setting'])
+  const settingOf = (batch: StatementBatch) => batch.done.then((results) => results.at(-1)?.rows[0]?.['setting'])
 
-  function together(...flights: (readonly Statement[])[]) {
-    const made = flights.map((statements) => new StatementBatch(statements, true))
+  function together(...batches: (readonly Statement[])[]) {
+    const made = batches.map((statements) => new StatementBatch(statements, true))
     const ended = new Promise<readonly Error[]>((resolve) => sendPipeline(client, made, 20_000, resolve))
     return { made, ended }
   }

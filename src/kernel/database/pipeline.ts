@@ -168,7 +168,7 @@ export class StatementBatch {
 
   handleError(error: Error): void {
     this.#notifyEnd(error)
-    // Statements parsed in a failed batch may or may not exist on the server: forget them; Close removes them.
+    // Statements parsed in a failed batch may or may not exist on the server: discard them; Close removes them.
     for (const name of isOutdated(error) ? this.#names : this.#parsed) this.#prepared.delete(name)
     this.#reject(error)
   }

@@ -97,7 +97,7 @@ describe('the first server that takes writes', () => {
     expect(await open(['off', 'off', 'on'], 2)).toEqual({ result: 0, tried: [2, 0], closed: [2] })
   })
 
-  test('is missing: the reasons are told', async () => {
+  test('is missing: the reasons are reported', async () => {
     const { result } = await open([refused, 'on'])
     expect(result).toBe('none of 2 database servers takes writes: refused; takes no writes')
   })

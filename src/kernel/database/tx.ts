@@ -1,6 +1,6 @@
 /**
  * The only way to reach tenant data. One function owns connect, tenant setting, commit and release; its handle is invalid after
- * the transaction, so a forgotten promise cannot run as the next tenant. No other code obtains a client.
+ * the transaction, so a promise that nobody awaits cannot run as the next tenant. No other code obtains a client.
  */
 import type pg from 'pg'
 import { copyIn } from './copy.ts'

@@ -42,7 +42,7 @@ const countTo = async (job: Job, last: number, beforeEach: (number: number) => P
   return { counted: last }
 }
 
-const told = (job: Job) => new Promise<void>((resolve) => job.signal.addEventListener('abort', () => resolve()))
+const reported = (job: Job) => new Promise<void>((resolve) => job.signal.addEventListener('abort', () => resolve()))
 
 const waitingAfter = (job_id: string, attempts: number) =>
   waitUntil(`attempt ${attempts} is over`, async () => {
@@ -70,7 +70,7 @@ describe('a failing job', () => {
       const run_at_ms = Date.parse(job.run_at)
       expect(run_at_ms).toBeGreaterThanOrEqual((thrownAt_ms[index] as number) + pause_s * 1000)
       expect(run_at_ms).toBeLessThanOrEqual((await databaseTime_ms()) + pause_s * 1000)
-      await w.hurry(tenant, job_id)
+      await w.aborted(tenant, job_id)
     }
     const ended = await w.ended(tenant, job_id)
     expect(ended).toMatchObject({ state: 'failed', attempts: 5, max_attempts: 5, result: null })
@@ -149,7 +149,7 @@ describe('a failing job', () => {
     w.startRunner(1)
     for (const attempt of [1, 2]) {
       expect((await waitingAfter(job_id, attempt)).problem).toMatchObject({ code: 'dependency_unavailable' })
-      await w.hurry(tenant, job_id)
+      await w.aborted(tenant, job_id)
     }
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', problem: null, result: { attempt: 3 } })
   })
@@ -203,7 +203,7 @@ describe('cancelling', () => {
     const started = latch()
     body = async (job) => {
       started.open()
-      await told(job)
+      await reported(job)
       // As many libraries do, it reports the interruption in its own way.
       throw new Error('aborted')
     }
@@ -236,7 +236,7 @@ describe('cancelling', () => {
     const started = latch()
     body = async (job) => {
       started.open()
-      await told(job)
+      await reported(job)
       return { counted: 'half' }
     }
     const job_id = await w.enqueue(tenant, 'test-job')
@@ -291,7 +291,7 @@ describe('requeueing', () => {
       countTo(job, 4, async (number) => {
         if (number !== 3 || paused.isOpen) return
         paused.open()
-        await told(job)
+        await reported(job)
       })
     const job_id = await w.enqueue(tenant, 'test-job')
     const first = w.startRunner(1)
@@ -368,7 +368,7 @@ describe('a suspended tenant', () => {
       countTo(job, 3, async (number) => {
         if (number !== 2 || paused.isOpen) return
         paused.open()
-        await told(job)
+        await reported(job)
       })
     const job_id = await w.enqueue(tenant, 'test-job')
     w.startRunner(1)

@@ -19,8 +19,8 @@ export class CoalescedReads {
     if (recent) return recent
     const pending = read()
     this.#recent.set(key, pending)
-    const forget = () => this.#recent.delete(key)
-    pending.then(() => setTimeout(forget, CACHE_TTL_MS), forget)
+    const unsubscribe = () => this.#recent.delete(key)
+    pending.then(() => setTimeout(unsubscribe, CACHE_TTL_MS), unsubscribe)
     return pending
   }
 }

@@ -47,7 +47,7 @@ const heavyLimit = (n: number) =>
   `coalesce((select burst from app.tenant_limit where tenant_id = $1 and bucket = 'heavy'), $${n}::bigint)`
 
 /** True while the tenant has fewer unfinished jobs than its `heavy` limit, $n being the default; counts no further than that. */
-const hasRoom = (n: number) =>
+const hasCapacity = (n: number) =>
   `(select count(*) from (select 1 from app.job where tenant_id = $1 and state = 'queued'
      union all select 1 from app.job where tenant_id = $1 and state = 'running' limit ${heavyLimit(n)}) unfinished) < ${heavyLimit(n)}`
 
@@ -56,7 +56,7 @@ export const insertJob = (tx: Tx, job: NewJob, default_limit: number | null) =>
   tx.find<JobRow>(
     `insert into app.job (tenant_id, job_id, kind, payload, resource, visible_to, max_attempts, progress_total, progress_unit, created_by)
      select $1, $2, $3, $4::jsonb, $5, $6::text[], $7, $8, $9, $10
-      where $11::bigint is null or ${hasRoom(11)}
+      where $11::bigint is null or ${hasCapacity(11)}
      returning ${columns}`,
     [
       tx.tenant_id,
@@ -118,7 +118,7 @@ export const updateRetried = (tx: Tx, job_id: string, default_limit: number) =>
   tx.find<JobRow>(
     `update app.job set state = 'queued', attempts = 0, run_at = now(), finished_at = null, problem = null, result = null,
             cancel_requested_at = null, revision = revision + 1
-      where tenant_id = $1 and job_id = $2 and ${hasRoom(3)} returning ${columns}`,
+      where tenant_id = $1 and job_id = $2 and ${hasCapacity(3)} returning ${columns}`,
     [tx.tenant_id, job_id, default_limit],
   )
 

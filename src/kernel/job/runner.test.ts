@@ -107,7 +107,7 @@ describe('running', () => {
       return job.state === 'queued' && job.attempts === 1
     })
     expect(await w.effects(tenant, job_id)).toEqual([])
-    await w.hurry(tenant, job_id)
+    await w.aborted(tenant, job_id)
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', result: { attempt: 2 } })
     expect(await w.effects(tenant, job_id)).toEqual([1])
   })
@@ -217,7 +217,7 @@ describe('leases', () => {
     { tries: 'to finish', late: (job: Job) => job.finish((tx) => insertEffect(tx, job, 2).then(() => null)) },
     { tries: 'to succeed', late: async () => {} },
     { tries: 'to fail', late: async () => fail('conflict', 'too late to matter') },
-  ])('a stalled worker loses its job to another, and then tries $tries in vain', async ({ late }) => {
+  ])('a stalled worker loses its job to another, and its later $tries has no effect', async ({ late }) => {
     const stalled = latch()
     const wakeUp = latch()
     const second = latch()
@@ -243,7 +243,7 @@ describe('leases', () => {
     w.startRunner(1)
     await waitUntil('the lease has been taken back', async () => (await w.look(tenant, job_id)).state === 'queued')
     expect((await w.look(tenant, job_id)).problem).toMatchObject({ code: 'dependency_unavailable', status: 503 })
-    await w.hurry(tenant, job_id)
+    await w.aborted(tenant, job_id)
     await second.opened
     wakeUp.open()
     await waitUntil('the stalled one has given up', () => first.running === 0)
@@ -283,12 +283,12 @@ describe('leases', () => {
 
   test('the heartbeat extends the lease, and aborts a body whose lease was lost', async () => {
     const started = latch()
-    let told = false
+    let reported = false
     body = async (job) => {
       if (job.attempt > 1) return null
       started.open()
       await new Promise((resolve) => job.signal.addEventListener('abort', resolve))
-      told = true
+      reported = true
       return null
     }
     const job_id = await w.enqueue(tenant, 'test-restart')
@@ -296,10 +296,10 @@ describe('leases', () => {
     await started.opened
     const first = await leaseOf(job_id)
     await waitUntil('the lease has been extended', async () => (await leaseOf(job_id)) !== first)
-    expect(told).toBe(false)
+    expect(reported).toBe(false)
     await takeAway(job_id)
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2 })
-    expect(told).toBe(true)
+    expect(reported).toBe(true)
   })
 
   test('a job lost and claimed again by the same worker keeps its second lease when the first body ends', async () => {

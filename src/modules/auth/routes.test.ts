@@ -227,8 +227,8 @@ describe('POST /auth/token/revoke', () => {
   test("does not reach another tenant's tokens", async () => {
     const victim = await w.token()
     const { token_id } = (await w.call('GET /auth/me', { token: victim })).json
-    const stranger = await w.token({ tenant_id: await w.makeTenant() })
-    expect((await w.call('POST /auth/token/revoke', { token: stranger, body: { token_id } })).status).toBe(200)
+    const outsider = await w.token({ tenant_id: await w.makeTenant() })
+    expect((await w.call('POST /auth/token/revoke', { token: outsider, body: { token_id } })).status).toBe(200)
     w.kernel.tenantStatusCache.invalidate(await w.tenant())
     expect((await w.call('GET /auth/me', { token: victim })).status).toBe(200)
   })

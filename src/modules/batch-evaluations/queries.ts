@@ -153,7 +153,7 @@ export const updateItems = (tx: Tx, batch_id: string, items: readonly ItemRow[])
   )
 
 /**
- * Plans the statements of this transaction anew. A cached plan from when the tables were small would scan all subjects to find a
+ * Plans the statements of this transaction again. A cached plan from when the tables were small would scan all subjects to find a
  * thousand external ids.
  */
 export const forceCustomPlans = (tx: Tx) => tx.run(`select set_config('plan_cache_mode', 'force_custom_plan', true)`)

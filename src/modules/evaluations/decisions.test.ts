@@ -52,24 +52,26 @@ describe('a decision', () => {
     const subject_id = await newPerson(t, { country: 'IR' })
     const order = { matrix_key: policy.matrix_key, subject_id, inputs: { channel: 'branch' } }
     const refuse = (): never => expect.fail('nothing is sent before COMMIT')
-    const told = await t.write(async (tx) => {
+    const explained = await t.write(async (tx) => {
       const decided = await decide(w.kernel, tx, order)
       return storeDecision(w.kernel, { ...tx, query: refuse, find: refuse, run: refuse }, order, decided)
     })
-    const { json } = await w.call(`GET /evaluations/${told.evaluation_id}`, { token })
-    const { receipt_id, receipt_hash, ...columns } = told
-    const { valid_at, decided_at } = told
+    const { json } = await w.call(`GET /evaluations/${explained.evaluation_id}`, { token })
+    const { receipt_id, receipt_hash, ...columns } = explained
+    const { valid_at, decided_at } = explained
     expect(json).toMatchObject(columns)
     expect(json.receipt).toEqual({ receipt_id, manifest_hash: receipt_hash, valid_at, known_at: decided_at })
     const history = await w.call(`GET /subjects/${subject_id}/risk-history`, { token })
-    expect(history.json.items).toMatchObject([{ evaluation_id: told.evaluation_id, valid_at, band: told.band }])
+    expect(history.json.items).toMatchObject([
+      { evaluation_id: explained.evaluation_id, valid_at, band: explained.band },
+    ])
   })
 
   test('is read back unchanged, with explanation and inputs', async () => {
     const made = (await evaluate({ inputs: { country: 'CH' }, valid_at: new Date().toISOString() })).json
-    const { explanation, ...told } = made
+    const { explanation, ...explained } = made
     const path = `/evaluations/${made.evaluation_id}`
-    expect((await w.call(`GET ${path}`, { token })).json).toEqual(told)
+    expect((await w.call(`GET ${path}`, { token })).json).toEqual(explained)
     expect((await w.call(`GET ${path}/explanation`, { token })).json.explanation).toEqual(explanation)
     const pinned = (await w.call(`GET ${path}/inputs`, { token })).json
     expect(pinned).toMatchObject({ inputs: { country: 'CH' }, engine: 1, document_hash: made.document_hash })

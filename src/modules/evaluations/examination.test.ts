@@ -206,15 +206,15 @@ describe('re-evaluation', () => {
     const answer = await again(made.evaluation_id)
     expect(answer).toMatchObject({ same_outcome: false, before: { band: 'low', score_bps: 1500 } })
     expect(answer.after).toMatchObject({ outcome: { band: 'high', score_bps: 5500 }, findings: [] })
-    const told = Object.fromEntries(answer.switches.map((one: never) => [one['key'], one]))
-    expect(told[policy.country_list]).toMatchObject({ from_version: 1, to_version: 2, effect: 'whole' })
-    expect(told[policy.band_list]).toMatchObject({
+    const reported = Object.fromEntries(answer.switches.map((one: never) => [one['key'], one]))
+    expect(reported[policy.country_list]).toMatchObject({ from_version: 1, to_version: 2, effect: 'whole' })
+    expect(reported[policy.band_list]).toMatchObject({
       from_version: 1,
       to_version: 2,
       effect: 'none',
       changes: [],
     })
-    expect(told[policy.country_list].alone.outcome).toMatchObject({ band: 'high', score_bps: 5500 })
+    expect(reported[policy.country_list].alone.outcome).toMatchObject({ band: 'high', score_bps: 5500 })
   })
 
   test('distinguishes single causes from causes that act only together', async () => {
@@ -243,8 +243,7 @@ describe('re-evaluation', () => {
 })
 
 describe('what-if', () => {
-  const suppose = (evaluation_id: string, body: object) =>
-    t.make(`POST /evaluations/${evaluation_id}/what-if`, { body })
+  const whatIf = (evaluation_id: string, body: object) => t.make(`POST /evaluations/${evaluation_id}/what-if`, { body })
 
   test('decides with other inputs, other versions, and both', async () => {
     const policy = await newPolicy(t)
@@ -253,11 +252,11 @@ describe('what-if', () => {
     expect(made.outcome).toMatchObject({ band: 'high', score_bps: 5500 })
     const inputs = { inputs: { country: 'DE', channel: 'branch' } }
     const lists = { lists: [{ list_key: policy.country_list, version: 1 }] }
-    expect((await suppose(made.evaluation_id, inputs)).after.outcome).toMatchObject({ band: 'low', score_bps: 1000 })
-    expect((await suppose(made.evaluation_id, lists)).after.outcome).toMatchObject({ band: 'low', score_bps: 1500 })
-    const both = await suppose(made.evaluation_id, { inputs: { pep: true }, ...lists })
+    expect((await whatIf(made.evaluation_id, inputs)).after.outcome).toMatchObject({ band: 'low', score_bps: 1000 })
+    expect((await whatIf(made.evaluation_id, lists)).after.outcome).toMatchObject({ band: 'low', score_bps: 1500 })
+    const both = await whatIf(made.evaluation_id, { inputs: { pep: true }, ...lists })
     expect(both.after.outcome).toMatchObject({ band: 'high', score_bps: 1500, scored_band: 'low' })
-    const gone = await suppose(made.evaluation_id, { inputs: { country: null } })
+    const gone = await whatIf(made.evaluation_id, { inputs: { country: null } })
     expect(gone.after).toMatchObject({ outcome: null, findings: [{ code: 'input_missing' }] })
     for (const body of [
       { definition_version: 99 },

@@ -31,10 +31,10 @@ export async function whatIf(
   kernel: Capabilities<'caches' | 'threads' | 'integrity'>,
   read: RunInTx,
   evaluation_id: string,
-  supposed: WhatIfChanges,
+  hypothetical: WhatIfChanges,
 ) {
   const { search_request, ...answer } = await read(async (tx) =>
-    decideWhatIf(kernel, tx, await getIntactEvaluation(kernel, tx, evaluation_id), supposed),
+    decideWhatIf(kernel, tx, await getIntactEvaluation(kernel, tx, evaluation_id), hypothetical),
   )
   return { ...answer, search: search_request ? await searchInThread(kernel, search_request) : null }
 }
@@ -43,10 +43,10 @@ async function decideWhatIf(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   { row, content, manifest }: IntactEvaluation,
-  supposed: WhatIfChanges,
+  hypothetical: WhatIfChanges,
 ) {
-  const resolution = await getChangedResolution(kernel, tx, manifest, supposed)
-  const inputs = withChanges(content.inputs, supposed.inputs ?? {})
+  const resolution = await getChangedResolution(kernel, tx, manifest, hypothetical)
+  const inputs = withChanges(content.inputs, hypothetical.inputs ?? {})
   const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   const before = toOutcomeView(content.outcome)
   const after = toAttempt(decision)
@@ -56,7 +56,9 @@ async function decideWhatIf(
     after,
     explanation: decision.ok ? decision.explanation : null,
     changes: listFieldChanges(before, after.outcome ?? {}),
-    search_request: supposed.search ? await buildSearch(kernel, tx, resolution, { inputs, band: supposed.band }) : null,
+    search_request: hypothetical.search
+      ? await buildSearch(kernel, tx, resolution, { inputs, band: hypothetical.band })
+      : null,
   }
 }
 

@@ -255,8 +255,8 @@ describe('searching', () => {
   })
 
   test('finds nothing of another tenant', async () => {
-    const stranger = await ExampleTenant.create(w)
-    expect(await names('name=muller', stranger)).toEqual([])
+    const outsider = await ExampleTenant.create(w)
+    expect(await names('name=muller', outsider)).toEqual([])
     expect((await w.call(`GET /subjects/${uuidv7()}`, { token })).status).toBe(404)
   })
 })

@@ -67,8 +67,8 @@ describe('uploads', () => {
     expect(status).toBe(201)
     expect(json).toMatchObject({ state: 'stored', file_name: 'list ü.csv', size_bytes: 5 })
     expect((await w.call(`GET ${headers['location']}`, { token })).json).toEqual(json)
-    const stranger = await w.token({ tenant_id: await w.makeTenant() })
-    expect((await w.call(`GET ${headers['location']}`, { token: stranger })).json.code).toBe('not_found')
+    const outsider = await w.token({ tenant_id: await w.makeTenant() })
+    expect((await w.call(`GET ${headers['location']}`, { token: outsider })).json.code).toBe('not_found')
   })
 
   test.each([

@@ -257,10 +257,12 @@ describe('the isolation self-test', () => {
       database_role: { name: 'app', superuser: false, bypasses_row_security: false, owns_tables: false },
       policies_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
-    const walls = await w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+    const registered = await w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
       tx.query<{ table_name: string }>(`select table_name from app.wall_register where kind <> 'system' order by 1`),
     )
-    expect(json.tables.map(({ table }: { table: string }) => table)).toEqual(walls.map(({ table_name }) => table_name))
+    expect(json.tables.map(({ table }: { table: string }) => table)).toEqual(
+      registered.map(({ table_name }) => table_name),
+    )
     for (const { probes } of json.tables) {
       expect(probes.map(({ probe }: { probe: string }) => probe)).toEqual([
         'read',

@@ -1,4 +1,4 @@
-/** What every fault run is told and says: counts and a seed by the command line, its end by a signal, one line of JSON. */
+/** Input and output of every fault run: counts and a seed from the command line, its end by a signal, one line of JSON. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { createRandom } from '#test/support/random.ts'

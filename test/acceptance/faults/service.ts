@@ -1,4 +1,4 @@
-/** A real service process of a run: started, asked whether it is ready, told to stop or killed. */
+/** A real service process of a run: started, probed for readiness, stopped or killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import net from 'node:net'

@@ -1,4 +1,4 @@
-/** Compares what clients were told with what is in the database: nothing lost, nothing doubled, one event for each change, the chain whole. */
+/** Compares the responses of clients with the database: nothing lost, nothing doubled, one event for each change, the chain intact. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KeepAliveClient } from '#test/support/keep-alive-client.ts'
 import type { KillableDatabase } from './killable-database.ts'

@@ -1,6 +1,6 @@
 /**
  * Clients that write without end and repeat with the same Idempotency-Key until they are answered, as a careful client does.
- * They remember what was acknowledged; `judge` compares that with what is there.
+ * They record what was acknowledged; it is compared with the database afterwards.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 /**
  * A run that measures runs as several processes: itself, the server it measures and the generator of the load. All are
- * the same bundle; which part a process plays is told by its environment. Questions and answers travel over IPC.
+ * the same bundle; its environment says which part a process plays. They exchange messages over IPC.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

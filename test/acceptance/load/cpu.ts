@@ -1,7 +1,7 @@
 /**
- * The machine a run runs on. In life who asks has a machine of its own: where Linux allows, the generators get the last
- * core and the server and its database all others, so that neither takes the other's time. And a machine that is itself
- * shared with strangers is now and then taken away: a run in which that happened says nothing about the server.
+ * CPU sets of a load run. In production clients have machines of their own: where Linux allows, the generators get the last
+ * core and the server and its database all others, so that neither takes the other's time. On a virtual machine the host
+ * may steal CPU time: a run in which that happened says nothing about the server.
  */
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -29,7 +29,7 @@ export function pinToCores(pid: number, side: CpuSet): boolean {
 /** One request in a hundred is the 99th percentile: where as much of the time is stolen, it tells of that and nothing else. */
 export const MAX_STEAL_SHARE = 0.005
 
-/** The share of its time the machine was taken away since the watch began; 0 where that is not told. */
+/** The share of its time the machine was taken away since the watch began; 0 where that is not reported. */
 export function watchStealTime(): () => number {
   const [stolen, all] = readCpuTimes()
   return () => {

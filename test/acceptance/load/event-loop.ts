@@ -1,5 +1,5 @@
 /**
- * How long the event loop stood still. On a machine that is shared the scheduler takes the processor away too, so the time
+ * How long the event loop was blocked. On a machine that is shared the scheduler takes the processor away too, so the time
  * the process itself was computing is taken beside the time that passed: only what is in both was our own blocking.
  */
 const SAMPLE_INTERVAL_MS = 10

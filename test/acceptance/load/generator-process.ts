@@ -33,7 +33,7 @@ export interface LoadRequest {
   readonly most_connections?: number
   /** Opened in advance, as by a proxy or a client that has been there for a while; others are opened when all are in use. */
   readonly kept_connections?: number
-  /** The priority of a crowd whose own lateness does not matter, as long as it sends what it means to; the server has 0. */
+  /** The priority of a generator whose own latency does not matter, as long as it sends its load; the server has 0. */
   readonly nice?: number
   readonly targets: readonly LoadTarget[]
 }
@@ -91,7 +91,7 @@ export async function createGeneratorHandlers() {
   const idle: SocketPool[] = []
   return {
     run: (request: LoadRequest): Promise<LoadResult> => run(request),
-    /** Asks whether the server is alive every 100 ms, as an orchestrator does: each time anew. Gives every latency, -1 for a failure. */
+    /** Asks whether the server is alive every 100 ms, as an orchestrator does, on a new connection each time. Returns every latency, -1 for a failure. */
     probe: (request: { port: number; seconds: number }): Promise<number[]> => probe(request),
     /** Opens connections that have asked once and then say nothing. Gives how many are open. */
     hold: async (request: { port: number; connections: number; targets: readonly LoadTarget[] }): Promise<number> => {

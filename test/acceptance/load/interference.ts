@@ -177,7 +177,7 @@ export const runIdleConnections = ({
   ...options
 }: InterferenceOptions & { readonly connections: number }) =>
   measureInterference(options, async (setup) => {
-    const crowd = await setup.startGenerator()
+    const load = await setup.startGenerator()
     const waiting = await setup.seedTenants(10, { users: 1, callers: 1 })
     const polls = waiting.flatMap(({ job_id, tokens, marker }) =>
       Array.from({ length: POLLS_EACH }, () => ({
@@ -190,12 +190,12 @@ export const runIdleConnections = ({
     const held: number[] = []
     return {
       during: async (_, body) => {
-        held.push(await crowd.ask('hold', { port: setup.port, connections, targets: polls }))
+        held.push(await load.ask('hold', { port: setup.port, connections, targets: polls }))
         await sleep(SETTLE_S * 1000)
         try {
           return await body()
         } finally {
-          await crowd.ask('release', null)
+          await load.ask('release', null)
         }
       },
       judge: () => ({

@@ -84,7 +84,7 @@ export const runResolveLoad = (options: ResolveOptions) =>
     const run = (seconds: number) => generator.ask('run', { ...order, seconds, per_second: options.per_second })
     await run(WARM_UP_S)
     const result = await run(options.seconds)
-    // Who had no version yet at the earlier instant is told so.
+    // A list without a version at the earlier instant gets 409.
     const errors = countErrors(result, [200, 201, 404, 409])
     const voided = isInconclusive(result)
     return {

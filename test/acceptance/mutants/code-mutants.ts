@@ -1,5 +1,5 @@
 /**
- * Small faults in the source that `npm test` must notice. Each replaces one text that stands exactly once in its file;
+ * Small faults in the source that `npm test` must notice. Each replaces one text that occurs exactly once in its file;
  * `killers` are test files, deterministic ones, of which at least one fails with it.
  */
 export interface CodeMutant {

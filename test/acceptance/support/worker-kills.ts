@@ -1,6 +1,6 @@
 /**
  * Kills worker processes in the middle of their jobs, and stalls some beyond their lease, while jobs keep coming; then
- * counts what is there: every job done, every effect once, and how long the jobs of the dead stood as running.
+ * counts what is there: every job done, every effect once, and how long jobs of killed workers were shown as running.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DurableDatabase } from './durable-database.ts'
@@ -54,7 +54,7 @@ export async function runWorkerKills(database: DurableDatabase, options: WorkerK
 
   const enqueueJobs = async () => {
     for (; feeding; await sleep(100, undefined, { signal })) {
-      for (let room = BACKLOG - (await unfinished()); room > 0; room--) {
+      for (let limit = BACKLOG - (await unfinished()); limit > 0; limit--) {
         const tenant = tenants[random(tenants.length)] as string
         const counts = random(3) > 0
         const pause_ms = counts ? 10 + random(random(4) > 0 ? 30 : 200) : 200 + random(600)

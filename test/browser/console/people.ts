@@ -17,8 +17,8 @@ import {
 
 describe('users', () => {
   browserTest('are listed in pages', async () => {
-    const crowd = await w.makeTenant()
-    const token = await w.token({ tenant_id: crowd, roles: ['tenant_admin'] })
+    const manyPeople = await w.makeTenant()
+    const token = await w.token({ tenant_id: manyPeople, roles: ['tenant_admin'] })
     for (let i = 0; i < 53; i++) {
       await w.call('POST /users', { token, body: { name: `Person ${i}`, email: `p${i}@example.com`, roles: [] } })
     }

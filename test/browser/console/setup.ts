@@ -73,7 +73,7 @@ setUpBrowserTests({
   end: () => chainWriter?.stop(),
 })
 
-/** What Tara asked for, and has just been told to wait for. */
+/** The change that Tara requested and that now waits for approval. */
 export async function approveBy(approver: Person, dialog: Locator): Promise<string> {
   const link = dialog.getByRole('link', { name: 'Open the change request' })
   const cr_id = ((await link.getAttribute('href')) ?? '').split('/').at(-1) as string
@@ -82,7 +82,7 @@ export async function approveBy(approver: Person, dialog: Locator): Promise<stri
 }
 
 export const navigation = (page: Page) => page.getByRole('navigation', { name: 'Areas' })
-/** Whoever made the first users exists in a token only: the audit record asks for their name in vain. */
+/** The creator of the first users exists in a token only, so the audit record has no name for them. */
 export const ignoreUnknownActor = (seen: PageProblems): PageProblems => ({
   ...seen,
   failed: seen.failed.filter((answer) => !answer.startsWith('404 /api/users/')),

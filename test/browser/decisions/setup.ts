@@ -47,7 +47,7 @@ const buildRule = (amount: number) => ({
   reason: 'The amount is large.',
 })
 
-/** A rule of our own: one version for each amount it hits at, the first of them in force unless told. */
+/** A rule of our own: one version for each amount it hits at, the first of them in force by default. */
 export async function createRule(
   rule_key: string,
   amounts: readonly number[],

@@ -94,7 +94,7 @@ function ExportFile({ made }: { readonly made: Export }) {
   return (
     <Section
       title="Export file"
-      aside={
+      actions={
         <Button loading={download.isRunning} onClick={() => download.run(undefined)}>
           Download
         </Button>

@@ -80,7 +80,7 @@ function ProofSection({ verification, report, job, keys }: ProofFacts) {
   return (
     <Section
       title="Evidence"
-      aside={
+      actions={
         <Button size="xs" variant="default" onClick={save}>
           Download
         </Button>

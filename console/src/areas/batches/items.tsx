@@ -49,7 +49,7 @@ export function Items({ batch, failures }: ItemsProps) {
   return (
     <Section
       title="Items"
-      aside={
+      actions={
         <Group gap="xs">
           <Filter name="state" label="State" values={states} everything="Any state" />
           {rates && <Filter name="change" label="Change of rating" values={changes} everything="Any change" />}

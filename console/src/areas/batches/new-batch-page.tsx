@@ -140,7 +140,7 @@ function BatchSource({ order, onChange, upload, onUploaded }: BatchSourceProps) 
   return (
     <Section
       title="Subjects"
-      aside={
+      actions={
         <SegmentedControl
           size="xs"
           aria-label="Source of the items"

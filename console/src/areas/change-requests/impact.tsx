@@ -157,7 +157,7 @@ export function Impact({ request }: { readonly request: ChangeRequest }) {
   return (
     <Section
       title="Impact analysis"
-      aside={
+      actions={
         request.state === 'open' &&
         may('startChangeRequestImpact') && (
           <Button

@@ -26,13 +26,13 @@ export default function DatasetsPage() {
   const setFilter = useSetFilter()
   const { find = '' } = useSearch({ strict: false }) as { find?: string | number }
   const origin = useFilter('origin', origins)
-  const standing = useFilter('standing', freshnessStates)
+  const freshness = useFilter('freshness', freshnessStates)
   const now_ms = useNow()
   const wanted = String(find).toLowerCase()
   const matching = datasets.filter(
     (dataset) =>
       (origin === undefined || dataset.origin === origin) &&
-      (standing === undefined || getFreshness(dataset, now_ms) === standing) &&
+      (freshness === undefined || getFreshness(dataset, now_ms) === freshness) &&
       [dataset.list_key, dataset.title, dataset.type_key, dataset.owner ?? ''].some((text) =>
         text.toLowerCase().includes(wanted),
       ),
@@ -63,7 +63,7 @@ export default function DatasetsPage() {
           onChange={(event) => setFilter('find', event.currentTarget.value || null)}
         />
         <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
-        <Filter name="standing" label="Freshness" values={freshnessStates} everything="Any freshness" />
+        <Filter name="freshness" label="Freshness" values={freshnessStates} everything="Any freshness" />
       </Group>
       {matching.length === 0 ? (
         <EmptyState>{datasets.length === 0 ? 'No lists yet.' : 'No matching list.'}</EmptyState>

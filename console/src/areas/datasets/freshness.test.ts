@@ -19,6 +19,6 @@ test.each([
   ['stale', { ...list, review_due_at: '2026-01-09T00:00:00Z', stale_since: '2026-01-08T00:00:00Z' }],
   ['empty', { ...list, active: null }],
   ['archived', { ...list, active: null, state: 'archived' }],
-] as const)('%s: %o', (standing, dataset) => {
-  expect(getFreshness(dataset, now_ms)).toBe(standing)
+] as const)('%s: %o', (freshness, dataset) => {
+  expect(getFreshness(dataset, now_ms)).toBe(freshness)
 })

@@ -28,7 +28,7 @@ const colors: Readonly<Record<FreshnessState, string>> = {
 
 export function Freshness({ dataset }: { readonly dataset: Dataset }) {
   const now_ms = useNow()
-  const standing = getFreshness(dataset, now_ms)
+  const freshness = getFreshness(dataset, now_ms)
   const since = (at: string | null) => (at === null ? '' : formatAgo(new Date(at), now_ms))
   const words: Readonly<Record<FreshnessState, string>> = {
     archived: 'archived',
@@ -41,8 +41,8 @@ export function Freshness({ dataset }: { readonly dataset: Dataset }) {
   const title =
     dataset.review_due_at === null ? 'No review scheduled.' : `Next review: ${dataset.review_due_at.slice(0, 10)}`
   return (
-    <Badge variant="light" tt="none" miw="max-content" color={colors[standing]} title={title}>
-      {words[standing]}
+    <Badge variant="light" tt="none" miw="max-content" color={colors[freshness]} title={title}>
+      {words[freshness]}
     </Badge>
   )
 }

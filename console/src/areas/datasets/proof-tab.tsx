@@ -86,7 +86,7 @@ function Proof({ list_key, origin, version, entryKey: key }: ProofProps) {
       </Alert>
       <Section
         title="Proof"
-        aside={
+        actions={
           <Button
             size="xs"
             variant="default"

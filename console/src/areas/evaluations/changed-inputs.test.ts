@@ -1,4 +1,4 @@
-/** Only what differs is supposed. */
+/** Only inputs that differ are sent. */
 import { expect, test } from 'vitest'
 import { pickChangedInputs } from './changed-inputs.ts'
 

@@ -23,7 +23,7 @@ export function Inbox() {
   return (
     <Section
       title="Waiting for your approval"
-      aside={
+      actions={
         <PageLink to="/change-requests" size="sm">
           All change requests
         </PageLink>

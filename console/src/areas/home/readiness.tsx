@@ -68,7 +68,7 @@ export function ReadinessChecks() {
 }
 
 /** Checks whose wire name is not what users call them. */
-const checkLabels: Readonly<Record<string, string>> = { walls: 'Tenant isolation', seed: 'Seed data' }
+const checkLabels: Readonly<Record<string, string>> = { tenant_isolation: 'Tenant isolation', seed: 'Seed data' }
 
 function details({ status: _status, latency_ms, ...rest }: Check): string {
   const parts = Object.entries(rest)

@@ -29,7 +29,7 @@ export function RunningJobs() {
   return (
     <Section
       title="Running jobs"
-      aside={
+      actions={
         <PageLink to="/jobs" size="sm">
           All jobs
         </PageLink>

@@ -45,7 +45,7 @@ export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
   return (
     <Section
       title={formatCount(page?.total ?? 0, 'reason for rejection', 'reasons for rejection')}
-      aside={
+      actions={
         finished_at !== null && (
           <Button size="xs" variant="default" loading={download.isRunning} onClick={() => download.run(undefined)}>
             Download rejected rows

@@ -231,7 +231,7 @@ function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepPr
   return (
     <Section
       title="4. Preview and import"
-      aside={
+      actions={
         <Button size="xs" variant="light" loading={runPreview.isRunning} onClick={() => runPreview.run(undefined)}>
           {preview === null ? 'Preview' : 'Preview again'}
         </Button>

@@ -142,7 +142,7 @@ function FoundEntry({ list, of, entry }: FoundEntryProps) {
   return (
     <Section
       title={entry === null ? `${of} is not on the list` : `Entry ${of}`}
-      aside={
+      actions={
         list.overlay === null && (
           <SearchLink
             to={`/datasets/${list.list_key}`}
@@ -182,7 +182,7 @@ function Receipt({ list_key, of, clocks }: ReceiptProps) {
   return (
     <Section
       title="Receipt"
-      aside={
+      actions={
         <Group gap="xs">
           {receipt && (
             <Button size="xs" variant="default" onClick={() => saveJson(`receipt-${receipt.receipt_id}.json`, receipt)}>

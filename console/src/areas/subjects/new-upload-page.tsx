@@ -50,7 +50,7 @@ export default function NewUploadPage() {
         />
         <Section
           title="Row format"
-          aside={
+          actions={
             <SegmentedControl
               size="xs"
               aria-label="File format"

@@ -104,7 +104,7 @@ function Risk({ subject }: { readonly subject: Subject }) {
   return (
     <Section
       title="Current risk"
-      aside={
+      actions={
         subject.state === 'active' && (
           <Group gap="xs">
             {override !== null && may('deleteRiskOverride') && <EndOverride subject_id={subject.subject_id} />}

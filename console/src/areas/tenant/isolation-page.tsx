@@ -59,7 +59,7 @@ function ProofView({ proof }: { readonly proof: Proof }) {
         {formatCount(proof.probes, 'attempt')} on {formatCount(proof.tables.length, 'table')},{' '}
         {proof.failed === 0 ? 'none succeeded' : `${proof.failed} succeeded`}.
       </Alert>
-      <Section title="Evidence" aside={<Download proof={proof} />}>
+      <Section title="Evidence" actions={<Download proof={proof} />}>
         <Facts
           of={[
             ['Checked', <DateTime key="at" at={proof.checked_at} />],

@@ -130,7 +130,7 @@ function Example({ type }: { readonly type: DatasetType }) {
   return (
     <Section
       title="Example"
-      aside={
+      actions={
         <SegmentedControl
           size="xs"
           aria-label="Format of the example"

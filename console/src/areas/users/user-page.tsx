@@ -57,7 +57,7 @@ export default function UserPage() {
           {may('updateUserRoles') ? (
             <RolesForm key={version} user={user} onReload={refetch} />
           ) : (
-            <Section title="Roles" aside={<ConflictMark conflicts={user.conflicts} />}>
+            <Section title="Roles" actions={<ConflictMark conflicts={user.conflicts} />}>
               <RoleBadges roles={user.roles} />
             </Section>
           )}

@@ -30,7 +30,7 @@ export function FactorsView({ definition }: { readonly definition: Definition })
       {bands && (
         <Section
           title="Score and bands"
-          aside={
+          actions={
             <PageLink to={`/datasets/${bands.list_key}`} size="sm">
               {bands.list_key}
             </PageLink>

@@ -37,7 +37,7 @@ export function InForcePeriods({ kind, definition_key, of }: InForcePeriodsProps
   return (
     <Section
       title="Versions in force over time"
-      aside={
+      actions={
         isShared && (
           <SegmentedControl
             size="xs"

@@ -60,7 +60,7 @@ function Simulate({ kind, definition_key, of, version }: DefinitionParts & { rea
     <Stack gap="md">
       <Section
         title="Inputs"
-        aside={
+        actions={
           choices.length > 1 && (
             <SegmentedControl
               size="xs"

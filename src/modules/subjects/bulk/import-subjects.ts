@@ -122,8 +122,8 @@ export async function importPortion(
     rejected: before.counts.rejected + items.length - created - changed - unchanged,
     faults: before.counts.faults + rejects.length,
   }
-  const room = rejects.toSorted((a, b) => a.at.row - b.at.row).slice(0, MAX_KEPT_REJECTS - before.kept)
-  if (room.length > 0) await insertBulkRejects(tx, bulk_id, before.kept + 1, room)
+  const capacity = rejects.toSorted((a, b) => a.at.row - b.at.row).slice(0, MAX_KEPT_REJECTS - before.kept)
+  if (capacity.length > 0) await insertBulkRejects(tx, bulk_id, before.kept + 1, capacity)
   await updateBulkCounts(tx, bulk_id, counts)
-  return { counts, kept: before.kept + room.length }
+  return { counts, kept: before.kept + capacity.length }
 }

@@ -41,7 +41,7 @@ export const FactorPart = memo(function FactorPart(props: FactorPartProps) {
   return (
     <FormOrJson
       title={`Factor: ${name}`}
-      aside={
+      actions={
         <Group gap={2}>
           <OrderButton
             label={`Move the factor ${name} up`}

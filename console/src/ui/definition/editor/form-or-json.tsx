@@ -8,7 +8,7 @@ import { JsonPart } from './json-part.tsx'
 
 interface FormOrJsonProps {
   readonly title: string
-  readonly aside?: ReactNode
+  readonly actions?: ReactNode
   readonly value: unknown
   /** Its JSON pointer in the definition. */
   readonly pointer: string
@@ -19,14 +19,14 @@ interface FormOrJsonProps {
   readonly children: ReactNode
 }
 
-export function FormOrJson({ title, aside, value, pointer, findings, onWrite, children }: FormOrJsonProps) {
+export function FormOrJson({ title, actions, value, pointer, findings, onWrite, children }: FormOrJsonProps) {
   const [way, setWay] = useState('form')
   return (
     <Section
       title={title}
-      aside={
+      actions={
         <Group gap="xs">
-          {aside}
+          {actions}
           <SegmentedControl
             size="xs"
             aria-label={`${title} as`}
