@@ -68,7 +68,11 @@ test('concurrent requests are divided too, and every process may run at least on
   const status = createStatus(1, 64)
   const enterAll = (limits: Limits) => {
     let entered = 0
-    while (isAllowed(() => limits.acquireInFlight('t', status))) entered++
+    while (isAllowed(() => limits.assertInFlightCapacity('t', status))) {
+      limits.acquireInFlight('t', status)
+      entered++
+    }
+    expect(isAllowed(() => limits.acquireInFlight('t', status))).toBe(false)
     return entered
   }
   for (const [count, each] of [

@@ -118,7 +118,7 @@ export class Limits {
 
   /** Before a body is received, so that a client does not send it for nothing. */
   assertInFlightCapacity(tenantId: string, tenantStatus: TenantStatus): void {
-    if (this.#inFlight.count(tenantId) >= this.getLimit(tenantStatus, 'in_flight').burst) {
+    if (this.#inFlight.count(tenantId) >= this.#getProcessLimit(tenantStatus, 'in_flight').burst) {
       failWithoutStack('concurrency_limited', { retry_after_s: 1 })
     }
   }

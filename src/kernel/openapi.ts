@@ -285,7 +285,9 @@ export function buildOpenapiDocument(modules: readonly Module[], version: string
         'Long work answers 202 with a job to poll.',
     },
     servers: [{ url: serverUrl ?? '/' }],
-    tags: modules.map(({ name, summary }) => ({ name, description: summary })),
+    tags: modules
+      .filter(({ routes }) => routes.length > 0)
+      .map(({ name, summary }) => ({ name, description: summary })),
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },

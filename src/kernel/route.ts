@@ -107,7 +107,7 @@ export interface TenantRouteOptions extends RouteOptions {
   readonly submits?: string
   /** Starts long work: answers 202 with the job and its Location. */
   readonly starts?: string
-  /** Counts against the tenant's limit of heavy work. */
+  /** Shown as `x-limit`. The bound is enforced where the work runs: when its job is queued, or when its thread is started. */
   readonly limit?: 'heavy'
   /** The handler sets an ETag through `headers`: 304 for a client that has this version. */
   readonly cacheable?: true

@@ -108,7 +108,8 @@ describe('every operation', () => {
   })
 
   test('has a summary, a description and the tag of its module', () => {
-    expect(document.tags.map(({ name }) => name)).toEqual(modules.map(({ name }) => name))
+    const routers = modules.filter((module) => module.routes.length > 0)
+    expect(document.tags.map(({ name }) => name)).toEqual(routers.map(({ name }) => name))
     expect(faulty(({ operation }) => !/^[A-Z].{3,100}[^.]$/.test(operation.summary))).toEqual([])
     for (const { module, route } of routes) {
       const entry = document.paths[`/api${route.path.replace(/:([a-z_]+)/g, '{$1}')}`]?.[route.method.toLowerCase()]

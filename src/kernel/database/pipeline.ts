@@ -281,7 +281,7 @@ function failTimedOutQueries(): void {
   sweepTimer = undefined
 }
 
-/** `silence_ms`: a batch without a response for so long fails like a lost connection. */
+/** A batch without a response for `timeout_ms` fails like a lost connection. */
 export function sendBatch(
   client: pg.ClientBase,
   statements: readonly Statement[],

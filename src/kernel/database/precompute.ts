@@ -24,14 +24,14 @@ export async function retryAfterPrecompute<T>(attempt: () => Promise<T>): Promis
     } catch (error) {
       if (!(error instanceof NeedsPrecompute)) throw error
       if (attempts === ATTEMPTS) {
-        fail('overloaded', { detail: 'What this rests on is being changed again and again; repeat.', retry_after_s: 1 })
+        fail('overloaded', { detail: 'The data changed during every attempt. Repeat the request.', retry_after_s: 1 })
       }
       await error.work()
     }
   }
 }
 
-/** Runs `ask` for every item before it throws, so that all necessary work is known and done at once. */
+/** Runs `compute` for every item before it throws, so that all necessary work is known and done at once. */
 export async function mapWithPrecompute<Item, Result>(
   items: readonly Item[],
   compute: (item: Item) => Promise<Result>,

@@ -319,7 +319,7 @@ async function commit(
   if (command !== 'COMMIT') throw new Error('a statement failed and was swallowed; the transaction was rolled back')
 }
 
-/** Number of results in a batch before that of the query: tenant setting and BEGIN. */
+/** The query is the last statement of its batch, after the tenant setting and BEGIN. */
 const getLastResult = (results: readonly StatementResult[]): StatementResult =>
   results[results.length - 1] as StatementResult
 

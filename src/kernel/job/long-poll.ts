@@ -19,8 +19,8 @@ export class CoalescedReads {
     if (recent) return recent
     const pending = read()
     this.#recent.set(key, pending)
-    const unsubscribe = () => this.#recent.delete(key)
-    pending.then(() => setTimeout(unsubscribe, CACHE_TTL_MS), unsubscribe)
+    const evict = () => this.#recent.delete(key)
+    pending.then(() => setTimeout(evict, CACHE_TTL_MS), evict)
     return pending
   }
 }

@@ -225,7 +225,7 @@ export class JobRunner {
       randomUUID(),
     )
     const reaped = await this.#options.queue.write(QUEUE_SCOPE, (tx) => reapExpiredLeases(tx, problem))
-    for (const job of reaped) this.#options.kernel.log.warn({ ...job }, 'requeued job of expired lease')
+    for (const job of reaped) this.#options.kernel.log.warn({ ...job }, 'job lease expired')
   }
 
   async #startDueSchedules(): Promise<void> {

@@ -53,7 +53,7 @@ export const insertApproval = (tx: Tx, request: { cr_id: string; created_by: str
   )
 
 /** Raises the revision: an approval changes the representation, although the request stays open. */
-export const updateChangeRequestApproved = (tx: Tx, cr_id: string) =>
+export const incrementChangeRequestRevision = (tx: Tx, cr_id: string) =>
   tx.run('update app.change_request set revision = revision + 1 where tenant_id = $1 and cr_id = $2', [
     tx.tenant_id,
     cr_id,

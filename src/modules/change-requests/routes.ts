@@ -14,10 +14,10 @@ import type { RequestMetadata } from '#kernel/route.ts'
 import { findPresentRoles, findRequester } from '#modules/access/index.ts'
 import {
   findChangeRequest,
+  incrementChangeRequestRevision,
   insertApproval,
   listChangeRequests,
   lockChangeRequest,
-  updateChangeRequestApproved,
   updateChangeRequestDecided,
 } from './queries.ts'
 import {
@@ -181,7 +181,7 @@ export const changeRequestRoutes = [
     await assertReviewed(tx, kernel, request)
     await insertApproval(tx, request, body.note ?? null)
     if (request.approvals.length + 1 < request.approvers) {
-      await updateChangeRequestApproved(tx, request.cr_id)
+      await incrementChangeRequestRevision(tx, request.cr_id)
     } else {
       await executeChangeRequest(kernel, tx, request, { actor, request: facts })
       await updateChangeRequestDecided(tx, request.cr_id, 'approved', body.note ?? null)
