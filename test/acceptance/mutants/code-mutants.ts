@@ -43,15 +43,15 @@ export const codeMutants: readonly CodeMutant[] = [
   {
     name: 'a cached token is used whatever token a connection sends next',
     file: 'src/kernel/http/authentication.ts',
-    text: 'if (last && last.header === header && verifier.isStillValid(last.known))',
-    replacement: 'if (last && verifier.isStillValid(last.known))',
+    text: 'if (last && last.header === header && this.#verifier.isStillValid(last.known))',
+    replacement: 'if (last && this.#verifier.isStillValid(last.known))',
     killers: ['test/hostile/interleave.test.ts'],
   },
   {
     name: 'an audit event is not written',
     file: 'src/kernel/http/dispatch.ts',
-    text: 'recordChange(tx, route, inputs, value, { ...notes.detail, ...marks })',
-    replacement: 'if (route.starts) recordChange(tx, route, inputs, value, { ...notes.detail, ...marks })',
+    text: '    recordEvent(tx, this.#kernel.auditKeys, {',
+    replacement: '    if (route.starts) recordEvent(tx, this.#kernel.auditKeys, {',
     killers: ['test/audit/record.test.ts'],
   },
   {
@@ -78,8 +78,8 @@ export const codeMutants: readonly CodeMutant[] = [
   {
     name: 'a repeated answer is not redacted',
     file: 'src/kernel/http/dispatch.ts',
-    text: '    return visible === value ? answer : {',
-    replacement: '    return visible !== undefined ? answer : {',
+    text: 'return visible === value ? response : {',
+    replacement: 'return visible !== undefined ? response : {',
     killers: ['test/visibility.test.ts'],
   },
   {
@@ -113,14 +113,14 @@ export const codeMutants: readonly CodeMutant[] = [
   {
     name: 'a suspended tenant is let in',
     file: 'src/kernel/http/authentication.ts',
-    text: "    if (tenantStatus.state === 'suspended') return rejectAnonymous(address, new Problem('tenant_suspended'))\n",
+    text: "    if (status.state === 'suspended') return this.#rejectAnonymous(address, new Problem('tenant_suspended'))\n",
     replacement: '',
     killers: ['test/http/tokens.test.ts'],
   },
   {
     name: 'a revoked token is let in',
     file: 'src/kernel/http/authentication.ts',
-    text: "    if (isDenied(token, tenantStatus)) return rejectAnonymous(address, new Problem('token_revoked'))\n",
+    text: "    if (isDenied(token, status)) return this.#rejectAnonymous(address, new Problem('token_revoked'))\n",
     replacement: '',
     killers: ['test/http/tokens.test.ts'],
   },

@@ -38,7 +38,8 @@ export function Items({ batch, failures }: ItemsProps) {
   })
   const [opened, setOpened] = useState<Item | null>(null)
   const list = usePages<Item>(
-    ['batches', 'items', batch_id, query],
+    // With the state: what was read before the batch ended is read again.
+    ['batches', 'items', batch_id, batch.state, query],
     (cursor, signal) =>
       probity.GET('/api/batch-evaluations/{batch_id}/items', {
         params: { path: { batch_id }, query: { ...cursor, ...query, limit: 50 } },

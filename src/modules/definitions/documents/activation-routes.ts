@@ -64,8 +64,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
 
     tenantRoute(`POST ${at}/activations`, {
       id: operations.activateVersion,
-      summary:
-        'Put a version in force, now or from an instant on, when it is proved complete for the lists in force then',
+      summary: 'Put a version in force, now or from an instant on, if it is complete for the lists in force then',
       roles: ['compliance_officer'],
       tx: 'write',
       uses: ['reviews'],
