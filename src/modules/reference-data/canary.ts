@@ -1,4 +1,4 @@
-/** One row in each table of the registry, for a tenant: what isolation is shown on. */
+/** Inserts one row of a tenant into each table of the registry, for the isolation tests. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
@@ -55,7 +55,7 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     note: 'canary',
     guards: null,
   })
-  // Shorter lists have no tree of their own.
+  // Short lists have no stored tree.
   const { dataset_id } = dataset
   await treeStore.insertTree(tx, {
     dataset_id,

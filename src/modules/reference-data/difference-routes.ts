@@ -1,4 +1,4 @@
-/** What differs between two versions of a list, page by page, and the count of all of it. */
+/** Routes of the differences between two versions of a list, and of their summary. */
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'

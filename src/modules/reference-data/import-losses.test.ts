@@ -1,4 +1,4 @@
-/** An import that would lose data without losing entries is stopped, told and overridable; one that only reorders is not. */
+/** An import that loses values without losing entries is stopped and can be overridden; one that only reorders is not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import yazl from 'yazl'
 import { collectBytes } from '#test/support/byte-sources.ts'
@@ -52,9 +52,9 @@ const withoutAliases = () => {
   return zipOf(rest)
 }
 
-describe('a list read by an adapter of its publisher', () => {
+describe('a list read by the adapter of its publisher', () => {
   test.each(['us-csl-csv', 'opensanctions-ftm'])(
-    '%s: its sample is imported by the name of the adapter',
+    '%s: imports its sample by the name of the adapter',
     async (adapter_key) => {
       const adapter = await t.make(`GET /reference-data/adapters/${adapter_key}`)
       const described = Object.values(adapter.options.properties as Record<string, { description?: string }>)
@@ -64,7 +64,7 @@ describe('a list read by an adapter of its publisher', () => {
     },
   )
 
-  test('references that lead nowhere stop the import, a missing section refuses it', async () => {
+  test('stops at references without a target, and refuses a file without a required section', async () => {
     const { items } = await t.make('GET /reference-data/adapters')
     const { sample, options: known } = items.find(
       (one: { adapter_key: string }) => one.adapter_key === 'ofac-sdn-advanced-xml',
@@ -83,14 +83,14 @@ describe('a list read by an adapter of its publisher', () => {
 })
 
 describe('an archive of OFAC', () => {
-  test('without its aliases fails and says which file it lacks', async () => {
+  test('without its aliases fails and names the missing file', async () => {
     const done = await importInto(await newList('sanctioned-party'), 'ofac-sdn-csv', await withoutAliases())
     expect([done.state, done.version, done.problem.code]).toEqual(['failed', null, 'source_invalid'])
     expect(done.problem.source_fault).toMatchObject({ code: 'archive_members', at: { file: 'alt.csv' } })
     expect(done.problem.detail).toContain('The archive lacks alt.csv (aliases).')
   })
 
-  test('reports its files; when aliases are left out on purpose the guard tells the loss and takes a reason', async () => {
+  test('reports its files; without aliases the guard reports the loss and accepts an override', async () => {
     const list_key = await newList('sanctioned-party')
     const first = await importInto(list_key, 'ofac-sdn-csv', await zipOf({ ...set, 'spec.txt': 'x' }))
     expect(first).toMatchObject({ state: 'published', version: 1, warnings: [{ code: 'files_unread' }] })
@@ -105,7 +105,7 @@ describe('an archive of OFAC', () => {
     expect(stopped.files[0]).toEqual({ file: 'alt.csv', state: 'absent' })
     const lost = { pointer: '/names', lost: PARTIES, values_before: PARTIES }
     const emptied = { pointer: '/names', emptied: PARTIES, entries_before: PARTIES }
-    // Every entry is changed, too; that guard is asked as before.
+    // Every entry changes too, so that guard also applies.
     expect(stopped.gates).toMatchObject([
       { gate: 'guard', facts: { changed: PARTIES } },
       { gate: 'guard', overridable: true, facts: lost },
@@ -118,7 +118,7 @@ describe('an archive of OFAC', () => {
     expect(provenance).toMatchObject({ guards_overridden: { breaches: stopped.gates }, files: stopped.files })
   })
 
-  test('with rows of parties it does not have is stopped at the first version already', async () => {
+  test('with rows of parties it does not have is stopped at the first version', async () => {
     const bytes = await zipOf({ ...set, 'sdn.csv': sdn(PARTIES - 1) })
     const preview = await t.make('POST /reference-data/adapters/ofac-sdn-csv/preview', {
       body: { upload_id: await upload(bytes, 'sdn.zip'), limit: 1 },
@@ -136,7 +136,7 @@ describe('an archive of OFAC', () => {
     expect((await importInto(tolerant, 'ofac-sdn-csv', bytes)).state).toBe('published')
   })
 
-  test('of the other list is refused by the name of the file', async () => {
+  test('of another list is refused with the name of the file', async () => {
     const list_key = await newList('sanctioned-party')
     const options = { absent_files: ['alt', 'add', 'sdn_comments'] }
     const done = await importInto(list_key, 'ofac-sdn-csv', Buffer.from(sdn()), { options }, 'cons_prim.csv')
@@ -169,7 +169,7 @@ const entriesOf = (tags: readonly string[], count = 30) =>
 const ndjson = (entries: readonly object[]) =>
   Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
 
-test('an inline list whose entries lose their values is stopped like an import', async () => {
+test('an inline list whose entries lose values is stopped like an import', async () => {
   await t.make('POST /reference-data/types', { body: { type_key: 'tagged', ...tagged({}) } })
   const path = `/reference-data/datasets/${await newList('tagged', { max_changed_bps: 10_000 })}/versions`
   await t.make(`POST ${path}`, { body: { data: entriesOf(['a', 'b']) } })
@@ -181,7 +181,7 @@ test('an inline list whose entries lose their values is stopped like an import',
   await t.make(`POST ${path}`, { body: { data: entriesOf(['c', 'd']) } })
 })
 
-test('the first import after a type declares a set counts what is only reordered apart from what changed', async () => {
+test('the first import after a type declares a set counts reordered entries separately from changed ones', async () => {
   await t.make('POST /reference-data/types', { body: { type_key: 'reordered', ...tagged({}) } })
   const list_key = await newList('reordered', { max_changed_bps: 1000 })
   expect((await importInto(list_key, 'ndjson', ndjson(entriesOf(['b', 'a'])))).version).toBe(1)
@@ -190,12 +190,12 @@ test('the first import after a type declares a set counts what is only reordered
   expect((await importInto(list_key, 'ndjson', ndjson(next))).version).toBe(2)
   const { items } = await t.make(`GET /reference-data/datasets/${list_key}/versions`)
   expect(items[0].difference).toEqual({ added: 0, removed: 0, changed: 1, restated: 29 })
-  // From then on the order of the file means nothing.
+  // From then on the order in the file is ignored.
   const again = [...entriesOf(['b', 'a', 'b']).slice(1), next[0] as object]
   expect((await importInto(list_key, 'ndjson', ndjson(again), { on_unchanged: 'skip' })).state).toBe('unchanged')
 })
 
-test('the encoding of a file is detected and told; a stated one is taken', async () => {
+test('detects and reports the encoding of a file, unless the request states one', async () => {
   await t.make('POST /reference-data/types', { body: { type_key: 'encoded', ...tagged({}) } })
   const list_key = await newList('encoded')
   const bytes = Buffer.from('code,note\nA,José\n', 'latin1')

@@ -1,4 +1,4 @@
-/** The promises of the registry, kept by the database itself: plain SQL of a tenant that tries to break each of them. */
+/** The database enforces the invariants of the registry: SQL of a tenant tries to break each of them. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -13,7 +13,7 @@ const SYSTEM = '00000000-0000-0000-0000-000000000000'
 const OPEN = 9007199254740991
 const ENTRY = `'\\x00'::bytea, '{"code":"canary"}'`
 
-/** What the attempts aim at: a list with a version in force, of this tenant, of another one, and a shared one. */
+/** Targets of the attempts: a list with a version in force of this tenant, of another tenant, and a shared one. */
 interface Ground {
   readonly tenant: string
   readonly dataset: string
@@ -65,7 +65,7 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-/** Runs the statements in one transaction: how many rows the last one changed, or the SQLSTATE that refused it. */
+/** Runs the statements in one transaction. Returns the row count of the last one, or the SQLSTATE of the refusal. */
 const attempt = (...statements: readonly string[]): Promise<number | string> =>
   inside(g.tenant, async (tx) => {
     let count = 0
@@ -255,7 +255,7 @@ describe('a tenant cannot', () => {
       `'${SYSTEM}', gen_random_uuid(), gen_random_uuid(), 'x', null, null, 'x', 1, '{}', '{}', '{}', 'queued', '{}', '[]', '[]', '[]',
        null, now(), 'x', null`,
     ],
-  ])('make a shared row of %s', async (table, values) => {
+  ])('insert a shared row into %s', async (table, values) => {
     expect(await attempt(`insert into app.${table} values (${values})`)).toBe(NOT_GRANTED)
   })
 
@@ -268,7 +268,7 @@ describe('a tenant cannot', () => {
   )
 })
 
-describe('the database gives', () => {
+describe('the database assigns', () => {
   test('the first version the number 1, whatever the list was registered with', async () => {
     const dataset = uuidv7()
     const register = `insert into app.dataset (tenant_id, dataset_id, family, list_key, role, type_tenant_id, type_key, title, created_by,
@@ -277,13 +277,13 @@ describe('the database gives', () => {
     expect(await attempt(register, newVersion(1, { dataset }))).toBe(1)
   })
 
-  test('each version the time of its transaction, so that no other one can write its entries', async () => {
+  test('each version the time of its transaction, so that no other transaction can write its entries', async () => {
     const dataset = g.second_dataset
     expect(await attempt(newVersion(1, { dataset, created_at: `'2090-01-01'` }))).toBe(1)
     expect(await attempt(`update app.dataset_version set state = 'deprecated' where created_at > now()`)).toBe(0)
   })
 
-  test('each activation its number, time and hash, and none is born revoked', async () => {
+  test('each activation its number, time and hash, and none is inserted as revoked', async () => {
     const before = await timeline()
     expect(await attempt(say({}, `'2090-01-01', 'operator:test'`))).toBe(1)
     const after = await timeline()
@@ -294,7 +294,7 @@ describe('the database gives', () => {
     expect(made.effective_from).toBe(made.recorded_at)
   })
 
-  test('revocations a time of their own, after everything said before', async () => {
+  test('revocations their own time, after all earlier records', async () => {
     expect(await attempt(say())).toBe(1)
     const { activation_id, recorded_at } = (await timeline()).at(-1) as activationStore.ActivationRow
     const forged = `update app.activation set revoked_at = '2001-01-01', revoked_by = 'operator:test'`
@@ -303,7 +303,7 @@ describe('the database gives', () => {
     expect((revoked.revoked_at as string) > recorded_at).toBe(true)
   })
 
-  test('a chain of hashes anybody can follow', async () => {
+  test('a hash chain that anybody can verify', async () => {
     for (let count = 0; count < 5; count++) expect(await attempt(say())).toBe(1)
     const rows = await timeline()
     expect(rows.length).toBeGreaterThan(5)
@@ -322,7 +322,7 @@ const timeline = () =>
     ),
   )
 
-/** The number of the first activation that does not follow from the one before it, computed without the database. */
+/** The number of the first activation whose hash does not follow from the previous one, computed without the database. */
 function brokenLink(rows: readonly activationStore.ActivationRow[]): number | null {
   let prev_hash = '0'.repeat(64)
   for (const row of rows) {

@@ -1,6 +1,6 @@
 /**
- * Holds back what would leave a definition in force that no longer holds: a list that changes under it, or a version of it
- * that does not fit the lists. What the operator changes in shared lists is shown to each tenant as attention instead.
+ * Gates that refuse a change which would leave an invalid definition in force: a changed list, or a version that does not
+ * fit the lists. When the operator changes shared lists, tenants get findings instead.
  */
 import type { DefinitionFamily, Finding } from '#decision/model.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
@@ -15,7 +15,7 @@ import { listCases } from './cases/queries.ts'
 import { isDecisionFamily } from './decision-family.ts'
 import { collectFindings, toNotInForceFinding } from './proofs.ts'
 
-/** How a standing is asked for. */
+/** Options of a check. */
 interface CheckOptions extends resolver.Clocks {
   readonly cases: boolean
   readonly unsettled?: boolean
@@ -25,12 +25,15 @@ interface DefinitionKey {
   readonly key: string
 }
 export interface DefinitionStatus extends DefinitionKey {
-  /** Null where its content cannot be read. */
+  /** Null when the content cannot be read. */
   readonly version: number | null
   readonly findings: readonly Finding[]
 }
 
-/** What is to be said of the version in force; null where none is. Golden cases belong to the definition, not to its lists. */
+/**
+ * Findings on the version in force; null when there is none. Golden cases are checked for definitions only, not for their
+ * lists.
+ */
 export async function checkDefinitionInForce(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
@@ -77,23 +80,23 @@ const getErrors = (standing: DefinitionStatus | null): Finding[] =>
   standing?.findings.filter(({ severity }) => severity === 'error') ?? []
 const faultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
 
-/** So many scheduled changes after this one are looked ahead to. */
+/** Maximum number of later scheduled changes that are checked. */
 const MAX_INSTANTS = 20
 
-/** The moment of the change, and every later one at which the definition or one of its lists is to change. */
+/** The instant of the change, and every later one at which the definition or one of its lists changes. */
 async function listMoments(tx: Tx, { family, key }: DefinitionKey, first: CheckOptions): Promise<CheckOptions[]> {
-  const later = await documentStore.listUpcomingChanges(tx, family, key, first.valid_at ?? null, MAX_INSTANTS)
+  const later = await documentStore.listUpcomingChanges(tx, { family, key }, first.valid_at ?? null, MAX_INSTANTS)
   return [first, ...later.map(({ at }) => ({ ...first, valid_at: at }))]
 }
 
-/** Asked before something comes into force; what it gives is asked afterwards, in the same transaction. */
+/** Called before a change of what is in force; the returned function runs after it in the same transaction. */
 export async function reviewInForce(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   change: unknown,
 ): Promise<FinishReview> {
   const { family, list_key, effective_from } = change as activationStore.InForceChange
-  // What takes effect later is looked at as it will be then.
+  // A scheduled change is checked as of its start.
   const later = effective_from !== null && Date.parse(effective_from) > Date.now()
   const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', unsettled: true }
   if (family !== 'list' && !isDecisionFamily(family)) return async () => []
@@ -137,7 +140,7 @@ interface StatusBefore {
   readonly standing: DefinitionStatus | null
 }
 
-/** Only what the change itself breaks: a definition that was faulty before must not keep its lists from being mended. */
+/** Reports only findings that the change introduces: an invalid definition must not block corrections of its lists. */
 async function checkReadersGate(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,

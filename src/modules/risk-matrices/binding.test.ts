@@ -1,4 +1,7 @@
-/** Resolving, binding and deciding: one statement, never a torn set, the same again from a receipt, large lists by key. */
+/**
+ * Resolving, binding and deciding: one statement per resolution, consistent versions, replay from a receipt, large lists by
+ * key.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
@@ -88,7 +91,7 @@ const scoreOf = async (tx: Tx, key: string, code = 'a') => {
 }
 
 describe('resolving', () => {
-  test('takes one statement once the definition is known', async () => {
+  test('sends one statement once the definition is cached', async () => {
     const key = await newMatrix(reading(await newList()))
     const sent: string[] = []
     const counted = (tx: Tx): Tx => ({
@@ -108,7 +111,7 @@ describe('resolving', () => {
     expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
   })
 
-  test('a version that reads other lists is resolved as a whole', async () => {
+  test('resolves all lists again when the version in force reads other lists', async () => {
     const [first, second] = [await newList(points(1000)), await newList(points(2000))]
     const key = await newMatrix(reading(first))
     expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
@@ -119,7 +122,7 @@ describe('resolving', () => {
     expect(await read((tx) => scoreOf(tx, key))).toBe(2000)
   })
 
-  test('while nothing moves the lists are the very same, and are others as soon as one of them moves', async () => {
+  test('returns the same map of lists until one of them changes', async () => {
     const list_key = await newList(points(1000))
     const key = await newMatrix(reading(list_key))
     const resolved = () => read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key }))
@@ -136,7 +139,7 @@ describe('resolving', () => {
     expect(getResolutionPins(third)).not.toEqual(getResolutionPins(first))
   })
 
-  test('a list that comes into force by the clock is read from then on, though nothing is written then', async () => {
+  test('uses a scheduled list from its start, without any write', async () => {
     const list_key = await newList(points(1000))
     const key = await newMatrix(reading(list_key))
     const path = `/reference-data/datasets/${list_key}`
@@ -146,7 +149,7 @@ describe('resolving', () => {
     await expect.poll(() => read((tx) => scoreOf(tx, key)), { timeout: 20_000, interval: 50 }).toBe(3000)
   })
 
-  test('nothing that was undone is remembered', async () => {
+  test('caches nothing from a rolled-back transaction', async () => {
     const list_key = await newList(points(1000))
     const key = await newMatrix(reading(list_key))
     expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
@@ -155,12 +158,12 @@ describe('resolving', () => {
     const order = { version, reason: 'breaks the matrix' }
     const refused = await w.call(`POST /reference-data/datasets/${list_key}/activations`, { token, body: order })
     expect(refused.json.code).toBe('gates_closed')
-    // As many activations as were undone, of something else.
+    // As many activations as were rolled back, of another list.
     await newList()
     expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
   })
 
-  test('both clocks hold for the definition and its lists alike', async () => {
+  test('valid time and known time apply to the definition and its lists', async () => {
     const list_key = await newList(points(1000))
     const key = await newMatrix(reading(list_key))
     const [{ now }] = (await read((tx) => tx.query<{ now: string }>('select clock_timestamp() as now'))) as [
@@ -174,7 +177,7 @@ describe('resolving', () => {
     expect([await at({}), await at({ valid_at: now }), await at({ known_at: now })]).toEqual([2, 1, 1])
   })
 
-  test('what does not exist, is not in force, or reads a list that is not', async () => {
+  test('fails for a missing definition, one not in force, and one that reads a list not in force', async () => {
     const codeOf = async (key: string) =>
       read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key })).then(
         () => 'resolved',
@@ -197,7 +200,7 @@ describe('resolving', () => {
 })
 
 describe('a receipt', () => {
-  test('pins the definition with its family and decides the same after everything has moved', async () => {
+  test('pins the definition with its family, and gives the same decision after everything has changed', async () => {
     const list_key = await newList(points(1000))
     const key = await newMatrix(reading(list_key))
     const { receipt, before } = await write(async (tx) => {
@@ -222,7 +225,7 @@ describe('a receipt', () => {
     expect(shown.json.lists).toContainEqual(expect.objectContaining({ family: 'matrix', list_key: key }))
   })
 
-  test('whose content is no longer what was pinned is not used', async () => {
+  test('fails when the stored content differs from what was pinned', async () => {
     const key = await newMatrix(reading(await newList()))
     const manifest = await read(async (tx) =>
       getResolutionPins(await getResolution(w.kernel, tx, { family: 'matrix', key })),
@@ -244,8 +247,8 @@ describe('a receipt', () => {
   })
 })
 
-describe('a list too large to be held', () => {
-  test('is asked by key', async () => {
+describe('a list too large to cache', () => {
+  test('is read by key', async () => {
     const text = 'x'.repeat(400)
     const data = Array.from({ length: 2000 }, (_, n) => ({ code: `c${n}`, points: n, text }))
     const list_key = await newList(data)
@@ -254,7 +257,7 @@ describe('a list too large to be held', () => {
       const more = Array.from({ length: 2000 }, (_, n) => ({ code: `c${from + n}`, points: 1, text }))
       data.push(...more)
     }
-    // Inline versions are smaller than that: it grows through an import.
+    // Inline versions are smaller than the limit, so an import extends the list.
     const headers = { 'content-type': 'application/octet-stream' }
     const payload = data.map((entry) => JSON.stringify(entry)).join('\n')
     const upload = await w.call('POST /uploads?file_name=large.ndjson', { token, payload, headers })

@@ -1,4 +1,7 @@
-/** The shared matrices and rules an installation starts with: seeded like lists, by the same ledger, with their golden cases. */
+/**
+ * The shared matrices and rules an installation starts with, seeded through the same ledger as lists, with their golden
+ * cases.
+ */
 import path from 'node:path'
 import { toPartEntries } from '#decision/definition-parts.ts'
 import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
@@ -37,7 +40,7 @@ export const readDefinitionSeeds = (folder: string): DefinitionSeed[] =>
     })),
   )
 
-/** After the lists they read. A tenant may replace any of them by its own of the same key. */
+/** Runs after the lists they read. A tenant may replace any of them by its own with the same key. */
 export async function seedDefinitions(
   tx: Tx,
   seeds: readonly DefinitionSeed[],

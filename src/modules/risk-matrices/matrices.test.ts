@@ -27,7 +27,7 @@ async function publish(path: string, order: object = {}) {
   expect([made.status, made.json.findings]).toEqual([201, undefined])
   return made.json
 }
-/** A second version without the trigger, and the first one in force. */
+/** A second version without the trigger; the first one is in force. */
 async function twice(): Promise<string> {
   const path = await drafted()
   await publish(path)
@@ -38,7 +38,7 @@ async function twice(): Promise<string> {
 }
 
 describe('from draft to force', () => {
-  test('a matrix is drafted, published with its proof, put in force and simulated', async () => {
+  test('a matrix is drafted, published with its proof, activated and simulated', async () => {
     const path = await drafted()
     expect((await call(`GET ${path}`)).json).toMatchObject({ origin: 'own', active: null, draft: { revision: 1 } })
     const draft = await call(`GET ${path}/versions/draft`)
@@ -63,7 +63,7 @@ describe('from draft to force', () => {
     })
   })
 
-  test('nothing of it is stored by simulating, validating or testing', async () => {
+  test('simulating, validating and testing store nothing', async () => {
     const path = await drafted()
     const before = (await call('GET /audit/events?limit=1')).json.items
     await call(`POST ${path}/versions/draft/simulate`, { inputs: { country: 'DE', pep: true } })
@@ -72,7 +72,7 @@ describe('from draft to force', () => {
     expect((await call('GET /audit/events?limit=1')).json.items).toEqual(before)
   })
 
-  test('inputs that are missing, unknown or not allowed are findings, never an outcome', async () => {
+  test('missing, unknown and invalid inputs are findings, never an outcome', async () => {
     const path = await drafted()
     const simulate = async (inputs: object) => {
       const { json } = await call(`POST ${path}/versions/draft/simulate`, { inputs })
@@ -85,8 +85,8 @@ describe('from draft to force', () => {
   })
 })
 
-describe('a reason code that the list of reason codes does not hold', () => {
-  test('is a warning at the trigger, in the draft, when validating and in the published version', async () => {
+describe('a reason code that is not in the list of reason codes', () => {
+  test('is a warning at the trigger, in the draft, in the validation and in the published version', async () => {
     const path = await drafted()
     const [trigger] = smallMatrix().triggers
     const definition = {
@@ -107,7 +107,7 @@ describe('a reason code that the list of reason codes does not hold', () => {
 })
 
 describe('drafts', () => {
-  test('one at a time, edited by revision, thrown away', async () => {
+  test('there is one at a time, updated with its revision and deleted', async () => {
     const path = await drafted()
     expect(brief(await call(`POST ${path}/versions`, {}))).toBe('409 duplicate')
     const definition = { ...smallMatrix(), aggregation: 'median' }
@@ -124,7 +124,7 @@ describe('drafts', () => {
     expect(brief(await call(`GET ${path}/versions/draft`))).toBe('404 not_found')
   })
 
-  test('begun from a version, or from what is in force', async () => {
+  test('are created from a version, or from the version in force', async () => {
     const path = await twice()
     const fromForce = await call(`POST ${path}/versions`, {})
     expect(fromForce.json.definition).toEqual(smallMatrix())
@@ -133,7 +133,7 @@ describe('drafts', () => {
     expect(fromLabel.json).toMatchObject({ based_on: 2, definition: { triggers: [] } })
   })
 
-  test('a matrix of the tenant’s own may begin with a shared one and goes before it', async () => {
+  test('an own matrix may be created from a shared one and replaces it', async () => {
     const tenant_id = await w.makeTenant()
     const own = await w.token({ tenant_id })
     const body = { matrix_key: 'customer-risk-person', title: 'Ours', from_key: 'customer-risk-person' }
@@ -144,7 +144,7 @@ describe('drafts', () => {
     expect([made.status, made.json.findings]).toEqual([201, undefined])
   })
 
-  test('a shared one is not edited, activated or given cases by a tenant', async () => {
+  test('a tenant cannot edit or activate a shared one, or add cases to it', async () => {
     const path = '/risk-matrices/customer-risk-person'
     const refused = '409 transition_not_allowed'
     expect(brief(await call(`POST ${path}/versions`, {}))).toBe(refused)
@@ -163,11 +163,11 @@ describe('publishing', () => {
     return { status, code: json.code, findings: json.findings }
   }
 
-  test('a definition that cannot be read is refused with its place', async () => {
+  test('an unreadable definition is refused with the location', async () => {
     expect(await refusal({})).toMatchObject({ status: 409, code: 'definition_invalid' })
   })
 
-  test('a list that is not in force is named where it is read', async () => {
+  test('a list that is not in force is reported where it is read', async () => {
     const [factor] = smallMatrix().factors
     const { code, findings } = await refusal({ ...smallMatrix(), factors: [{ ...factor, list_key: 'no-such-list' }] })
     expect([code, findings]).toEqual([
@@ -176,7 +176,7 @@ describe('publishing', () => {
     ])
   })
 
-  test('an input that no row answers is shown', async () => {
+  test('an input without a matching row is reported', async () => {
     const table = {
       hit_policy: 'unique',
       columns: ['amount'],
@@ -200,14 +200,14 @@ describe('publishing', () => {
     ])
   })
 
-  test('what is too large to be proved is not published', async () => {
+  test('a definition too large to prove is not published', async () => {
     const path = '/rules/too-large'
     await call('POST /rules', { rule_key: 'too-large', title: 'Large', definition: unprovableRule() })
     const { status, json } = await call(`POST ${path}/versions/draft/publish`, {})
     expect([status, json.code]).toEqual([409, 'not_analysable'])
   })
 
-  test('golden cases must be met', async () => {
+  test('golden cases must pass', async () => {
     const path = await drafted()
     const golden = { name: 'a neighbour', inputs: { country: 'FR', pep: false }, expected: { band: 'high' } }
     const { case_id } = (await call(`POST ${path}/test-cases`, golden)).json
@@ -221,7 +221,7 @@ describe('publishing', () => {
     await publish(path)
   })
 
-  test('a golden case that cannot be decided is told in one sentence', async () => {
+  test('a golden case that cannot be decided is reported in one sentence', async () => {
     const path = await drafted()
     await call(`POST ${path}/test-cases`, { name: 'half', inputs: { country: 'FR' }, expected: { band: 'low' } })
     const [finding] = (await call(`POST ${path}/versions/draft/validate`)).json.findings
@@ -230,7 +230,7 @@ describe('publishing', () => {
 })
 
 describe('versions in force', () => {
-  test('what changed is told part by part', async () => {
+  test('differences are listed part by part', async () => {
     const path = await twice()
     const { json } = await call(`GET ${path}/diff?from=1&to=2`)
     expect(json.summary).toMatchObject({ added: 0, removed: 1, changed: 0 })
@@ -272,7 +272,7 @@ describe('versions in force', () => {
     await w.call(`POST /change-requests/${asked.json.cr_id}/approve`, { token: checker, body: {} })
     expect(await read()).toMatchObject({ version: 1 })
 
-    // What was scheduled with approval is cancelled with approval, and so is a longer review cadence.
+    // Cancelling an approved schedule needs approval, and so does a longer review interval.
     const later = { version: 1, reason: 'later', effective_from: '2090-01-01T00:00:00Z' }
     const scheduled = await w.call('POST /risk-matrices/ours/activations', { token: checker, body: later })
     const other = await w.token({ tenant_id, roles: ['compliance_officer'] })
@@ -289,7 +289,7 @@ describe('versions in force', () => {
     expect((await w.call('PATCH /risk-matrices/ours', { token: maker, body: { title: 'Ours too' } })).status).toBe(200)
   })
 
-  test('lists it reads, and definitions a list is read by', async () => {
+  test('lists the lists it reads, and the definitions that read a list', async () => {
     const path = await twice()
     const { items } = (await call(`GET ${path}/dependencies`)).json
     expect(items.map(({ list_key, in_force }: never) => [list_key, (in_force as { via: string }).via])).toEqual([
@@ -303,7 +303,7 @@ describe('versions in force', () => {
     expect(dependents).toContainEqual(expect.objectContaining({ kind: 'matrix', key: 'customer-risk-person' }))
   })
 
-  test('archived only when nothing of it is in force', async () => {
+  test('can be archived only when no version is in force', async () => {
     const path = await twice()
     expect(brief(await call(`POST ${path}/archive`))).toBe('409 conflict')
     const other = await drafted()
@@ -313,7 +313,7 @@ describe('versions in force', () => {
 })
 
 describe('rules', () => {
-  test('hit or no hit, and a reading in plain words', async () => {
+  test('return hit or no hit, and a description in plain words', async () => {
     await call('POST /rules', { rule_key: 'small', title: 'Small', definition: smallRule() })
     await publish('/rules/small')
     const { reading } = (await call('GET /rules/small/versions/1')).json
@@ -326,7 +326,7 @@ describe('rules', () => {
     expect(results.map(({ outcome }: { outcome: { hit: boolean } }) => outcome.hit)).toEqual([true, false])
   })
 
-  test('what a cell may hold is what the engine reads', async () => {
+  test('the listed condition forms are those the engine reads', async () => {
     const { tests, lists, hit_policies } = (await call('GET /rules/functions')).json
     expect(tests.map(({ form, example }: never) => [form, example])).toContainEqual(['compare', '>= 1000.00'])
     expect(hit_policies).toHaveLength(5)
@@ -335,8 +335,8 @@ describe('rules', () => {
   })
 })
 
-describe('what an installation starts with', () => {
-  test.each(['/risk-matrices', '/rules'])('%s: in force, proved, with golden cases that are met', async (path) => {
+describe('the seeded definitions of an installation', () => {
+  test.each(['/risk-matrices', '/rules'])('%s: are in force and proved, and their golden cases pass', async (path) => {
     const { items } = (await call(`GET ${path}?origin=shared`)).json
     expect(items.length).toBeGreaterThan(1)
     for (const item of items) {

@@ -1,4 +1,4 @@
-/** A definition in plain words, for whoever approves it. Drafts may be any JSON: what cannot be read is left out. */
+/** Describes a definition in plain words for approvers. Drafts may be any JSON, so unreadable parts are omitted. */
 
 import {
   type Column,
@@ -27,7 +27,7 @@ export function describeDefinition(text: Readonly<Record<string, unknown>>): str
   try {
     return [...sentences(text as Readable)]
   } catch (error) {
-    // Not of the shape that is described; the findings of the draft say where.
+    // Not a valid definition; the findings of the draft say where.
     if (error instanceof TypeError) return []
     throw error
   }
@@ -46,7 +46,7 @@ function* sentences({ inputs = [], factors = [], aggregation, bands, triggers = 
 
 const AGGREGATIONS = { weighted_sum: 'weighted sum', sum: 'sum', max: 'highest' } as const
 
-/** What columns are called, and how they are typed. */
+/** Titles and types of columns. */
 class Names {
   readonly #inputs: ReadonlyMap<string, Input>
   readonly #factors: ReadonlyMap<string, string>
@@ -121,7 +121,7 @@ function triggerSentence({ title, when, floor_band, required_actions = [] }: Tri
 const valueText = (value: PolicyValue | undefined): string =>
   typeof value === 'object' ? `${value.field} of ${value.key} in the list ${value.list_key}` : String(value)
 
-/** Null for a test that anything passes. */
+/** Null for a condition that everything matches. */
 function testWords(test: string, name: string, names: Names): string | null {
   const column = names.columnOf(name)
   const parsed = parseTest(test, column)
@@ -133,7 +133,7 @@ function testWords(test: string, name: string, names: Names): string | null {
 
 const SIGNS = { '<': 'is less than', '<=': 'is at most', '>': 'is more than', '>=': 'is at least' } as const
 
-/** Written out, or where it stands. */
+/** The value itself, or the list entry it comes from. */
 const operandText = (value: Scalar | ListOperand, column: Column): string =>
   isListOperand(value) ? valueText(value) : printScalar(value, column)
 

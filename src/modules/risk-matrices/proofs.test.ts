@@ -1,4 +1,7 @@
-/** Proofs that take time are made in a thread, while no transaction is open, and hold for exactly what they were made of. */
+/**
+ * Expensive proofs run in a thread while no transaction is open, and are valid only for exactly the content they were
+ * computed for.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createControlledAnalysis } from '#test/support/controlled-analysis.ts'
 import { SharedList } from '#test/support/shared-list.ts'
@@ -53,7 +56,7 @@ const addVersion = (list_key: string, data: object[]) =>
 const activateList = (list_key: string, version: number) =>
   call(`POST /reference-data/datasets/${list_key}/activations`, { version, reason: 'next' })
 
-/** Some thousand combinations, beside a look-up in the list. `top` tells definitions apart that are alike otherwise. */
+/** Several thousand combinations and a look-up in the list. `top` distinguishes otherwise equal definitions. */
 const wide = (list_key: string, top = 40, { values, field } = { values: ['a', 'b'], field: 'points' }) => {
   const columns = ['n0', 'n1', 'n2']
   const rows = Array.from({ length: 30 }, (_, n) => ({
@@ -88,7 +91,7 @@ async function newMatrix(definition: object, state: 'draft' | 'published' | 'act
   return path
 }
 
-/** Begins a call, and gives it back once its proof is under way and waits. */
+/** Starts a call, and returns it once its proof has started and is blocked. */
 async function held(begin: () => Promise<Reply>): Promise<{ readonly reply: Promise<Reply> }> {
   const begun = analysis.begun()
   analysis.order('wait')
@@ -101,7 +104,7 @@ async function held(begin: () => Promise<Reply>): Promise<{ readonly reply: Prom
   return { reply }
 }
 
-/** As the database sees it: locks, and transactions that are open without doing anything. */
+/** As seen in the database: locks, and idle open transactions. */
 const openElsewhere = async () =>
   w.runtime.database.one({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
     tx.find<{ open: number }>(
@@ -132,19 +135,19 @@ describe('while a proof is made', () => {
     expect((await reply).status).toBeLessThan(300)
   })
 
-  test('neither does putting a list in force that a definition reads', async () => {
+  test('activating a list that a definition reads holds no connection', async () => {
     const list_key = await newList()
     await newMatrix(wide(list_key), 'active')
     await addVersion(list_key, [...both, { code: 'c', points: 1 }])
     const { reply } = await held(() => activateList(list_key, 2))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
-    // Nor a lock: somebody else's change goes through meanwhile.
+    // It holds no lock either: another change commits meanwhile.
     expect((await activateList(await newList(), 1)).status).toBe(201)
     analysis.order('go')
     expect((await reply).status).toBe(201)
   })
 
-  test('nor approving what somebody proposed', async () => {
+  test('approving a proposal holds no connection', async () => {
     const tenant_id = await w.makeTenant({ four_eyes: true })
     const [maker, checker] = [await w.token({ tenant_id }), await w.token({ tenant_id })]
     const own = (at: string, body: unknown, by = maker) => w.call(at, { token: by, body })
@@ -155,7 +158,7 @@ describe('while a proof is made', () => {
     expect(brief(await own('POST /risk-matrices/eyes/versions/draft/publish', {}))).toBe('201')
     const begun = analysis.begun()
     const asked = await own('POST /risk-matrices/eyes/activations', { version: 1, reason: 'go' })
-    // It was proved when it was published, of the same content; then the operator changes the list.
+    // It was proved when it was published with the same content; then the operator changes the list.
     expect([asked.status, analysis.begun()]).toEqual([202, begun])
     await list.publish(shared)
     const { reply } = await held(() => own(`POST /change-requests/${asked.json.cr_id}/approve`, {}, checker))
@@ -167,7 +170,7 @@ describe('while a proof is made', () => {
 })
 
 describe('a proof', () => {
-  test('is made once for each content, whoever asks', async () => {
+  test('is computed once per content for all callers', async () => {
     const list_key = await newList()
     const path = await newMatrix(wide(list_key), 'draft')
     const begun = analysis.begun()
@@ -178,7 +181,7 @@ describe('a proof', () => {
     await make(`POST ${path}/versions/draft/publish`, {})
     await make(`POST ${path}/activations`, { version: 1, reason: 'go' })
     expect((await call(`GET ${path}`)).json.attention).toEqual([])
-    // The same entries once more, as another version, have been gone through.
+    // The same entries as another version are already proved.
     await addVersion(list_key, both)
     expect((await activateList(list_key, 2)).status).toBe(201)
     expect(analysis.begun()).toBe(begun + 1)
@@ -187,7 +190,7 @@ describe('a proof', () => {
     expect(analysis.begun()).toBe(begun + 2)
   })
 
-  test('of lists that moved meanwhile is none, and another one is made', async () => {
+  test('is discarded when a list changed meanwhile, and another one is computed', async () => {
     const list_key = await newList()
     const path = await newMatrix(wide(list_key), 'draft')
     await addVersion(list_key, [{ code: 'a', points: 1 }])
@@ -201,14 +204,14 @@ describe('a proof', () => {
     expect(analysis.begun()).toBe(begun + 2)
   })
 
-  test('that shows a fault keeps the list out', async () => {
+  test('that finds a fault blocks the activation of the list', async () => {
     const list_key = await newList()
     await newMatrix(wide(list_key), 'active')
     await addVersion(list_key, [{ code: 'a', points: 1 }])
     expect((await activateList(list_key, 2)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
   })
 
-  test('that meets a limit is none: refused like what is too large, and not tried again at once', async () => {
+  test('that reaches a limit is refused like a definition too large to prove, and is not retried immediately', async () => {
     const path = await newMatrix(wide(await newList()), 'draft')
     analysis.order('full')
     const refused = await call(`POST ${path}/versions/draft/publish`, {})
@@ -221,7 +224,7 @@ describe('a proof', () => {
     expect((await call(`GET ${path}/versions`)).json.items).toEqual([])
   })
 
-  test('that cannot be made because its thread ends is answered as such, and nothing is stored', async () => {
+  test('returns 503 when its thread ends, and nothing is stored', async () => {
     const list_key = await newList()
     const path = await newMatrix(wide(list_key), 'draft')
     const before = (await call(`GET ${path}`)).json.draft.revision

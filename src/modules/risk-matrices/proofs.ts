@@ -1,6 +1,6 @@
 /**
- * Does a definition hold: can it be read, do its lists give what it asks of them, is every input answered, are its golden
- * cases met? The same question is asked of a draft, when it is published, and whenever it or one of its lists comes into force.
+ * Checks whether a definition is valid: it can be read, its lists have what it needs, every input has an answer, and its
+ * golden cases pass. Runs for drafts, when publishing, and when the definition or one of its lists comes into force.
  */
 import { analyseDefinition } from '#decision/analysis/analyse.ts'
 import { type AnalysisRequest, buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
@@ -25,9 +25,9 @@ import {
 } from './binding/bind-definition.ts'
 import { findDifferences, type GoldenCase, toCaseFinding } from './cases/golden-case.ts'
 
-/** A definition that was read as far as that goes. */
+/** A definition, parsed as far as possible. */
 export interface CheckedDefinition {
-  /** Null: something keeps it from being bound, and the findings say what. */
+  /** Null: it cannot be bound, and the findings say why. */
   readonly of: Bindable | null
   readonly findings: readonly Finding[]
 }
@@ -37,7 +37,7 @@ export const hasErrors = (findings: readonly Finding[]): boolean =>
 
 type Reference = CompiledDefinition['references'][number]
 
-/** Reads any JSON as a definition and finds the lists it names, as they are in force. */
+/** Parses any JSON as a definition and resolves the lists it names. */
 export async function checkDefinition(
   tx: Tx,
   family: DefinitionFamily,
@@ -83,16 +83,16 @@ const proofThread = declareThread({
   },
 })
 
-/** Going through so many combinations takes about as long as handing them to another thread. */
+/** Up to this many combinations, proving takes about as long as starting another thread. */
 const MAX_INLINE_COMBINATIONS = 2000
 
-/** What met a limit is not tried again by everybody who comes along. */
+/** A proof that reached a limit is not retried before this time, whoever requests it. */
 const PARTIAL_PROOF_TTL_MS = 60_000
 
 /**
- * Faults of the lists, and of the definition over all of its inputs; found once per content of all of them. Going through all
- * inputs may take seconds: unless it is small, it is done in a thread of its own while no transaction is open, and the
- * transaction that asked is repeated. It then finds the proof by what it is about, or asks anew where that has moved.
+ * Findings on the lists, and on the definition over all of its inputs; computed once per content of all of them. Large
+ * proofs may take seconds: they run in a thread while no transaction is open, and the transaction is retried. The retry
+ * finds the proof in the cache, or requests another one when the content has changed.
  */
 export async function prove(
   kernel: Capabilities<'caches' | 'threads'>,
@@ -115,11 +115,11 @@ export async function prove(
   throw new NeedsPrecompute(() => proveInThread(kernel, id, order, tenant_id))
 }
 
-/** Content and nothing else: what is published or put in force once more, or tried and undone, is still proved. */
+/** Depends on content only, so that repeated publications, activations and dry runs reuse the proof. */
 function toProofKey({ identity, lists }: Bindable, tenant_id: string): string {
   const contents = [...lists.values()].map((list) => {
     const { list_key, content_hash, version, overlay_version, overlay_hash, overlay_policy } = list
-    // What an overlay makes of a list depends on the base version and its type, and on the policy.
+    // The result of an overlay depends on the base version with its type, and on the policy.
     const over = overlay_version === null ? [] : [version, overlay_version, overlay_hash, overlay_policy]
     return [list_key, content_hash, ...over].join(':')
   })
@@ -148,7 +148,7 @@ async function proveInThread(
   await proving
 }
 
-/** Without a thread there is no proof, and without a proof nothing is stored. */
+/** A failed thread gives no proof, and without a proof nothing is stored. */
 const failUnproved = (error: unknown): never =>
   failThreadUnavailable(error, 'The definition could not be gone through at this moment; nothing was changed.')
 
@@ -174,7 +174,7 @@ export async function runCases(
   return results
 }
 
-/** Everything there is to say: structure, lists, completeness and, once those stand, golden cases. */
+/** All findings: structure, lists, completeness and, when there is no error, golden cases. */
 export async function collectFindings(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,

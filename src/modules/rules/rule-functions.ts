@@ -1,4 +1,7 @@
-/** What may stand in a cell of a decision table, printed by the engine itself, so that the words never say what it cannot read. */
+/**
+ * The condition forms of decision table cells, with examples formatted by the engine, so that the documentation always
+ * parses.
+ */
 import { PLACEHOLDERS } from '#decision/engine-1/sentence-template.ts'
 import { type Column, printTest, toColumn, type UnboundTerm, type UnboundTest } from '#decision/engine-1/unary.ts'
 import type { HitPolicy, InputType } from '#decision/model.ts'
@@ -100,7 +103,7 @@ export const placeholders = (Object.keys(PLACEHOLDERS) as (keyof typeof PLACEHOL
   meaning: meanings[word],
 }))
 
-/** A key made of the name a file gives; `taken` keeps the keys of one import apart. */
+/** Derives a key from a name in a file; `taken` prevents duplicates within one import. */
 export function createRuleKey(name: string, prefix: string, taken: Set<string>): string {
   const slug = name
     .normalize('NFKD')

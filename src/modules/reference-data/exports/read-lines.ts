@@ -1,4 +1,4 @@
-/** One version, or several lists as of an instant, written out for use elsewhere. */
+/** Reads the lines of one version, or of a list in force, for exports. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -20,11 +20,11 @@ export const exportVersion = (
 
 const BATCH = 10_000
 
-/** Batches of canonical texts, a line each; the next batch is read while the consumer works on the one before it. */
+/** Batches of canonical texts, one per line. The next batch is read while the consumer processes the current one. */
 async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenerator<string> {
   const readAfter = (key: string | null) => {
     const batch = read((tx) => versionStore.findTextBatch(tx, version, key, BATCH))
-    // The consumer may leave before it asks for this batch.
+    // The consumer may stop before it reads this batch; its rejection must not be unhandled.
     batch.catch(() => {})
     return batch
   }
@@ -40,7 +40,7 @@ async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenera
   }
 }
 
-/** What the tenant sees of a list: its entries in key order, with the overlay laid as they pass, whatever their number. */
+/** The list as the tenant sees it: entries in key order with the overlay applied to the stream, for lists of any size. */
 export async function* readLinesInForce(
   kernel: Capabilities<'caches'>,
   read: RunInTx,
@@ -48,11 +48,11 @@ export async function* readLinesInForce(
 ): AsyncGenerator<string> {
   const version = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
   if (pointer.overlay_version === null) return yield* readVersionLines(read, version)
-  const overlay = await read((tx) => resolver.createOverlayLayer(kernel, tx, pointer))
+  const overlay = await read((tx) => resolver.createOverlayApplier(kernel, tx, pointer))
   const keys = overlay.keys.map((key) => ({ key, bytes: Buffer.from(key) }))
   keys.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
   const changed = (key: string, base: Entry | undefined): string[] => {
-    const entry = overlay.laid(key, base)
+    const entry = overlay.applyTo(key, base)
     return entry === undefined ? [] : [canonicalJson(entry)]
   }
   let next = 0

@@ -1,4 +1,4 @@
-/** An import as long work: read, check, stage and publish; it begins again from its stored upload when a worker dies. */
+/** The import job: reads, checks, stages and publishes a source. It restarts from its stored upload when a worker dies. */
 import { defineJob } from '#kernel/job/define-job.ts'
 import { Problem, problems } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
@@ -6,8 +6,8 @@ import { datasetStore, typeStore, versionStore } from '#modules/definitions/inde
 import { readUpload } from '#modules/system/index.ts'
 import type { Reject } from '#registry/adapter.ts'
 import type { ImportTotals } from '#registry/import/import-messages.ts'
-import { type DeltaCounts, resolveDelta } from '../deltas/actions.ts'
 import type { DeltaRequest } from '../deltas/request.ts'
+import { type DeltaCounts, resolveDelta } from '../deltas/resolve-delta.ts'
 import { enqueueIndex } from '../search/index-job.ts'
 
 import { importRows, readSource, toImportCounts, toStagedContent } from './import-source.ts'
@@ -17,10 +17,10 @@ import { findImport, insertRejects, removeRejects, updateImport } from './querie
 const MAX_KEPT_REJECTS = 1_000_000
 const REPORT_EVERY_MS = 500
 
-/** Where each phase of publishing begins, in percent of an import of a long list: reading comes before. */
+/** The progress in percent at which each publishing phase starts, for a long list; reading comes before. */
 const PHASE_FROM: Readonly<Record<versionStore.PublishPhase, number>> = { compare: 55, write: 65, tree: 90 }
 
-/** A shorter list is published before anybody looks. */
+/** Shorter lists publish too fast for progress reports. */
 const REPORTED_FROM_ENTRIES = 10_000
 
 interface ImportSettings {
@@ -151,7 +151,7 @@ export const datasetImportJob = defineJob({
               if (totals.accepted >= REPORTED_FROM_ENTRIES) await report(PHASE_FROM[phase])
             },
           }
-          const version = await versionStore.publishStaged(tx, publication, resolved?.exchange)
+          const version = await versionStore.publishStaged(tx, publication, resolved?.writer)
           if (version !== 'unchanged') await enqueueIndex(kernel, tx, version, dataset.list_key)
           await updateImport(tx, import_id, {
             state: version === 'unchanged' ? 'unchanged' : 'published',
@@ -182,7 +182,7 @@ const foundBy = ({ totals, delta }: ReadToEnd) => ({
   files: totals.files,
 })
 
-/** What the import itself remembers of why it ended, and of what was read when it was read to the end. */
+/** What the import stores about its end: the reason, and the counts when the source was read to the end. */
 function toImportEnd({ code, extra }: Problem, read_to_end: ReadToEnd | null) {
   const { gates, ...members } = (extra.members ?? {}) as Partial<
     Record<'counts' | 'rejects' | 'warnings' | 'files', []>

@@ -1,4 +1,4 @@
-/** Laying a tenant's changes over a shared list: checked against its policy and type, and rebased when the base moves. */
+/** Overlays: a tenant's changes of a shared list, checked against its policy and type, and rebased when the base changes. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -43,15 +43,15 @@ export interface OverlayOperation {
   readonly value?: Entry | undefined
 }
 
-/** What an overlay lies on: the shared list, the version in force of it without any overlay, and the type of that. */
+/** What an overlay applies to: the shared list, its version in force without any overlay, and the type of that version. */
 export interface OverlayBase {
   readonly shared: SharedList
   readonly base: resolver.VersionPointer
   readonly type: BaseTypeRow
   readonly compiled_type: BaseType
-  /** Where this tenant's overlays of it are kept; null where it has had none. */
+  /** The dataset of this tenant's overlays of the list; null where it never had one. */
   readonly overlay: OverlayBaseRow['overlay']
-  /** The one in force. */
+  /** The overlay version in force. */
   readonly overlay_version: number | null
 }
 
@@ -95,7 +95,7 @@ export async function applyChanges(
   })
 }
 
-/** 422 with every operation that is malformed, against the policy, or gives an entry the type refuses. */
+/** Fails with 422 and every operation that is malformed, against the policy, or results in an invalid entry. */
 export async function assertValidChanges(
   kernel: Capabilities<'threads'>,
   laid: readonly AppliedChange[],
@@ -150,7 +150,7 @@ export async function assertValidChanges(
   }
 }
 
-/** The base may have moved between the check and the transaction; nothing is published that it would not take. */
+/** The base may have changed between the check and the transaction, so the changes are checked again. */
 export function assertStillValid(laid: readonly AppliedChange[], { shared, compiled_type }: OverlayBase): void {
   laid.forEach(({ change, base }, index) => {
     const { refusal } = evaluateOverlay(base, change, shared.overlay_policy, compiled_type)
@@ -162,7 +162,7 @@ export function assertStillValid(laid: readonly AppliedChange[], { shared, compi
   })
 }
 
-/** Publishes the overlay and puts it in force, in one transaction that holds the lock of the list. */
+/** Publishes and activates the overlay in one transaction under the lock of the list. */
 export async function publishOverlay(
   tx: Tx,
   list_key: string,
@@ -224,7 +224,7 @@ const createOverlay = async (tx: Tx, list_key: string, shared: SharedList) =>
     }),
   )
 
-/** An overlay is small: it is compared here, and exchanged without a stage. */
+/** An overlay is small, so it is compared in memory and written without a stage. */
 function createDirectWriter(tx: Tx, rows: readonly StagedRow[]): versionStore.ContentWriter {
   let [ended, began]: [string[], readonly StagedRow[]] = [[], rows]
   return {
@@ -263,7 +263,7 @@ export interface OverlayComparison extends OverlayBase {
   readonly conflicts: OverlayConflict[]
 }
 
-/** The overlay in force against the base in force: what it makes of each entry, and where the two disagree by now. */
+/** Compares the overlay in force with the base in force: the resulting entries and the conflicts. */
 export async function compareOverlay(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -279,7 +279,7 @@ export async function compareOverlay(
   return compareWithBase(ground, version, changes, now, await loadOriginalEntries(kernel, tx, base, version, keys))
 }
 
-/** The same of one that has just been put in force, as it was laid. */
+/** The same for an overlay that was just activated, from the changes in memory. */
 export function compareNewOverlay(
   ground: OverlayBase,
   version: versionStore.VersionRow,
@@ -303,7 +303,7 @@ function compareWithBase(
   const laid = changes.map((change) => {
     const theirs = now.get(change.key)
     const made = evaluateOverlay(theirs, change, shared.overlay_policy, compiled_type)
-    // As the resolver has it: a change that is not taken leaves the shared entry in force.
+    // Like the resolver: a refused change leaves the shared entry in force.
     return { change, base: theirs, made, effective: lies && !made.refusal ? made.effective : theirs }
   })
   const conflicts = laid.flatMap(({ change, base: theirs, made }): OverlayConflict[] => {
@@ -314,7 +314,7 @@ function compareWithBase(
   return { ...ground, version, laid, conflicts }
 }
 
-/** The shared entries the overlay was written against. */
+/** The shared entries that the overlay was written against. */
 async function loadOriginalEntries(
   kernel: Capabilities<'caches'>,
   tx: Tx,

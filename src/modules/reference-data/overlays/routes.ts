@@ -1,4 +1,4 @@
-/** Overlays: what a tenant changes on a shared list, and bringing it up to date when the shared list moves. */
+/** Routes of overlays: a tenant's changes of a shared list, and their rebase when the shared list changes. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -21,14 +21,14 @@ import {
 } from './overlay.ts'
 import { OverlayRequest, OverlayView, RebaseReply, RebaseRequest } from './schema.ts'
 
-/** A proposal was checked against the base as it was, so it is bound to that as well. */
+/** A proposal depends on the base it was checked against, so it is void when the base changes. */
 const getOverlayHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const clocks = { valid_at: null, known_at: null }
   const [now] = await resolver.listPointers(tx, [params['list_key'] as string], clocks)
   return `${now?.activation_id ?? 'none'} ${now?.overlay_activation_id ?? 'none'}`
 }
 
-/** A list of the tenant's own has no overlay, and is no missing list either. */
+/** A tenant's own list has no overlay; the reply says so instead of 404. */
 async function toOwnListView(tx: Tx, list_key: string) {
   const own = (await datasetStore.findSharedDataset(tx, list_key))
     ? undefined
@@ -58,7 +58,7 @@ function toOverlayView(list_key: string, { shared, base, version, laid, conflict
   }
 }
 
-/** An overlay changes what is in force of its list, without a schedule. */
+/** An overlay takes effect immediately, without a schedule. */
 const toImmediateChange = (list_key: string) => ({ family: 'list' as const, list_key, effective_from: null })
 
 export const overlayRoutes = [
@@ -110,9 +110,9 @@ export const overlayRoutes = [
     assertStillValid(laid, ground)
     const changes = laid.map(({ change }) => change)
     const how = { mode: body.mode ?? 'follow', origin: 'overlay' as const, reason: body.reason }
-    const { version } = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
-      publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.change_request_id }),
-    )
+    const { version } = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
+      apply: () => publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.change_request_id }),
+    })
     audit.recordDiff(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
     return toOverlayView(params.list_key, compareNewOverlay(ground, version, laid))
   }),
@@ -133,22 +133,23 @@ export const overlayRoutes = [
     const current = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'overlay')
     if (!current) return fail('not_found')
     if (current.version === null) return fail('transition_not_allowed', 'There is no overlay in force.')
-    await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
-      activationStore.insertActivation(tx, {
-        activation_id: uuidv7(),
-        family: 'list',
-        list_key: params.list_key,
-        layer: 'overlay',
-        kind: 'overlay-removed',
-        dataset_tenant_id: null,
-        dataset_id: null,
-        version: null,
-        effective_from: null,
-        expires_at: null,
-        reason: query.reason ?? 'Returned to the shared list.',
-        cr_id: request.change_request_id ?? null,
-      }),
-    )
+    await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
+      apply: () =>
+        activationStore.insertActivation(tx, {
+          activation_id: uuidv7(),
+          family: 'list',
+          list_key: params.list_key,
+          layer: 'overlay',
+          kind: 'overlay-removed',
+          dataset_tenant_id: null,
+          dataset_id: null,
+          version: null,
+          effective_from: null,
+          expires_at: null,
+          reason: query.reason ?? 'Returned to the shared list.',
+          cr_id: request.change_request_id ?? null,
+        }),
+    })
     return undefined
   }),
 
@@ -174,7 +175,7 @@ export const overlayRoutes = [
     const byKey = new Map(conflicts.map((conflict) => [conflict.key, conflict]))
     const dropped = conflicts.filter(({ kind }) => kind === 'redundant').map(({ key }) => key)
     const merges = new Set(laid.filter(({ change }) => change.op === 'merge').map(({ change }) => change.key))
-    // Ours cannot be kept where the policy or the type forbids it, nor where nothing is left to merge it into.
+    // "ours" cannot be kept where policy or type forbid it, or where the entry to merge into is gone.
     const yields = ({ key, kind }: OverlayConflict) =>
       kind === 'policy-violating' || kind === 'invalid' || (kind === 'removed' && merges.has(key))
     const open = conflicts.filter(
@@ -210,14 +211,15 @@ export const overlayRoutes = [
       return fail('transition_not_allowed', 'Nothing of the overlay would be left; delete it instead.')
     }
     const changes: OverlayEntry[] = (await applyChanges(kernel, tx, ground.base, kept)).map(({ change }) => change)
-    const made = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
-      publishOverlay(tx, params.list_key, changes, ground, {
-        mode: version.base_version === null ? 'follow' : 'pinned',
-        origin: 'rebase',
-        reason: body.reason ?? 'Rebased.',
-        cr_id: request.change_request_id,
-      }),
-    )
+    const made = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
+      apply: () =>
+        publishOverlay(tx, params.list_key, changes, ground, {
+          mode: version.base_version === null ? 'follow' : 'pinned',
+          origin: 'rebase',
+          reason: body.reason ?? 'Rebased.',
+          cr_id: request.change_request_id,
+        }),
+    })
     audit.recordDiff({ overlay: version.version }, { overlay: made.version.version, base_version: ground.base.version })
     return { ...report, applied: true, version: made.version.version }
   }),

@@ -1,4 +1,7 @@
-/** The resolver: which version of a list governs for this tenant, at one instant, as known at another, and what it says. */
+/**
+ * Routes of the resolver: which version of a list is in force for this tenant at a valid time, as known at another, and its
+ * entries.
+ */
 import { createHash } from 'node:crypto'
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -29,7 +32,7 @@ const toHashedEtag = (...parts: readonly unknown[]): Record<string, string> => (
 
 const toTxScope = (actor: Actor) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
 
-/** One statement in one round trip, unless the instant asked for is so near that activations may still be under way. */
+/** One statement in one round trip, unless `known_at` is so recent that activations may still be in progress. */
 async function getPointer(
   kernel: Capabilities<'transactions' | 'caches'>,
   actor: Actor,
@@ -95,7 +98,7 @@ export const resolveRoutes = [
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ params, query, actor, kernel, read, write }) => {
     const list = await getPointer(kernel, actor, params.list_key, query, write)
-    // A version never changes, so what it says of a key needs no common snapshot with the pointer to it.
+    // Versions are immutable, so the entry and the pointer need no common snapshot.
     const known = resolver.getCachedList(kernel, actor.tenant_id, list)
     const key = normaliseKey(query.key)
     if (known)

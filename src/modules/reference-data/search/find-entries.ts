@@ -1,6 +1,6 @@
 /**
- * Searching the entries of a version: through the index of a long list, else by looking at the entries. Either way an entry is given
- * only after its own words were compared, so that the index decides how long a search takes and never what it finds.
+ * Searches the entries of a version: through the index of a long list, else by a scan. Both compare the words of each entry,
+ * so the index affects the duration of a search and never its result.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import { versionStore } from '#modules/definitions/index.ts'
@@ -19,23 +19,25 @@ import {
   type SegmentRow,
 } from './queries.ts'
 
-/** A word that begins so many others says little: entries are then compared one after the other, and enough of them fit. */
+/** A prefix of so many words filters little: a scan then finds enough matches quickly. */
 const MAX_BLOCKS_PER_SEGMENT = 64
 const SCANNED_AT_ONCE = 1000
 
 export interface EntrySearch {
   readonly version: versionStore.VersionRow
-  /** Folded. Without any nothing is found: a query of punctuation means no entry. */
+  /** Folded. Without words nothing is found: a query of punctuation matches no entry. */
   readonly words: readonly string[]
   readonly key_prefix: string
   readonly after: string
   readonly count: number
 }
 
-/** `ready`: answered from the index. `building`: it does not cover the version yet. `not_needed`: the list is short. */
+/**
+ * `ready`: answered from the index. `building`: the index does not cover the version yet. `not_needed`: the list is short.
+ */
 export type IndexState = 'ready' | 'building' | 'not_needed'
 
-/** The first `count` entries after `after` that hold all words, in key order; fewer only when there are no more. */
+/** The first `count` entries after `after` with all words, in key order; fewer only at the end. */
 export async function searchEntries(
   tx: Tx,
   search: EntrySearch,
@@ -75,7 +77,7 @@ async function scanEntries(tx: Tx, search: EntrySearch, list: ListAfter): Promis
   }
 }
 
-/** The segments of one version: their entries are in key order from the first part to the last. */
+/** The segments of one version, with entries in key order from the first part to the last. */
 interface VersionSegments {
   readonly segments: readonly SegmentRow[]
 }
@@ -113,7 +115,7 @@ async function searchIndex(tx: Tx, search: EntrySearch): Promise<versionStore.En
   }
 }
 
-/** In each segment the entries that may hold all words; absent where every entry may. */
+/** Per segment, the entries that may contain all words; absent where every entry may. */
 async function collectCandidates(tx: Tx, { version, words }: EntrySearch, segments: readonly SegmentRow[]) {
   const candidates = new Map<string, EntrySet>()
   for (const word of words) {
@@ -138,8 +140,8 @@ interface Position {
 }
 
 /**
- * The next keys of candidates after `after`, in key order. A stream that has more than were taken ends what may be given: a later
- * key of another stream could come after keys that were not looked at yet.
+ * The next keys of candidates after `after`, in key order. Stops at the last key of a stream that has more, since the keys
+ * of other streams beyond it could come out of order.
  */
 async function findNextKeys(
   tx: Tx,

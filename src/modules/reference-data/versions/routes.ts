@@ -1,4 +1,4 @@
-/** Versions of a list: what each holds, where it came from, what changed between two, and proof of a key. */
+/** Routes of list versions: their entries, provenance, exports and proofs. */
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
@@ -60,7 +60,7 @@ export const versionRoutes = [
     const { tx, params, query } = input
     const dataset = assertFound(await datasetStore.findDataset(tx, params.list_key, 'list', query.origin))
     const versions = await paginate(input, `listDatasetVersions ${dataset.dataset_id}`, ['version'], (after, count) =>
-      versionStore.listVersions(tx, dataset, query.state ?? null, after, count),
+      versionStore.listVersions(tx, { dataset, state: query.state ?? null }, after, count),
     )
     return { ...versions, items: versions.items.map((version) => versionStore.toVersionView(params.list_key, version)) }
   }),
@@ -138,7 +138,7 @@ export const versionRoutes = [
     params: registrySchemas.VersionParams,
     query: registrySchemas.OriginQuery,
     reply: [200, VersionWithData],
-    // All but the state is fixed for ever; two owners may have the same content.
+    // Everything but the state is immutable; two owners may have the same content.
     headers: ({ content_hash, state, list_origin }) => ({
       etag: `"${content_hash}${list_origin === 'own' ? '' : `-${list_origin}`}${state === 'published' ? '' : `-${state}`}"`,
     }),
@@ -207,7 +207,10 @@ export const versionRoutes = [
     const count = limit + 1
     const { rows, index } =
       query.q === undefined
-        ? { rows: await versionStore.listEntriesWithPrefix(tx, version, key_prefix, after, count), index: null }
+        ? {
+            rows: await versionStore.listEntriesWithPrefix(tx, version, { prefix: key_prefix, after }, count),
+            index: null,
+          }
         : await searchEntries(tx, { version, words: parseQueryWords(query.q), key_prefix, after: after ?? '', count })
     const items = rows.slice(0, limit)
     const last = rows.length > limit ? items.at(-1) : undefined

@@ -1,4 +1,4 @@
-/** SQL of golden cases: what a definition must answer, whatever version of it. */
+/** SQL of golden cases, which apply to every version of a definition. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { documentStore } from '#modules/definitions/index.ts'

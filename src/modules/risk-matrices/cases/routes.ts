@@ -1,4 +1,7 @@
-/** Trying a definition: check it, decide one subject with it, run its golden cases. Only keeping a case stores anything. */
+/**
+ * Routes to validate a definition, simulate a decision and run golden cases. Only creating and deleting a case stores
+ * anything.
+ */
 import type { Decision } from '#decision/model.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
@@ -40,7 +43,7 @@ interface DecisionView {
   readonly explanation: Record<string, unknown> | null
 }
 
-/** Inputs that are tried may be those of a real subject. */
+/** The inputs may be those of a real subject. */
 async function redactDecisions<T extends DecisionView>(
   shown: readonly T[],
   reader: RedactionContext<'caches'>,
@@ -75,7 +78,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       limit: 'heavy',
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
       const { findings, lists } = await validateDefinition(kernel, tx, written)
       return { valid: !hasErrors(findings), findings: findings as never, lists }
     }),
@@ -95,7 +98,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
       const examined = await checkDefinition(tx, family, text, { valid_at: body.valid_at })
       const lists = documentStore.toListVersions(examined.lists)
       if (!examined.of) return { ...toDecisionView({ ok: false, findings: examined.findings }), lists }
@@ -116,7 +119,10 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { dataset, text } = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const { dataset, text } = await documentStore.getVersionOrDraft(kernel, tx, kind, {
+        ...params,
+        ...query,
+      } as never)
       const examined = await checkDefinition(tx, family, text)
       const cases: readonly GoldenCase[] =
         body.cases?.map(({ name, inputs, expected = {} }, index) => ({

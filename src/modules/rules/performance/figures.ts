@@ -1,4 +1,4 @@
-/** The figures of a rule, from what was counted. Pure; what cannot be known is said to be unknown, with the reason. */
+/** Pure computation of a rule's figures from counts. An unknown figure is null with a reason. */
 import type { Static } from '#kernel/schema.ts'
 import type { PerformanceView, unknownReasons } from './schema.ts'
 
@@ -9,7 +9,7 @@ type Figure = Figures['true_positives']
 export interface PerformanceCounts {
   readonly decisions: number
   readonly hits: number
-  /** Subjects with a hit, by the band a person put in place; null: nobody has judged. */
+  /** Subjects with a hit, by the band of their override; null: no override. */
   readonly outcomes: readonly { readonly band: string | null; readonly subjects: number }[]
 }
 

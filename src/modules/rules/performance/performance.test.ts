@@ -1,4 +1,4 @@
-/** How rules perform: counted from what was really decided and judged, and unknown where nobody can know. */
+/** Rule performance: counted from actual decisions and overrides, and unknown where there is no data. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { runBatch } from '#modules/batch-evaluations/fixtures.ts'
@@ -50,7 +50,7 @@ const known = (value: number) => ({ value, unknown: null })
 const unknown = (because: string) => ({ value: null, unknown: because })
 
 describe('the performance of a rule', () => {
-  test('counts single decisions and items of batches, by the version that decided', async () => {
+  test('counts single decisions and batch items by the version that decided', async () => {
     const rule_key = await newRule()
     const segment = `segment-${uuidv7()}`
     const [large, small] = [await newSubject(900, segment), await newSubject(100, segment)]
@@ -69,7 +69,7 @@ describe('the performance of a rule', () => {
     ])
   })
 
-  test('says how many hits people confirmed, and what one costs', async () => {
+  test('returns how many hits people confirmed, and the cost per confirmed hit', async () => {
     const rule_key = await newRule()
     const hit = [await newSubject(900), await newSubject(901), await newSubject(902), await newSubject(903)]
     const missed = await newSubject(1)
@@ -102,7 +102,7 @@ describe('the performance of a rule', () => {
     ])
   })
 
-  test('looks at its own period, and at nothing of another rule', async () => {
+  test('counts only its period and its own rule', async () => {
     const [rule_key, other] = [await newRule(), await newRule()]
     const subject_id = await newSubject(900)
     await decide(rule_key, subject_id)
@@ -113,7 +113,7 @@ describe('the performance of a rule', () => {
     expect((await w.call('GET /rules/nobody-has-this/performance', { token: await t.token() })).status).toBe(404)
   })
 
-  test('of an override that was ended knows nothing', async () => {
+  test('ignores an override that has ended', async () => {
     const rule_key = await newRule()
     const subject_id = await newSubject(900)
     await decide(rule_key, subject_id)
@@ -125,7 +125,7 @@ describe('the performance of a rule', () => {
   })
 })
 
-describe('what is not known is never a zero', () => {
+describe('an unknown figure is never zero', () => {
   const judged = [
     { band: null, subjects: 5 },
     { band: 'high', subjects: 3 },

@@ -1,4 +1,4 @@
-/** Counts what a rule decided in a period and what people have made of its hits, by version and altogether. */
+/** Counts a rule's decisions in a period and the overrides of its hits, by version and in total. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Static } from '#kernel/schema.ts'
 import { datasetStore, documentStore } from '#modules/definitions/index.ts'
@@ -9,7 +9,7 @@ import { MAX_BATCHES, MAX_DECISIONS, type PerformanceQuery, type PerformanceView
 
 const DEFAULT_DAYS = 90
 
-/** A version that decided, and whose it is. */
+/** A version that decided, and its owner. */
 type DecidingVersion = Pick<CountRow, 'version' | 'origin'>
 const newestFirst = (a: DecidingVersion, b: DecidingVersion) => b.version - a.version || (a.origin < b.origin ? -1 : 1)
 
