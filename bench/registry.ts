@@ -294,7 +294,7 @@ async function measureExport(bench: Bench, list: datasetStore.DatasetRow, { entr
     )
     own_ms.push(
       await measureTime(async () => {
-        for await (const _ of exportVersion(read, version, type, 'ndjson', true));
+        for await (const _ of exportVersion(read, version, type, { format: 'ndjson', formula_guard: true }));
       }),
     )
   }

@@ -68,8 +68,8 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
   await treeStore.insertBlock(tx, { dataset_id, version: 1, block: 0, pairs: Buffer.alloc(64) })
   const segment = { version: 1, part: 0, entry_count: 1, last_key: 'canary', is_last: true }
   await insertSegment(tx, dataset_id, segment)
-  await insertKeyBlocks(tx, dataset_id, segment, 0, [['canary']])
-  await insertWordBlocks(tx, dataset_id, segment, 0, [{ first_word: 'canary', bytes: Buffer.from('canary') }])
+  await insertKeyBlocks(tx, { dataset_id, ...segment }, 0, [['canary']])
+  await insertWordBlocks(tx, { dataset_id, ...segment }, 0, [{ first_word: 'canary', bytes: Buffer.from('canary') }])
   const nothing = { added: 0, removed: 0, changed: 0, fields: [] }
   await differenceStore.insertSummary(tx, dataset, { from: 1, to: 1 }, nothing)
   await activationStore.activateVersion(tx, { list_key: 'canary', version: 1, reason: 'canary' })

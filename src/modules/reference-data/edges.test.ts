@@ -58,16 +58,16 @@ describe('a key', () => {
   test('is found in any Unicode normal form and with surrounding white space', async () => {
     const list_key = await newList([[{ name: 'Côte d’Azur' }]])
     await activate(list_key, 1)
-    for (const asked of ['Côte d’Azur', ' Co\u0302te d’Azur ']) {
-      const key = encodeURIComponent(asked)
+    for (const name of ['Côte d’Azur', ' Co\u0302te d’Azur ']) {
+      const key = encodeURIComponent(name)
       const { entry } = await t.make(`GET /reference-data/resolve/${list_key}/entry?key=${key}`)
       const { results } = await t.make('POST /reference-data/lookup', {
-        body: { lookups: [{ list_key, keys: [asked] }] },
+        body: { lookups: [{ list_key, keys: [name] }] },
       })
       const proof = await t.make(`GET /reference-data/datasets/${list_key}/versions/1/proof?key=${key}`)
       expect([entry, results[0].entries, proof.present, proof.key]).toEqual([
         { name: 'Côte d’Azur' },
-        [{ key: asked, entry: { name: 'Côte d’Azur' } }],
+        [{ key: name, entry: { name: 'Côte d’Azur' } }],
         true,
         'Côte d’Azur',
       ])
@@ -187,8 +187,8 @@ describe('an import', () => {
   test('drops members of list items, and warns about members that never occurred', async () => {
     const list_key = await newList()
     const entry = { name: 'Ada', score: 1, aliases: [{ name: 'A' }, { name: 'B' }] }
-    const order = { drop: ['/aliases/*/name', '/scroe'] }
-    const { warnings } = await importInto(list_key, 'ndjson', `${JSON.stringify(entry)}\n`, order)
+    const options = { drop: ['/aliases/*/name', '/scroe'] }
+    const { warnings } = await importInto(list_key, 'ndjson', `${JSON.stringify(entry)}\n`, options)
     expect(warnings).toMatchObject([{ code: 'personal_unmet', message: expect.stringContaining('/scroe') }])
     const { data } = await t.make(`GET /reference-data/datasets/${list_key}/versions/1`)
     expect(data).toEqual([{ name: 'Ada', score: 1, aliases: [{}, {}] }])

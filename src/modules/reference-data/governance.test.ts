@@ -129,8 +129,8 @@ describe('a rollback', () => {
   test('that cancels scheduled activations needs the same approval as they did', async () => {
     await activate(3, { effective_from: tomorrow() })
     await govern('activation')
-    const asked = await rollBack(officer, { to_version: 1 })
-    expect([asked.status, asked.json.action]).toEqual([202, 'rollback'])
+    const proposal = await rollBack(officer, { to_version: 1 })
+    expect([proposal.status, proposal.json.action]).toEqual([202, 'rollback'])
     expect((await rollBack(officer, { to_version: 1, keep_scheduled: true })).status).toBe(201)
   })
 })
@@ -204,10 +204,14 @@ describe('with approval', () => {
   test('cancelling a scheduled activation needs a second person', async () => {
     const { activation_id } = await activate(3, { effective_from: tomorrow() })
     await govern('activation')
-    const asked = await call(officer, `DELETE ${at}/activations/${activation_id}?reason=late`)
-    expect([asked.status, asked.json.action, asked.json.operation]).toEqual([202, 'activation', 'deleteActivation'])
+    const proposal = await call(officer, `DELETE ${at}/activations/${activation_id}?reason=late`)
+    expect([proposal.status, proposal.json.action, proposal.json.operation]).toEqual([
+      202,
+      'activation',
+      'deleteActivation',
+    ])
     expect((await ok(officer, `GET ${at}`)).pending).toHaveLength(1)
-    await ok(second, `POST /change-requests/${asked.json.cr_id}/approve`, {})
+    await ok(second, `POST /change-requests/${proposal.json.cr_id}/approve`, {})
     expect((await ok(officer, `GET ${at}`)).pending).toEqual([])
   })
 
@@ -215,9 +219,9 @@ describe('with approval', () => {
     await govern('datasets')
     expect((await call(editor, `PATCH ${at}`, { title: 'Other', guards: {}, stale_after_days: null })).status).toBe(200)
     for (const change of [{ guards: { min_entries: 0 } }, { stale_after_days: 30 }, { review_every_days: 30 }]) {
-      const asked = await call(editor, `PATCH ${at}`, change)
-      expect([asked.status, asked.json.action]).toEqual([202, 'datasets'])
-      await ok(second, `POST /change-requests/${asked.json.cr_id}/approve`, {})
+      const proposal = await call(editor, `PATCH ${at}`, change)
+      expect([proposal.status, proposal.json.action]).toEqual([202, 'datasets'])
+      await ok(second, `POST /change-requests/${proposal.json.cr_id}/approve`, {})
     }
     await govern('activation')
     const weaker = await call(editor, `PATCH ${at}`, { guards: { min_entries: 1 } })

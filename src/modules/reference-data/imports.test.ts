@@ -183,18 +183,18 @@ describe('an import', () => {
     const list_key = await newList()
     await importInto(list_key, 'ndjson', ndjson(many(2)))
     const upload_id = await upload(ndjson(many(3)))
-    const order = { list_key, upload_id, adapter_key: 'ndjson', expected_head: 0 }
+    const request = { list_key, upload_id, adapter_key: 'ndjson', expected_head: 0 }
     const token = await t.token()
-    const refused = await w.call('POST /reference-data/imports', { token, body: order })
+    const refused = await w.call('POST /reference-data/imports', { token, body: request })
     expect([refused.status, refused.json.code]).toEqual([409, 'head_moved'])
-    const accepted = await t.make('POST /reference-data/imports', { body: { ...order, expected_head: 1 } })
+    const accepted = await t.make('POST /reference-data/imports', { body: { ...request, expected_head: 1 } })
     await t.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data: many(2) } })
     expect(await t.runToEnd(accepted)).toMatchObject({ state: 'failed', problem: { code: 'head_moved' } })
   })
 
   test('into a list that does not exist names the member of the body', async () => {
-    const order = { list_key: 'no-such-list', upload_id: await upload(ndjson(many(1))), adapter_key: 'ndjson' }
-    const refused = await w.call('POST /reference-data/imports', { token: await t.token(), body: order })
+    const request = { list_key: 'no-such-list', upload_id: await upload(ndjson(many(1))), adapter_key: 'ndjson' }
+    const refused = await w.call('POST /reference-data/imports', { token: await t.token(), body: request })
     const detail = 'There is no list with this list_key.'
     expect(refused.json).toMatchObject({
       status: 404,
@@ -240,8 +240,8 @@ describe('an import', () => {
       detail,
       errors: [{ pointer: '#/adapter_key', detail }],
     })
-    const order = { token: await t.token(), body: { type_key: list_key, text: '<sdnList/>' } }
-    const preview = await w.call('POST /reference-data/adapters/ofac-sdn-xml/preview', order)
+    const request = { token: await t.token(), body: { type_key: list_key, text: '<sdnList/>' } }
+    const preview = await w.call('POST /reference-data/adapters/ofac-sdn-xml/preview', request)
     expect(preview.json).toMatchObject({ status: 409, code: 'conflict', detail, errors: [{ pointer: '#/type_key' }] })
   })
 

@@ -24,7 +24,7 @@ const path = ({ list_key }: SharedList) => `/reference-data/datasets/${list_key}
 const put = async (list: SharedList, entries: object[], mode?: 'follow' | 'pinned') =>
   w.call(`PUT ${path(list)}`, {
     token: await t.token(),
-    body: { entries, reason: 'house view', ...(mode && { mode }) },
+    body: { entries, reason: 'own assessment', ...(mode && { mode }) },
   })
 const view = (list: SharedList) => t.make(`GET ${path(list)}`)
 const conflicts = async (list: SharedList): Promise<[string, string][]> =>
@@ -269,7 +269,7 @@ describe('with four eyes', () => {
   }
   const approve = (cr_id: string, token: string) =>
     w.call(`POST /change-requests/${cr_id}/approve`, { token, body: {} })
-  const order = { entries: [stricter], reason: 'house view' }
+  const request = { entries: [stricter], reason: 'own assessment' }
 
   test('writing, rebasing and deleting an overlay need a second person', async () => {
     const list = await shared('tighten_only')
@@ -279,7 +279,7 @@ describe('with four eyes', () => {
       expect([at, proposed.status, proposed.json?.action]).toEqual([at, 202, 'overlay'])
       return proposed.json.cr_id as string
     }
-    const cr_id = await propose(`PUT ${path(list)}`, order)
+    const cr_id = await propose(`PUT ${path(list)}`, request)
     expect(await entryOf(list, 'DE', author)).toEqual(de)
     expect((await approve(cr_id, author)).json.code).toBe('approval_own_request')
     expect((await approve(cr_id, checker)).status).toBe(200)
@@ -307,7 +307,7 @@ describe('with four eyes', () => {
   test('the query of a request is part of the proposal', async () => {
     const list = await shared('tighten_only')
     const { tenant_id, author, checker } = await people()
-    await approve((await w.call(`PUT ${path(list)}`, { token: author, body: order })).json.cr_id, checker)
+    await approve((await w.call(`PUT ${path(list)}`, { token: author, body: request })).json.cr_id, checker)
     const { json } = await w.call(`DELETE ${path(list)}?reason=enough`, { token: author })
     expect(json).toMatchObject({ operation: 'deleteOverlay', query: { reason: 'enough' }, body: null })
     await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
@@ -322,7 +322,7 @@ describe('with four eyes', () => {
   test('a proposal is void once the base it was checked against has changed', async () => {
     const list = await shared('tighten_only')
     const { author, checker } = await people()
-    const { json } = await w.call(`PUT ${path(list)}`, { token: author, body: order })
+    const { json } = await w.call(`PUT ${path(list)}`, { token: author, body: request })
     await list.publish([de, fr])
     const { status, json: refused } = await approve(json.cr_id, checker)
     expect([status, refused.code]).toEqual([409, 'approval_void'])

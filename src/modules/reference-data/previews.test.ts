@@ -89,7 +89,7 @@ describe('a preview that reaches a limit', () => {
 
 describe('the thread of an import', () => {
   const kind: WorkKind = { name: 'test', max_running: () => 1, max_waiting: 5 }
-  const order = {
+  const request = {
     adapter_key: 'ndjson',
     options: {},
     type: {
@@ -130,7 +130,7 @@ describe('the thread of an import', () => {
         }
       }
     }
-    const outputs = importInThread(`${threadsDir}/import-thread.mjs`, source(), order as never, {
+    const outputs = importInThread(`${threadsDir}/import-thread.mjs`, source(), request as never, {
       admission: { threads, request: { kind, caller: 'importer', is_job: true } },
     })
     let accepted = 0
@@ -149,7 +149,7 @@ describe('the thread of an import', () => {
         if (n === 100) stop.abort(new Error('not needed any more'))
       }
     }
-    const outputs = importInThread(`${threadsDir}/import-thread.mjs`, source(), order as never, {
+    const outputs = importInThread(`${threadsDir}/import-thread.mjs`, source(), request as never, {
       signal: stop.signal,
       admission: { threads, request: { kind, caller: 'importer', is_job: true } },
     })

@@ -192,8 +192,8 @@ describe('what is in force', () => {
 describe('an approval after the requested instant', () => {
   const effective_from = '2020-01-01T00:00:00Z'
   async function ask(list_key: string, asked_at?: string): Promise<string> {
-    const order = { reason: 'for the new year', effective_from }
-    const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions/1/submit`, order)
+    const submission = { reason: 'for the new year', effective_from }
+    const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions/1/submit`, submission)
     expect(status).toBe(201)
     if (asked_at) {
       const text = 'update app.change_request set created_at = $2 where cr_id = $1'

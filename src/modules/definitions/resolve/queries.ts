@@ -29,21 +29,21 @@ export interface PointerRow {
   readonly overlay_hash: string | null
   readonly overlay_count: number | null
   readonly overlay_base_version: number | null
-  /** How often anything was activated by the tenant, and by the operator, when this was read. */
+  /** Number of activations by the tenant, and by the operator, when this was read. */
   readonly own_epoch: number
   readonly shared_epoch: number
-  /** When this changes by itself, because an activation begins or ends; NULL: never. */
+  /** When the next activation starts or ends by the clock; NULL: never. */
   readonly until: string | null
   readonly now: string
 }
 
-/** Pointer rows whose version is there; the others have been refused. */
+/** A pointer row with a version in force. */
 export type VersionPointer = PointerRow & { readonly via: NonNullable<PointerRow['via']> }
 
-/** The same without the instant at which it was asked for, and so the same for as long as nothing moves. */
+/** A pointer without the time of resolution, so that it stays equal until an activation changes it. */
 export type ListPointer = Omit<VersionPointer, 'now'>
 
-/** The part of a pointer that names content: all that reading it needs. */
+/** The part of a pointer that identifies content, which is all that reading it needs. */
 export type ContentPointer = ContentRow & { readonly via: NonNullable<PointerRow['via']> }
 
 /** `r` is a row of app.resolve_lists with its family. */

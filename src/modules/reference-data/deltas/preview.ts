@@ -26,7 +26,7 @@ export interface DeltaPreview {
   readonly untouched: number | null
 }
 
-export function compareWithBase(
+export function createDeltaComparison(
   read: Read,
   base: versionStore.VersionRow,
   delta: DeltaRequest,

@@ -14,8 +14,7 @@ export const exportVersion = (
   read: RunInTx,
   version: VersionId,
   type: typeStore.TypeRow,
-  format: ExportFormat,
-  formula_guard: boolean,
+  { format, formula_guard }: { format: ExportFormat; formula_guard: boolean },
 ): AsyncIterable<Buffer> => writeEntries(readVersionLines(read, version), type.definition, format, formula_guard)
 
 const BATCH = 10_000
@@ -51,7 +50,7 @@ export async function* readLinesInForce(
   const overlay = await read((tx) => resolver.createOverlayApplier(kernel, tx, pointer))
   const keys = overlay.keys.map((key) => ({ key, bytes: Buffer.from(key) }))
   keys.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
-  const changed = (key: string, base: Entry | undefined): string[] => {
+  const toLines = (key: string, base: Entry | undefined): string[] => {
     const entry = overlay.applyTo(key, base)
     return entry === undefined ? [] : [canonicalJson(entry)]
   }
@@ -59,20 +58,20 @@ export async function* readLinesInForce(
   for await (const rows of versionStore.readEntries(read, version)) {
     const texts: string[] = []
     for (const row of rows) {
-      let order = -1
+      let comparison = -1
       for (; next < keys.length; next++) {
         const { key, bytes } = keys[next] as (typeof keys)[number]
-        order = Buffer.compare(bytes, Buffer.from(row.key))
-        if (order >= 0) break
-        texts.push(...changed(key, undefined))
+        comparison = Buffer.compare(bytes, Buffer.from(row.key))
+        if (comparison >= 0) break
+        texts.push(...toLines(key, undefined))
       }
-      if (order === 0) next++
+      if (comparison === 0) next++
       texts.push(
-        ...(order === 0 ? changed(row.key, versionStore.parseEntry(row)) : [versionStore.getVerifiedText(row)]),
+        ...(comparison === 0 ? toLines(row.key, versionStore.parseEntry(row)) : [versionStore.getVerifiedText(row)]),
       )
     }
     if (texts.length > 0) yield texts.join('\n')
   }
-  const rest = keys.slice(next).flatMap(({ key }) => changed(key, undefined))
+  const rest = keys.slice(next).flatMap(({ key }) => toLines(key, undefined))
   if (rest.length > 0) yield rest.join('\n')
 }

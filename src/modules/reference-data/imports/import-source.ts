@@ -37,10 +37,10 @@ export interface ReadContext {
 export const readSource = (
   kernel: { readonly threads: Pick<WorkerThreads, 'scriptPath'> & Partial<Pick<WorkerThreads, 'admission'>> },
   source: Source,
-  order: ImportRequest,
+  request: ImportRequest,
   by?: ReadContext,
 ): AsyncGenerator<ImportOutput> =>
-  importInThread(kernel.threads.scriptPath('import-thread'), source, order, {
+  importInThread(kernel.threads.scriptPath('import-thread'), source, request, {
     signal: by?.signal,
     admission: by &&
       kernel.threads.admission && {
@@ -71,9 +71,8 @@ const MAX_REJECTS = 1000
 export async function prepareEntries(
   kernel: Capabilities<'threads'>,
   type: typeStore.TypeRow,
-  entries: readonly unknown[],
+  { entries, filled = [] }: { readonly entries: readonly unknown[]; readonly filled?: readonly string[] },
   by: ReadContext,
-  filled: readonly string[] = [],
 ): Promise<PreparedEntries> {
   const definition = typeStore.toTypeDefinition(type)
   const { keys, texts, hashes, faults, removed } = await kernel.threads
@@ -81,9 +80,9 @@ export async function prepareEntries(
     .validate(definition, entries, { caller: by.tenant_id, signal: by.signal })
     .catch(typeStore.failUnusable)
   const rejects: Reject[] = []
-  const refuse = (index: number, fault: { code: string; pointer: string; message: string }) =>
+  const addReject = (index: number, fault: { code: string; pointer: string; message: string }) =>
     rejects.push({ ...fault, at: { row: index + 1 }, excerpt: null })
-  for (const { index, faults: found } of faults) for (const fault of found) refuse(index, fault)
+  for (const { index, faults: found } of faults) for (const fault of found) addReject(index, fault)
   const rules = createListCheck(definition)
   const tree = createMerkleBuilder()
   const first = new Map<string, number>()
@@ -97,7 +96,7 @@ export async function prepareEntries(
     const earlier = first.get(key)
     if (earlier !== undefined) {
       const message = `The key ${JSON.stringify(key)} was used in entry ${earlier + 1} already.`
-      refuse(index, { code: 'duplicate_key', pointer: '', message })
+      addReject(index, { code: 'duplicate_key', pointer: '', message })
       return
     }
     first.set(key, index)
@@ -108,7 +107,7 @@ export async function prepareEntries(
     data_bytes += Buffer.byteLength(text)
     rows.push(copyRow({ key, text, hash, row: index + 1 }))
   })
-  for (const { code, pointer, message } of rules.finish()) refuse(-1, { code, pointer, message })
+  for (const { code, pointer, message } of rules.finish()) addReject(-1, { code, pointer, message })
   const rejected = new Set(rejects.map(({ at }) => at.row).filter((row) => row > 0)).size
   const built = rejects.length === 0 ? tree.finish() : null
   return {
@@ -166,46 +165,46 @@ export async function importRows<T>(
   transact: (body: (tx: Tx) => Promise<T>) => Promise<T>,
   publish: (tx: Tx, totals: ImportTotals, tree: TreeSource) => Promise<T>,
 ): Promise<T> {
-  const held: Uint8Array[] = []
-  let held_bytes = 0
+  const buffered: Uint8Array[] = []
+  let buffered_bytes = 0
   let totals: ImportTotals | undefined
-  const take = async (output: ImportOutput): Promise<Uint8Array | undefined> => {
+  const handleOutput = async (output: ImportOutput): Promise<Uint8Array | undefined> => {
     if (output.kind === 'end') totals = output.totals
     else if (output.kind !== 'tree') await run.onProgress(output.rows)
     if (output.kind === 'rejects') await run.onRejects(output.items)
     return output.kind === 'rows' ? output.bytes : undefined
   }
   try {
-    while (!totals && held_bytes < MAX_BUFFERED_BYTES) {
+    while (!totals && buffered_bytes < MAX_BUFFERED_BYTES) {
       const { value, done } = await run.outputs.next()
       if (done) break
-      const bytes = await take(value)
-      if (bytes) held.push(bytes)
-      held_bytes += bytes?.length ?? 0
+      const bytes = await handleOutput(value)
+      if (bytes) buffered.push(bytes)
+      buffered_bytes += bytes?.length ?? 0
     }
     if (totals) assertNoRejects(run, totals)
-    const rest = async function* () {
-      yield* held.splice(0)
+    const readRows = async function* () {
+      yield* buffered.splice(0)
       while (!totals) {
         const { value, done } = await run.outputs.next()
         if (done) return
-        const bytes = await take(value)
+        const bytes = await handleOutput(value)
         if (bytes) yield bytes
       }
     }
     // The thread's final output, requested only when it is needed.
-    const blocks = async function* () {
+    const readBlocks = async function* () {
       for await (const output of run.outputs) if (output.kind === 'tree') yield output.bytes
     }
     return await transact(async (tx) => {
       await tx.disableTimeout()
-      const staged = await staging.stageEncodedRows(tx, rest())
+      const staged = await staging.stageEncodedRows(tx, readRows())
       const all = totals as ImportTotals
       assertNoRejects(run, all)
       // The source can be read only once, so a retry of the transaction must restart the import.
       if (staged !== all.accepted) throw new Error(`${staged} of ${all.accepted} rows were staged`)
       if (all.root === null) await failDuplicateKeys(tx, run, all)
-      return publish(tx, all, { nodes: all.nodes as Uint8Array, blocks })
+      return publish(tx, all, { nodes: all.nodes as Uint8Array, blocks: readBlocks })
     })
   } catch (error) {
     if (error instanceof SourceFault) failSource(error)
@@ -285,7 +284,7 @@ export async function* readRejectLines(
   let after: [number] | null = null
   for (;;) {
     const from = after
-    const rows: RejectRow[] = await read((tx) => listRejects(tx, import_id, null, from, REJECT_BATCH))
+    const rows: RejectRow[] = await read((tx) => listRejects(tx, { import_id, code: null }, from, REJECT_BATCH))
     if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(row)}\n`).join('')
     const last = rows.at(-1)
     if (!last || rows.length < REJECT_BATCH) return

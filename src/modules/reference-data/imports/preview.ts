@@ -42,7 +42,7 @@ export async function previewSource(
   const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
   const rejects: Reject[] = []
   let totals: ImportTotals | undefined
-  const order: ImportRequest = {
+  const request: ImportRequest = {
     adapter_key,
     file_name,
     options: withDefaultColumns(adapter_key, options, type && typeStore.toTypeDefinition(type), delta?.marker),
@@ -56,7 +56,7 @@ export async function previewSource(
     preview: limit,
     preview_limits: kernel.preview_limits,
   }
-  const outputs = importInThread(kernel.threads.scriptPath('import-thread'), source, order, {
+  const outputs = importInThread(kernel.threads.scriptPath('import-thread'), source, request, {
     limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
     signal,
     admission: { threads: kernel.threads.admission, request: { kind: PREVIEW, caller: tenant_id } },
@@ -73,7 +73,7 @@ export async function previewSource(
     throw error
   }
   const { rows, accepted, rejected, reject_totals, warnings, files, cut } = totals as ImportTotals
-  const truncated = cut && { reason: cut, limit: previewLimit(kernel.preview_limits, cut) }
+  const truncated = cut && { reason: cut, limit: getReachedLimit(kernel.preview_limits, cut) }
   return {
     rows,
     accepted,
@@ -88,7 +88,7 @@ export async function previewSource(
   }
 }
 
-const previewLimit = (
+const getReachedLimit = (
   { max_rows, time_limit_ms }: Capabilities<'preview_limits'>['preview_limits'],
   cut: CutReason,
 ): number => (cut === 'rows' ? max_rows : time_limit_ms)

@@ -161,13 +161,13 @@ export const insertRejects = (tx: Tx, import_id: string, first_seq: number, item
           excerpt,
           message,
         })),
-        storable,
+        replaceUnstorable,
       ),
     ],
   )
 
 /** A reject quotes the source, which may include the character that cannot be stored. */
-const storable = (_name: string, value: unknown): unknown =>
+const replaceUnstorable = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll(UNSTORABLE, '\ufffd') : value
 
 export interface RejectRow {
@@ -179,7 +179,12 @@ export interface RejectRow {
   readonly message: string
 }
 
-export const listRejects = (tx: Tx, import_id: string, code: string | null, after: PagePosition, count: number) =>
+export const listRejects = (
+  tx: Tx,
+  { import_id, code }: { readonly import_id: string; readonly code: string | null },
+  after: PagePosition,
+  count: number,
+) =>
   tx.query<RejectRow>(
     `select seq, code, pointer, location as at, excerpt, message from app.dataset_import_reject
       where tenant_id = $1 and import_id = $2 and ($3::text is null or code = $3) and ($4::bigint is null or seq > $4)

@@ -17,7 +17,7 @@ import { findOptionFaults } from '#registry/adapter-options.ts'
 import { adapters } from '#registry/adapters/index.ts'
 
 import { assertDeltaBase } from '../deltas/base.ts'
-import { compareWithBase } from '../deltas/preview.ts'
+import { createDeltaComparison } from '../deltas/preview.ts'
 import { toDeltaRequest } from '../deltas/request.ts'
 
 import { findTypeMismatch, readRejectLines } from './import-source.ts'
@@ -75,7 +75,7 @@ function toImportSource(
 }
 
 /** The counts of a delta are stored together with those of the file. */
-const shownCounts = ({ delta = null, ...counts }: ImportRow['counts']) => ({
+const toCountsView = ({ delta = null, ...counts }: ImportRow['counts']) => ({
   counts: Object.keys(counts).length === 0 ? null : (counts as never),
   delta: delta as never,
 })
@@ -92,7 +92,7 @@ const toImportView = (row: ImportRow) => ({
   order: 'strict' in row.order_text ? ({ options: row.options, delta: null, ...row.order_text } as never) : null,
   source: row.source,
   progress: { done: row.progress_done ?? 0, total: row.progress_total, unit: row.progress_unit },
-  ...shownCounts(row.counts),
+  ...toCountsView(row.counts),
   rejects: row.rejects as never,
   gates: row.gates as never,
   warnings: row.warnings as never,
@@ -226,7 +226,7 @@ export const importRoutes = [
         type: delta?.type ?? type,
         limit: body.limit ?? 20,
         ...(delta && {
-          delta: compareWithBase(read, delta.base, delta.request, typeStore.toTypeDefinition(delta.type)),
+          delta: createDeltaComparison(read, delta.base, delta.request, typeStore.toTypeDefinition(delta.type)),
         }),
       },
       { tenant_id: actor.tenant_id, signal: request.signal },
@@ -351,16 +351,16 @@ export const importRoutes = [
     const { tx, params } = input
     const row = assertFound(await findImport(tx, params.import_id))
     const rejects = await paginate(input, `listImportRejects ${params.import_id}`, ['seq'], (after, count) =>
-      listRejects(tx, params.import_id, input.query.code ?? null, after, count),
+      listRejects(tx, { ...params, code: input.query.code ?? null }, after, count),
     )
     const counted = (row.rejects as { count: number }[]).reduce((sum, { count }) => sum + count, 0)
-    const kept = await countRejects(tx, params.import_id)
+    const stored = await countRejects(tx, params.import_id)
     return {
       ...rejects,
       items: rejects.items as (Reject & { seq: number })[],
       // A source that broke off was not counted to the end.
-      total: Math.max(counted, kept),
-      truncated: kept < counted,
+      total: Math.max(counted, stored),
+      truncated: stored < counted,
     }
   }),
 

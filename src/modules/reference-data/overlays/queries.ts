@@ -52,11 +52,11 @@ export const listOpenEntries = (tx: Tx, dataset_id: string) =>
   )
 
 /** Closes replaced entries and inserts new ones of a version. */
-export const exchangeEntries = (
+export const replaceEntries = (
   tx: Tx,
   { dataset_id, version }: { readonly dataset_id: string; readonly version: number },
-  ended: readonly string[],
-  began: readonly StagedRow[],
+  closed_keys: readonly string[],
+  new_rows: readonly StagedRow[],
 ) =>
   tx.run(
     `with closed as (
@@ -70,11 +70,11 @@ export const exchangeEntries = (
       tx.tenant_id,
       dataset_id,
       version,
-      ended,
-      began.map(({ key }) => key),
-      began.map(({ op = 'put' }) => op),
-      began.map(({ hash }) => hash),
-      began.map(({ base_hash = null }) => base_hash),
-      began.map(({ text }) => text),
+      closed_keys,
+      new_rows.map(({ key }) => key),
+      new_rows.map(({ op = 'put' }) => op),
+      new_rows.map(({ hash }) => hash),
+      new_rows.map(({ base_hash = null }) => base_hash),
+      new_rows.map(({ text }) => text),
     ],
   )

@@ -36,7 +36,7 @@ async function toOwnListView(tx: Tx, list_key: string) {
   return own && { list_key, overlay_policy: own.overlay_policy, base: null, overlay: null, conflicts: [] }
 }
 
-function toOverlayView(list_key: string, { shared, base, version, laid, conflicts }: OverlayComparison) {
+function toOverlayView(list_key: string, { shared, base, version, applied, conflicts }: OverlayComparison) {
   return {
     list_key,
     overlay_policy: shared.overlay_policy,
@@ -47,7 +47,7 @@ function toOverlayView(list_key: string, { shared, base, version, laid, conflict
       base_version: version.base_version,
       created_at: version.created_at,
       created_by: version.created_by,
-      entries: laid.map(({ change: { key, op, value }, effective }) => ({
+      entries: applied.map(({ change: { key, op, value }, effective }) => ({
         key,
         op,
         value,
@@ -95,26 +95,38 @@ export const overlayRoutes = [
     ],
     beforeTransaction: async ({ params, body, kernel, actor, request }) => {
       const operations = body.entries as OverlayOperation[]
-      const { laid, ground } = await kernel.transactions.read(
+      const { applied, overlay_base } = await kernel.transactions.read(
         { tenant_id: actor.tenant_id, actor: actor.principal },
         async (tx) => {
           const found = await getOverlayBase(kernel, tx, params.list_key)
-          return { ground: found, laid: await applyChanges(kernel, tx, found.base, operations) }
+          return { overlay_base: found, applied: await applyChanges(kernel, tx, found.base, operations) }
         },
       )
-      await assertValidChanges(kernel, laid, operations, ground, { caller: actor.tenant_id, signal: request.signal })
+      await assertValidChanges(
+        kernel,
+        overlay_base,
+        { operations, applied },
+        { caller: actor.tenant_id, signal: request.signal },
+      )
     },
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
-    const ground = await getOverlayBase(kernel, tx, params.list_key)
-    const laid = await applyChanges(kernel, tx, ground.base, body.entries as OverlayOperation[])
-    assertStillValid(laid, ground)
-    const changes = laid.map(({ change }) => change)
-    const how = { mode: body.mode ?? 'follow', origin: 'overlay' as const, reason: body.reason }
+    const overlay_base = await getOverlayBase(kernel, tx, params.list_key)
+    const applied = await applyChanges(kernel, tx, overlay_base.base, body.entries as OverlayOperation[])
+    assertStillValid(applied, overlay_base)
+    const changes = applied.map(({ change }) => change)
+    const publication = {
+      list_key: params.list_key,
+      changes,
+      mode: body.mode ?? 'follow',
+      origin: 'overlay' as const,
+      reason: body.reason,
+      cr_id: request.change_request_id,
+    }
     const { version } = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
-      apply: () => publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.change_request_id }),
+      apply: () => publishOverlay(tx, overlay_base, publication),
     })
     audit.recordDiff(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
-    return toOverlayView(params.list_key, compareNewOverlay(ground, version, laid))
+    return toOverlayView(params.list_key, compareNewOverlay(overlay_base, version, applied))
   }),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/overlay', {
@@ -169,21 +181,21 @@ export const overlayRoutes = [
     },
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
-    const { version, laid, conflicts, ...ground } = await compareOverlay(kernel, tx, params.list_key)
+    const { version, applied, conflicts, ...overlay_base } = await compareOverlay(kernel, tx, params.list_key)
     if (!version) return fail('not_found', 'There is no overlay in force.')
     const resolutions = body.resolutions ?? {}
     const byKey = new Map(conflicts.map((conflict) => [conflict.key, conflict]))
     const dropped = conflicts.filter(({ kind }) => kind === 'redundant').map(({ key }) => key)
-    const merges = new Set(laid.filter(({ change }) => change.op === 'merge').map(({ change }) => change.key))
+    const merges = new Set(applied.filter(({ change }) => change.op === 'merge').map(({ change }) => change.key))
     // "ours" cannot be kept where policy or type forbid it, or where the entry to merge into is gone.
-    const yields = ({ key, kind }: OverlayConflict) =>
+    const isOursImpossible = ({ key, kind }: OverlayConflict) =>
       kind === 'policy-violating' || kind === 'invalid' || (kind === 'removed' && merges.has(key))
     const open = conflicts.filter(
       (conflict) =>
         conflict.kind !== 'redundant' &&
-        (yields(conflict) ? resolutions[conflict.key] !== 'theirs' : !resolutions[conflict.key]),
+        (isOursImpossible(conflict) ? resolutions[conflict.key] !== 'theirs' : !resolutions[conflict.key]),
     )
-    const report = { list_key: params.list_key, clean: laid.length - conflicts.length, dropped, conflicts }
+    const report = { list_key: params.list_key, clean: applied.length - conflicts.length, dropped, conflicts }
     if (!body.apply) return { ...report, applied: false, version: null }
     if (open.length > 0) {
       return fail('gates_closed', {
@@ -198,7 +210,7 @@ export const overlayRoutes = [
         },
       })
     }
-    const kept = laid
+    const kept = applied
       .filter(({ change }) => byKey.get(change.key)?.kind !== 'redundant' && resolutions[change.key] !== 'theirs')
       .map(
         ({ change }): OverlayOperation => ({
@@ -210,17 +222,24 @@ export const overlayRoutes = [
     if (kept.length === 0) {
       return fail('transition_not_allowed', 'Nothing of the overlay would be left; delete it instead.')
     }
-    const changes: OverlayEntry[] = (await applyChanges(kernel, tx, ground.base, kept)).map(({ change }) => change)
-    const made = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
+    const changes: OverlayEntry[] = (await applyChanges(kernel, tx, overlay_base.base, kept)).map(
+      ({ change }) => change,
+    )
+    const rebased = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
       apply: () =>
-        publishOverlay(tx, params.list_key, changes, ground, {
+        publishOverlay(tx, overlay_base, {
+          list_key: params.list_key,
+          changes,
           mode: version.base_version === null ? 'follow' : 'pinned',
           origin: 'rebase',
           reason: body.reason ?? 'Rebased.',
           cr_id: request.change_request_id,
         }),
     })
-    audit.recordDiff({ overlay: version.version }, { overlay: made.version.version, base_version: ground.base.version })
-    return { ...report, applied: true, version: made.version.version }
+    audit.recordDiff(
+      { overlay: version.version },
+      { overlay: rebased.version.version, base_version: overlay_base.base.version },
+    )
+    return { ...report, applied: true, version: rebased.version.version }
   }),
 ]

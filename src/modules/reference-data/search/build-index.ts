@@ -19,7 +19,7 @@ type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 export const ENTRIES_PER_PART = 100_000
 export const KEYS_PER_BLOCK = 64
 const BATCH = 1000
-const BLOCKS_AT_ONCE = 100
+const BLOCKS_PER_INSERT = 100
 
 export interface IndexedList {
   readonly tenant_id: string
@@ -96,14 +96,14 @@ async function readPart(run: IndexRun, of: IndexedList & { version: number }, st
 
 async function writePart(tx: Tx, dataset_id: string, row: SegmentRow, { keys, blocks }: PartContent): Promise<void> {
   if (!(await insertSegment(tx, dataset_id, row))) return
-  const key_blocks = chunks(keys, KEYS_PER_BLOCK)
-  for (const [n, some] of chunks(key_blocks, BLOCKS_AT_ONCE).entries()) {
-    await insertKeyBlocks(tx, dataset_id, row, n * BLOCKS_AT_ONCE, some)
+  const key_blocks = toChunks(keys, KEYS_PER_BLOCK)
+  for (const [n, some] of toChunks(key_blocks, BLOCKS_PER_INSERT).entries()) {
+    await insertKeyBlocks(tx, { dataset_id, ...row }, n * BLOCKS_PER_INSERT, some)
   }
-  for (const [n, some] of chunks(blocks, BLOCKS_AT_ONCE).entries()) {
-    await insertWordBlocks(tx, dataset_id, row, n * BLOCKS_AT_ONCE, some)
+  for (const [n, some] of toChunks(blocks, BLOCKS_PER_INSERT).entries()) {
+    await insertWordBlocks(tx, { dataset_id, ...row }, n * BLOCKS_PER_INSERT, some)
   }
 }
 
-const chunks = <T>(items: readonly T[], size: number): T[][] =>
+const toChunks = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size))

@@ -21,7 +21,7 @@ import {
 
 /** A prefix of so many words filters little: a scan then finds enough matches quickly. */
 const MAX_BLOCKS_PER_SEGMENT = 64
-const SCANNED_AT_ONCE = 1000
+const SCAN_BATCH = 1000
 
 export interface EntrySearch {
   readonly version: versionStore.VersionRow
@@ -61,16 +61,16 @@ const isMatch = (row: versionStore.EntryRow, { words, key_prefix }: EntrySearch)
 type ListAfter = (tx: Tx, search: EntrySearch, after: string, count: number) => Promise<versionStore.EntryRow[]>
 const listAfter: ListAfter = (tx, { version }, after, count) => versionStore.listEntries(tx, version, after, count)
 const listContaining: ListAfter = (tx, { version, words }, after, count) =>
-  listEntriesWithText(tx, version, words, after, count)
+  listEntriesWithText(tx, version, { words, after }, count)
 
 async function scanEntries(tx: Tx, search: EntrySearch, list: ListAfter): Promise<versionStore.EntryRow[]> {
   const found: versionStore.EntryRow[] = []
   let after = search.after
   for (;;) {
-    const rows = await list(tx, search, after, SCANNED_AT_ONCE)
+    const rows = await list(tx, search, after, SCAN_BATCH)
     for (const row of rows) if (isMatch(row, search)) found.push(row)
     const last = rows.at(-1)
-    if (!last || rows.length < SCANNED_AT_ONCE || found.length >= search.count || isPastPrefix(last.key, search)) {
+    if (!last || rows.length < SCAN_BATCH || found.length >= search.count || isPastPrefix(last.key, search)) {
       return found.slice(0, search.count)
     }
     after = last.key
@@ -82,7 +82,7 @@ interface VersionSegments {
   readonly segments: readonly SegmentRow[]
 }
 
-const nameOf = ({ version, part }: { version: number; part: number }): string => `${version} ${part}`
+const toSegmentName = ({ version, part }: { version: number; part: number }): string => `${version} ${part}`
 
 function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
@@ -103,7 +103,7 @@ async function searchIndex(tx: Tx, search: EntrySearch): Promise<versionStore.En
   const found: versionStore.EntryRow[] = []
   let after = search.after
   for (;;) {
-    const { keys, is_end } = await findNextKeys(tx, search, streams, candidates, after)
+    const { keys, is_end } = await findNextKeys(tx, { ...search, after }, streams, candidates)
     const rows = keys.length === 0 ? [] : await versionStore.listEntriesByKey(tx, search.version, keys)
     rows.sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
     for (const row of rows) if (isMatch(row, search)) found.push(row)
@@ -119,16 +119,16 @@ async function searchIndex(tx: Tx, search: EntrySearch): Promise<versionStore.En
 async function collectCandidates(tx: Tx, { version, words }: EntrySearch, segments: readonly SegmentRow[]) {
   const candidates = new Map<string, EntrySet>()
   for (const word of words) {
-    const blocks = groupBy(await listWordBlocks(tx, version, word, MAX_BLOCKS_PER_SEGMENT), nameOf)
+    const blocks = groupBy(await listWordBlocks(tx, version, word, MAX_BLOCKS_PER_SEGMENT), toSegmentName)
     for (const segment of segments) {
-      const name = nameOf(segment)
+      const name = toSegmentName(segment)
       const some = blocks.get(name) ?? []
       if (some.length === MAX_BLOCKS_PER_SEGMENT) continue
-      const holding = new EntrySet(segment.entry_count)
-      for (const { postings } of some) collectPrefix(postings, word, holding)
+      const matches = new EntrySet(segment.entry_count)
+      for (const { postings } of some) collectPrefix(postings, word, matches)
       const others = candidates.get(name)
-      if (others) others.intersect(holding)
-      else candidates.set(name, holding)
+      if (others) others.intersect(matches)
+      else candidates.set(name, matches)
     }
   }
   return candidates
@@ -145,27 +145,30 @@ interface Position {
  */
 async function findNextKeys(
   tx: Tx,
-  { version, count, key_prefix }: EntrySearch,
+  { version, count, key_prefix, after }: EntrySearch,
   streams: readonly VersionSegments[],
   candidates: ReadonlyMap<string, EntrySet>,
-  after: string,
 ): Promise<{ keys: string[]; is_end: boolean }> {
   const start = Buffer.compare(Buffer.from(key_prefix), Buffer.from(after)) > 0 ? key_prefix : after
-  const blocks = new Map((await listKeyPositions(tx, version, start)).map((row) => [nameOf(row), row.block]))
+  const blocks = new Map((await listKeyPositions(tx, version, start)).map((row) => [toSegmentName(row), row.block]))
   const taken = streams.map(({ segments }) =>
-    takePositions(segments, candidates, blocks, start, count + KEYS_PER_BLOCK),
+    takePositions(segments, candidates, { blocks, key: start }, count + KEYS_PER_BLOCK),
   )
   const wanted = new Map<string, { version: number; part: number; block: number }>()
   for (const { positions } of taken) {
     for (const { segment, entry } of positions) {
       const block = Math.floor(entry / KEYS_PER_BLOCK)
-      wanted.set(`${nameOf(segment)} ${block}`, { version: segment.version, part: segment.part, block })
+      wanted.set(`${toSegmentName(segment)} ${block}`, { version: segment.version, part: segment.part, block })
     }
   }
   const read = wanted.size === 0 ? [] : await listKeyBlocks(tx, version, [...wanted.values()])
-  const keys_of = new Map(read.map((row) => [`${nameOf(row)} ${row.block}`, JSON.parse(row.keys) as string[]]))
+  const keys_by_block = new Map(
+    read.map((row) => [`${toSegmentName(row)} ${row.block}`, JSON.parse(row.keys) as string[]]),
+  )
   const keyAt = ({ segment, entry }: Position): string =>
-    keys_of.get(`${nameOf(segment)} ${Math.floor(entry / KEYS_PER_BLOCK)}`)?.[entry % KEYS_PER_BLOCK] as string
+    keys_by_block.get(`${toSegmentName(segment)} ${Math.floor(entry / KEYS_PER_BLOCK)}`)?.[
+      entry % KEYS_PER_BLOCK
+    ] as string
   const all = new Map<string, Buffer>()
   let bound: Buffer | undefined
   for (const { positions, has_more } of taken) {
@@ -185,16 +188,15 @@ async function findNextKeys(
 function takePositions(
   segments: readonly SegmentRow[],
   candidates: ReadonlyMap<string, EntrySet>,
-  blocks: ReadonlyMap<string, number>,
-  start: string,
+  start: { readonly key: string; readonly blocks: ReadonlyMap<string, number> },
   count: number,
 ): { positions: Position[]; has_more: boolean } {
   const positions: Position[] = []
-  const start_bytes = Buffer.from(start)
+  const start_bytes = Buffer.from(start.key)
   for (const segment of segments) {
     if (segment.entry_count === 0 || Buffer.compare(Buffer.from(segment.last_key), start_bytes) < 0) continue
-    const first = (blocks.get(nameOf(segment)) ?? 0) * KEYS_PER_BLOCK
-    const set = candidates.get(nameOf(segment))
+    const first = (start.blocks.get(toSegmentName(segment)) ?? 0) * KEYS_PER_BLOCK
+    const set = candidates.get(toSegmentName(segment))
     for (const entry of set ? set.from(first) : range(first, segment.entry_count)) {
       if (positions.length === count) return { positions, has_more: true }
       positions.push({ segment, entry })

@@ -99,8 +99,7 @@ export const listKeyBlocks = (tx: Tx, { tenant_id, dataset_id }: DatasetId, bloc
 export const listEntriesWithText = (
   tx: Tx,
   { tenant_id, dataset_id, version }: VersionId,
-  words: readonly string[],
-  after: string,
+  { words, after }: { readonly words: readonly string[]; readonly after: string },
   count: number,
 ) =>
   tx.query<versionStore.EntryRow>(
@@ -138,10 +137,11 @@ export const insertSegment = async (tx: Tx, dataset_id: string, segment: Segment
   return rows === 1
 }
 
+type SegmentId = Pick<SegmentRow, 'version' | 'part'> & { readonly dataset_id: string }
+
 export const insertKeyBlocks = (
   tx: Tx,
-  dataset_id: string,
-  { version, part }: Pick<SegmentRow, 'version' | 'part'>,
+  { dataset_id, version, part }: SegmentId,
   first_block: number,
   blocks: readonly (readonly string[])[],
 ) =>
@@ -162,8 +162,7 @@ export const insertKeyBlocks = (
 
 export const insertWordBlocks = (
   tx: Tx,
-  dataset_id: string,
-  { version, part }: Pick<SegmentRow, 'version' | 'part'>,
+  { dataset_id, version, part }: SegmentId,
   first_block: number,
   blocks: readonly WordBlock[],
 ) =>

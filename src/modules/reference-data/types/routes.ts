@@ -190,10 +190,15 @@ export const typeRoutes = [
         `version ${type_version} of ${params.type_key}`,
       )
     })
-    const { rejects, totals } = await prepareEntries(kernel, type, body.data, {
-      tenant_id: actor.tenant_id,
-      signal: request.signal,
-    })
+    const { rejects, totals } = await prepareEntries(
+      kernel,
+      type,
+      { entries: body.data },
+      {
+        tenant_id: actor.tenant_id,
+        signal: request.signal,
+      },
+    )
     const faults = rejects.map(({ at, code, pointer, message }) => ({
       index: at.row > 0 ? at.row - 1 : null,
       code,

@@ -36,9 +36,9 @@ import {
   VersionWithData,
 } from './schema.ts'
 
-const WHOLE_BYTES = 1024 * 1024
+const MAX_INLINE_BYTES = 1024 * 1024
 
-const dataFault = ({ at, pointer, message, code }: Reject): ProblemError => ({
+const toDataError = ({ at, pointer, message, code }: Reject): ProblemError => ({
   in: 'body',
   pointer: at.row > 0 ? `#/data/${at.row - 1}${pointer}` : '#/data',
   detail: message,
@@ -101,10 +101,11 @@ export const versionRoutes = [
     }
     versionStore.assertIfMatchHead(dataset, request.if_match)
     versionStore.assertHeadVersion(dataset, body.expected_head ?? null)
+    const filled = Object.keys(dataset.guards.min_filled_bps ?? {})
     const by = { tenant_id: actor.tenant_id, signal: request.signal }
-    const prepared = await prepareEntries(kernel, type, body.data, by, Object.keys(dataset.guards.min_filled_bps ?? {}))
+    const prepared = await prepareEntries(kernel, type, { entries: body.data, filled }, by)
     if (prepared.rejects.length > 0) {
-      const errors = prepared.rejects.slice(0, 50).map(dataFault)
+      const errors = prepared.rejects.slice(0, 50).map(toDataError)
       fail('type_violation', {
         detail: `${prepared.totals.rejected} of ${prepared.totals.rows} entries are not valid.`,
         errors,
@@ -145,7 +146,7 @@ export const versionRoutes = [
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, query }) => {
     const { version } = await versionStore.getVersion(tx, params, query.origin)
-    const whole = version.data_bytes <= WHOLE_BYTES
+    const whole = version.data_bytes <= MAX_INLINE_BYTES
     const data: Entry[] = []
     if (whole) {
       for await (const rows of versionStore.readEntries((body) => body(tx), version)) {
@@ -278,7 +279,7 @@ export const versionRoutes = [
     const { format = 'json', formula_guard = true } = query
     const file_name = `${params.list_key}-${version.version}.${format}`
     const media_type = fileMediaTypes[format]
-    return Object.assign(exportVersion(read, version, assertFound(type), format, formula_guard), {
+    return Object.assign(exportVersion(read, version, assertFound(type), { format, formula_guard }), {
       file_name,
       media_type,
     })
