@@ -17,12 +17,12 @@ export type ActionFilter = (actions: readonly string[]) => string[]
 /** An action without an entry is hidden from everybody, unless the list has an entry for any action. */
 export function createActionFilter(
   audiences: ReadonlyMap<string, ActionAudience>,
-  held: readonly Role[],
+  roles: readonly Role[],
 ): ActionFilter {
   const toVisibleCode = (action: string): string | undefined => {
     const entry = audiences.get(action) ?? audiences.get(ANY_ACTION)
     if (!entry) return undefined
-    return held.some((role) => entry.audience.includes(role)) ? action : entry.caller_code
+    return roles.some((role) => entry.audience.includes(role)) ? action : entry.caller_code
   }
   return (actions) => [...new Set(actions.map(toVisibleCode))].filter((code) => code !== undefined)
 }

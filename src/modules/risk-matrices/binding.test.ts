@@ -155,8 +155,8 @@ describe('resolving', () => {
     expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
     const data = [{ code: 'a', points: 2000 }]
     const { version } = await make(`POST /reference-data/datasets/${list_key}/versions`, { data })
-    const order = { version, reason: 'breaks the matrix' }
-    const refused = await w.call(`POST /reference-data/datasets/${list_key}/activations`, { token, body: order })
+    const request = { version, reason: 'breaks the matrix' }
+    const refused = await w.call(`POST /reference-data/datasets/${list_key}/activations`, { token, body: request })
     expect(refused.json.code).toBe('gates_closed')
     // As many activations as were rolled back, of another list.
     await newList()

@@ -18,6 +18,7 @@ export interface DefinitionFixtureOptions {
 const newKey = () => `definition-${uuidv7().slice(-12)}`
 const oncePerTenant = createOncePerTenant()
 
+/** Longer than 80 lines: one fixture per operation. */
 export function buildDefinitionFixtures(options: DefinitionFixtureOptions): Fixtures {
   const { path, param, noun, plural, text, inputs, expected, shared } = options
   const drafted = async (t: ExampleTenant): Promise<string> => {

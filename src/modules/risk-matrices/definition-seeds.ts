@@ -60,11 +60,11 @@ export async function seedDefinitions(
         entries: toPartEntries(definitions[index] as Definition),
       })),
     }
-    for (const made of await seeding.seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
-      const definition = definitions[list.versions.indexOf(made.seed as never)] as Definition
+    for (const seeded of await seeding.seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
+      const definition = definitions[list.versions.indexOf(seeded.seed as never)] as Definition
       const { list_keys } = getEngine(CURRENT_ENGINE).compile(definition)
-      await documentStore.insertReferences(tx, made.dataset, made.version, list_keys)
-      await documentStore.upsertProfile(tx, made.dataset, { subject_types, products, typologies })
+      await documentStore.insertReferences(tx, seeded.dataset, seeded.version, list_keys)
+      await documentStore.upsertProfile(tx, seeded.dataset, { subject_types, products, typologies })
     }
     const dataset = assertFound(await datasetStore.findSharedDataset(tx, key, family))
     const known = new Set((await listCases(tx, dataset, null, MAX_CASES)).map(({ name }) => name))

@@ -119,10 +119,10 @@ describe('a decision', () => {
     expect(dependencies.items).toMatchObject([
       { list_key, read_at: [{ pointer: '/table/rows/1/when/1', key: 'cash', field: 'amount_minor' }] },
     ])
-    const order = { rule_key, inputs: { flag: false, amount: '9999.99' } }
-    const missed = await t.make('POST /evaluations', { body: order })
+    const request = { rule_key, inputs: { flag: false, amount: '9999.99' } }
+    const missed = await t.make('POST /evaluations', { body: request })
     expect(missed.outcome.hit).toBe(false)
-    const hit = await t.make('POST /evaluations', { body: { ...order, inputs: { flag: false, amount: '10000.00' } } })
+    const hit = await t.make('POST /evaluations', { body: { ...request, inputs: { flag: false, amount: '10000.00' } } })
     expect(hit.explanation.rows[0].reason).toBe(
       `10000.00 is large. By the lists: Amount ≥ 10,000.00 (${list_key} v1, cash).`,
     )
@@ -281,8 +281,8 @@ describe('an installation with older seeds', () => {
       await w.steward.write(SYSTEM, (tx) => seedDefinitions(tx, [seed], (step) => steps.push(step)))
       return steps
     }
-    const order = { matrix_key: 'earlier-person', inputs: person.cases[0]?.inputs }
-    const decide = async () => t.make('POST /evaluations', { body: order })
+    const request = { matrix_key: 'earlier-person', inputs: person.cases[0]?.inputs }
+    const decide = async () => t.make('POST /evaluations', { body: request })
     await seedUpTo(2)
     const before = await decide()
     expect(before.reason_codes).toEqual(['RAT_COUNTRY_HIGH', 'RAT_PRODUCT_HIGH', 'RAT_CHANNEL_REMOTE'])

@@ -22,8 +22,8 @@ async function drafted(definition: object = smallMatrix()): Promise<string> {
   expect([made.status, made.json.code]).toEqual([201, undefined])
   return `/risk-matrices/${matrix_key}`
 }
-async function publish(path: string, order: object = {}) {
-  const made = await call(`POST ${path}/versions/draft/publish`, order)
+async function publish(path: string, options: object = {}) {
+  const made = await call(`POST ${path}/versions/draft/publish`, options)
   expect([made.status, made.json.findings]).toEqual([201, undefined])
   return made.json
 }
@@ -265,11 +265,14 @@ describe('versions in force', () => {
     const body = { matrix_key: 'ours', title: 'Ours', definition: smallMatrix() }
     await w.call('POST /risk-matrices', { token: maker, body })
     await w.call('POST /risk-matrices/ours/versions/draft/publish', { token: maker, body: {} })
-    const asked = await w.call('POST /risk-matrices/ours/versions/1/submit', { token: maker, body: { reason: 'new' } })
-    expect([asked.status, asked.json.state]).toEqual([201, 'open'])
+    const proposal = await w.call('POST /risk-matrices/ours/versions/1/submit', {
+      token: maker,
+      body: { reason: 'new' },
+    })
+    expect([proposal.status, proposal.json.state]).toEqual([201, 'open'])
     const read = async () => (await w.call('GET /risk-matrices/ours', { token: maker })).json.active
     expect(await read()).toBeNull()
-    await w.call(`POST /change-requests/${asked.json.cr_id}/approve`, { token: checker, body: {} })
+    await w.call(`POST /change-requests/${proposal.json.cr_id}/approve`, { token: checker, body: {} })
     expect(await read()).toMatchObject({ version: 1 })
 
     // Cancelling an approved schedule needs approval, and so does a longer review interval.

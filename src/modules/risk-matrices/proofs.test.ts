@@ -92,7 +92,7 @@ async function newMatrix(definition: object, state: 'draft' | 'published' | 'act
 }
 
 /** Starts a call, and returns it once its proof has started and is blocked. */
-async function held(begin: () => Promise<Reply>): Promise<{ readonly reply: Promise<Reply> }> {
+async function startBlocked(begin: () => Promise<Reply>): Promise<{ readonly reply: Promise<Reply> }> {
   const begun = analysis.begun()
   analysis.order('wait')
   let answered = false
@@ -105,7 +105,7 @@ async function held(begin: () => Promise<Reply>): Promise<{ readonly reply: Prom
 }
 
 /** As seen in the database: locks, and idle open transactions. */
-const openElsewhere = async () =>
+const countOpenTransactions = async () =>
   w.runtime.database.one({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
     tx.find<{ open: number }>(
       `select count(*)::int as open from pg_stat_activity
@@ -127,9 +127,9 @@ describe('while a proof is made', () => {
   test.each(operations)('%s holds no connection', async (_name, prepare) => {
     const list_key = await newList()
     const path = await newMatrix(wide(list_key), 'draft')
-    const { reply } = await held(await prepare(path, list_key))
+    const { reply } = await startBlocked(await prepare(path, list_key))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
-    expect(await openElsewhere()).toEqual({ open: 0 })
+    expect(await countOpenTransactions()).toEqual({ open: 0 })
     expect((await call(`GET ${path}/versions`)).status).toBe(200)
     analysis.order('go')
     expect((await reply).status).toBeLessThan(300)
@@ -139,7 +139,7 @@ describe('while a proof is made', () => {
     const list_key = await newList()
     await newMatrix(wide(list_key), 'active')
     await addVersion(list_key, [...both, { code: 'c', points: 1 }])
-    const { reply } = await held(() => activateList(list_key, 2))
+    const { reply } = await startBlocked(() => activateList(list_key, 2))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
     // It holds no lock either: another change commits meanwhile.
     expect((await activateList(await newList(), 1)).status).toBe(201)
@@ -157,11 +157,11 @@ describe('while a proof is made', () => {
     await own('POST /risk-matrices', { matrix_key: 'eyes', title: 'Eyes', definition })
     expect(brief(await own('POST /risk-matrices/eyes/versions/draft/publish', {}))).toBe('201')
     const begun = analysis.begun()
-    const asked = await own('POST /risk-matrices/eyes/activations', { version: 1, reason: 'go' })
+    const proposal = await own('POST /risk-matrices/eyes/activations', { version: 1, reason: 'go' })
     // It was proved when it was published with the same content; then the operator changes the list.
-    expect([asked.status, analysis.begun()]).toEqual([202, begun])
+    expect([proposal.status, analysis.begun()]).toEqual([202, begun])
     await list.publish(shared)
-    const { reply } = await held(() => own(`POST /change-requests/${asked.json.cr_id}/approve`, {}, checker))
+    const { reply } = await startBlocked(() => own(`POST /change-requests/${proposal.json.cr_id}/approve`, {}, checker))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
     analysis.order('go')
     expect((await reply).json.state).toBe('approved')
@@ -174,7 +174,7 @@ describe('a proof', () => {
     const list_key = await newList()
     const path = await newMatrix(wide(list_key), 'draft')
     const begun = analysis.begun()
-    const { reply } = await held(() => call(`POST ${path}/versions/draft/validate`))
+    const { reply } = await startBlocked(() => call(`POST ${path}/versions/draft/validate`))
     const second = call(`POST ${path}/versions/draft/validate`)
     analysis.order('go')
     expect([(await reply).json.valid, (await second).json.valid]).toEqual([true, true])
@@ -195,7 +195,7 @@ describe('a proof', () => {
     const path = await newMatrix(wide(list_key), 'draft')
     await addVersion(list_key, [{ code: 'a', points: 1 }])
     const begun = analysis.begun()
-    const { reply } = await held(() => call(`POST ${path}/versions/draft/publish`, {}))
+    const { reply } = await startBlocked(() => call(`POST ${path}/versions/draft/publish`, {}))
     expect((await activateList(list_key, 2)).status).toBe(201)
     analysis.order('go')
     const refused = await reply

@@ -78,8 +78,8 @@ const proofFindings = declareCache<readonly Finding[]>({
 const proofThread = declareThread({
   script: 'analysis-worker',
   create: (options) => {
-    const analyst = createAnalysisRunner(options)
-    return { analyst, running: new Map<string, Promise<void>>(), close: () => analyst.close() }
+    const runner = createAnalysisRunner(options)
+    return { runner, running: new Map<string, Promise<void>>(), close: () => runner.close() }
   },
 })
 
@@ -111,8 +111,8 @@ export async function prove(
     cache.set(id, found)
     return found
   }
-  const order = buildAnalysisRequest(of.compiled, lists, CURRENT_ENGINE)
-  throw new NeedsPrecompute(() => proveInThread(kernel, id, order, tenant_id))
+  const request = buildAnalysisRequest(of.compiled, lists, CURRENT_ENGINE)
+  throw new NeedsPrecompute(() => proveInThread(kernel, id, request, tenant_id))
 }
 
 /** Depends on content only, so that repeated publications, activations and dry runs reuse the proof. */
@@ -129,27 +129,27 @@ function toProofKey({ identity, lists }: Bindable, tenant_id: string): string {
 async function proveInThread(
   kernel: Capabilities<'caches' | 'threads'>,
   id: string,
-  order: AnalysisRequest,
+  request: AnalysisRequest,
   tenant_id: string,
 ): Promise<void> {
   const cache = kernel.caches.get(proofFindings)
-  const { running, analyst } = kernel.threads.get(proofThread)
+  const { running, runner } = kernel.threads.get(proofThread)
   if (cache.get(id)) return
-  const proving =
+  const computation =
     running.get(id) ??
-    analyst
-      .analyse(order, tenant_id)
+    runner
+      .analyse(request, tenant_id)
       .then(({ findings, is_cut_short }) => {
         cache.set(id, findings, is_cut_short ? { ttl_ms: PARTIAL_PROOF_TTL_MS } : {})
       })
-      .catch(failUnproved)
+      .catch(failProofUnavailable)
       .finally(() => running.delete(id))
-  running.set(id, proving)
-  await proving
+  running.set(id, computation)
+  await computation
 }
 
 /** A failed thread gives no proof, and without a proof nothing is stored. */
-const failUnproved = (error: unknown): never =>
+const failProofUnavailable = (error: unknown): never =>
   failThreadUnavailable(error, 'The definition could not be gone through at this moment; nothing was changed.')
 
 export interface CaseResult {
@@ -178,13 +178,13 @@ export async function runCases(
 export async function collectFindings(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
-  examined: CheckedDefinition,
+  checked: CheckedDefinition,
   cases: readonly GoldenCase[],
 ): Promise<Finding[]> {
-  if (!examined.of) return [...examined.findings]
-  const findings = [...examined.findings, ...(await prove(kernel, tx, examined.of))]
+  if (!checked.of) return [...checked.findings]
+  const findings = [...checked.findings, ...(await prove(kernel, tx, checked.of))]
   if (hasErrors(findings)) return findings
-  const results = await runCases(kernel, tx, examined.of, cases)
+  const results = await runCases(kernel, tx, checked.of, cases)
   const failed = results.flatMap(({ passed, differences }, index) =>
     passed ? [] : [toCaseFinding(cases[index] as GoldenCase, differences)],
   )

@@ -63,13 +63,15 @@ describe('a shared list that the operator changes', () => {
   test('cannot get or lose an overlay where a matrix would become invalid', async () => {
     const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
     const path = `/reference-data/datasets/${list.list_key}/overlay`
-    const lay = (entries: object[]) => g.call(`PUT ${path}`, { entries, reason: 'house view' })
+    const putOverlay = (entries: object[]) => g.call(`PUT ${path}`, { entries, reason: 'own assessment' })
     const added = { key: 'FR', op: 'put', value: shared[1] }
-    expect((await lay([added])).status).toBe(200)
+    expect((await putOverlay([added])).status).toBe(200)
     await g.newMatrix(buildPointsMatrix(list.list_key, 'score', ['DE', 'FR']))
-    expect((await lay([added, { key: 'DE', op: 'remove' }])).json.gates).toMatchObject([{ gate: 'referenced-by' }])
+    expect((await putOverlay([added, { key: 'DE', op: 'remove' }])).json.gates).toMatchObject([
+      { gate: 'referenced-by' },
+    ])
     expect((await g.call(`DELETE ${path}`)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
-    expect((await lay([{ ...added, value: { ...shared[1], score: 90 } }])).status).toBe(200)
+    expect((await putOverlay([{ ...added, value: { ...shared[1], score: 90 } }])).status).toBe(200)
   })
 })
 

@@ -33,7 +33,7 @@ export interface Bindable<P extends resolver.ContentPointer = resolver.ContentPo
   readonly compiled: CompiledDefinition
   readonly lists: ReadonlyMap<string, P>
   /** Entries that override the lists in a what-if evaluation. The caller includes them in the identity. */
-  readonly over?: (list: BoundList) => BoundList
+  readonly overrideList?: (list: BoundList) => BoundList
 }
 
 /** The definition has the instant of the resolution, if any; its lists may be shared by several instants. */
@@ -47,7 +47,7 @@ export interface ResolutionQuery extends resolver.Clocks {
   readonly family: DefinitionFamily
   readonly key: string
   /** This transaction changes what is in force and may be rolled back, so it must not use shared caches. */
-  readonly unsettled?: boolean
+  readonly bypass_caches?: boolean
 }
 
 export const compiledDefinitions = declareCache<{ readonly compiled: CompiledDefinition; readonly identity: string }>({
@@ -86,7 +86,7 @@ export interface FoundResolution extends Resolution {
 export async function findResolution(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  { family, key, unsettled, ...clocks }: ResolutionQuery,
+  { family, key, bypass_caches, ...clocks }: ResolutionQuery,
   engine = CURRENT_ENGINE,
 ): Promise<FoundResolution> {
   const guesses = kernel.caches.get(listKeyGuesses)
@@ -94,7 +94,7 @@ export async function findResolution(
   let requested = guesses.get(guess) ?? []
   for (let round = 0; round < MAX_ATTEMPTS; round++) {
     const { definition, lists } = await resolver.resolveWithLists(
-      unsettled ? null : kernel,
+      bypass_caches ? null : kernel,
       tx,
       { family, key, list_keys: requested },
       clocks,
@@ -196,15 +196,15 @@ export async function decideWith(
   const faults = of.compiled.checkInputs(inputs)
   if (faults.some(({ severity }) => severity === 'error')) return { ok: false, findings: faults }
   const needs = of.compiled.needs(inputs)
-  const fetched = new Map(lists)
+  const loaded_lists = new Map(lists)
   for (const { list_key } of large) {
     const keys = needs.get(list_key)
     const pointer = of.lists.get(list_key) as resolver.ContentPointer
     if (keys === 'all') return { ok: false, findings: [toTooLargeFinding(list_key)] }
-    const list = await bindLargeList(kernel, tx, of, pointer, keys ?? [])
-    fetched.set(list_key, of.over?.(list) ?? list)
+    const list = await bindLargeList(kernel, tx, { of, pointer }, keys ?? [])
+    loaded_lists.set(list_key, of.overrideList?.(list) ?? list)
   }
-  return bound.decide(inputs, fetched)
+  return bound.decide(inputs, loaded_lists)
 }
 
 export const isFindings = (bound: BoundDefinition | readonly Finding[]): bound is readonly Finding[] =>
@@ -226,11 +226,11 @@ export async function bindDefinition(kernel: Capabilities<'caches'>, tx: Tx, of:
   const lists = new Map<string, BoundList>()
   for (const pointer of of.lists.values()) {
     const list = await bindList(kernel, tx, of, pointer)
-    lists.set(pointer.list_key, of.over?.(list) ?? list)
+    lists.set(pointer.list_key, of.overrideList?.(list) ?? list)
   }
-  const made = { bound: of.compiled.bind(lists), lists: lists as BoundLists }
-  cache.set(id, made)
-  return made
+  const binding = { bound: of.compiled.bind(lists), lists: lists as BoundLists }
+  cache.set(id, binding)
+  return binding
 }
 
 /** The binding key of a map of lists, with the values it was computed for. */
@@ -265,26 +265,25 @@ async function bindList(
   pointer: resolver.ContentPointer,
 ): Promise<BoundList> {
   const whole = await resolver.loadList(kernel, tx, pointer)
-  if (!whole) return bindLargeList(kernel, tx, of, pointer, [])
-  const entries = withKeys(whole.entries)
+  if (!whole) return bindLargeList(kernel, tx, { of, pointer }, [])
+  const entries = addKeys(whole.entries)
   return { ...toListFacts(pointer), get: (key) => entries.get(key), all: [...entries.values()] }
 }
 
-const withKeys = (entries: ReadonlyMap<string, Omit<ListEntry, 'key'>>): Map<string, ListEntry> =>
+const addKeys = (entries: ReadonlyMap<string, Omit<ListEntry, 'key'>>): Map<string, ListEntry> =>
   new Map([...entries].map(([key, { entry, hash }]) => [key, { key, entry, hash }]))
 
 /** Loads only the requested keys and those that the definition names. */
 async function bindLargeList(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  { compiled }: Bindable,
-  pointer: resolver.ContentPointer,
+  { of: { compiled }, pointer }: { readonly of: Bindable; readonly pointer: resolver.ContentPointer },
   keys: readonly string[],
 ): Promise<BoundList> {
   const named = compiled.references.flatMap(({ list_key, key }) =>
     list_key === pointer.list_key && key !== null ? [key] : [],
   )
-  const entries = withKeys(await resolver.lookUpHashedEntries(kernel, tx, pointer, [...new Set([...named, ...keys])]))
+  const entries = addKeys(await resolver.lookUpHashedEntries(kernel, tx, pointer, [...new Set([...named, ...keys])]))
   return { ...toListFacts(pointer), get: (key) => entries.get(key), all: null }
 }
 
@@ -324,9 +323,9 @@ export async function getCompiled(
   const known = cache.get(id)
   if (known) return known
   const compiled = getEngine(engine).compile(await loadDefinition(kernel, tx, pointer))
-  const made = { compiled, identity: toIdentity(compiled.definition, engine) }
-  cache.set(id, made)
-  return made
+  const result = { compiled, identity: toIdentity(compiled.definition, engine) }
+  cache.set(id, result)
+  return result
 }
 
 /** Equal for a draft and the version it becomes, so that proofs of the draft are reused. */

@@ -23,20 +23,20 @@ export function findDifferences(expected: Expected, decision: Decision): string[
   if (!decision.ok) return decision.findings.map(({ message }) => message)
   const outcome = decision.outcome as unknown as Record<string, unknown>
   return Object.entries(expected).flatMap(([name, wanted]) => {
-    const got = outcome[name]
-    return JSON.stringify(got) === JSON.stringify(wanted)
+    const actual = outcome[name]
+    return JSON.stringify(actual) === JSON.stringify(wanted)
       ? []
-      : [`${name} is ${toText(got)}, and ${toText(wanted)} is expected`]
+      : [`${name} is ${toText(actual)}, and ${toText(wanted)} is expected`]
   })
 }
 
 /** Messages of refused decisions are sentences; here they become parts of one. */
-const withoutStop = (difference: string): string => difference.replace(/\.$/, '')
+const removeFullStop = (difference: string): string => difference.replace(/\.$/, '')
 
 export const toCaseFinding = ({ name, inputs }: GoldenCase, differences: readonly string[]): Finding => ({
   code: 'golden_case_failed',
   pointer: '',
-  message: `The golden case "${name}" is not met: ${differences.map(withoutStop).join('; ')}.`.slice(0, 2000),
+  message: `The golden case "${name}" is not met: ${differences.map(removeFullStop).join('; ')}.`.slice(0, 2000),
   severity: 'error',
   example: inputs,
 })

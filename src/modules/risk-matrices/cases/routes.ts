@@ -45,19 +45,20 @@ interface DecisionView {
 
 /** The inputs may be those of a real subject. */
 async function redactDecisions<T extends DecisionView>(
-  shown: readonly T[],
+  views: readonly T[],
   reader: RedactionContext<'caches'>,
 ): Promise<T[]> {
-  const parts = shown.flatMap(({ outcome, explanation }) => [outcome, explanation]) as unknown as DecisionPart[]
+  const parts = views.flatMap(({ outcome, explanation }) => [outcome, explanation]) as unknown as DecisionPart[]
   const filter = await getActionFilter(reader, collectActions(...parts))
-  if (!filter) return [...shown]
-  return shown.map((one) => ({
+  if (!filter) return [...views]
+  return views.map((one) => ({
     ...one,
     outcome: one.outcome && filterActions(one.outcome as never, filter),
     explanation: filterExplanation(one.explanation as never, filter),
   }))
 }
 
+/** Longer than 80 lines: a list of route declarations. */
 export function createCaseRoutes(kind: DecisionKind): Route[] {
   const { family, segment, param, word, operations } = kind
   const s = documentStore.createDefinitionSchemas(kind)
@@ -94,7 +95,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       query: registrySchemas.OriginQuery,
       body: SimulationRequest,
       reply: [200, Simulation],
-      redact: async (shown, reader) => (await redactDecisions([shown], reader))[0] ?? shown,
+      redact: async (views, reader) => (await redactDecisions([views], reader))[0] ?? views,
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
