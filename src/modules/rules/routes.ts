@@ -69,9 +69,9 @@ export const ruleRoutes: readonly Route[] = [
       const keys = new Map(
         definitions.map(({ name, place }) => [place, createRuleKey(name, body.key_prefix ?? '', taken)]),
       )
-      const keyOf = (place: string | null): string | null => (place === null ? null : (keys.get(place) ?? null))
+      const getRuleKey = (place: string | null): string | null => (place === null ? null : (keys.get(place) ?? null))
       const items = await mapWithPrecompute(definitions, async ({ name, place, definition, reads, only_if }) => {
-        const rule_key = keyOf(place) as string
+        const rule_key = getRuleKey(place) as string
         const text = definition as unknown as Record<string, unknown>
         const title = name.trim().slice(0, 200) || rule_key
         const dataset = await documentStore.createDefinition(kernel, tx, ruleKind, {
@@ -84,8 +84,8 @@ export const ruleRoutes: readonly Route[] = [
           rule_key,
           name,
           place,
-          reads: reads.map(({ rule, ...link }) => ({ ...link, rule_key: keyOf(rule) })),
-          only_if: only_if.map(({ rule, ...branch }) => ({ ...branch, rule_key: keyOf(rule) })),
+          reads: reads.map(({ rule, ...link }) => ({ ...link, rule_key: getRuleKey(rule) })),
+          only_if: only_if.map(({ rule, ...branch }) => ({ ...branch, rule_key: getRuleKey(rule) })),
           findings: validation.findings as never,
         }
       })
