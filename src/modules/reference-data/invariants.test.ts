@@ -122,14 +122,18 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
   ['remove a type', NOT_GRANTED, () => ['delete from app.dataset_type']],
   ['rename a list', IMMUTABLE, () => [`update app.dataset set list_key = 'x' where list_key = 'canary'`]],
   ['give a list another type', IMMUTABLE, () => [`update app.dataset set type_key = 'x' where list_key = 'canary'`]],
-  ['move the head', IMMUTABLE, () => [`update app.dataset set head_version = 7 where list_key = 'canary'`]],
+  ['change the head version', IMMUTABLE, () => [`update app.dataset set head_version = 7 where list_key = 'canary'`]],
   ['remove a list', NOT_GRANTED, () => ['delete from app.dataset']],
   ['leave a gap between versions', OUT_OF_ORDER, () => [newVersion(3)]],
   ['publish a number twice', OUT_OF_ORDER, () => [newVersion(1)]],
   ['change a version', IMMUTABLE, () => [`update app.dataset_version set note = 'other'`]],
-  ['change what a version holds', IMMUTABLE, () => [`update app.dataset_version set content_hash = repeat('b', 64)`]],
   [
-    'bring a deprecated version back',
+    'change the content of a version',
+    IMMUTABLE,
+    () => [`update app.dataset_version set content_hash = repeat('b', 64)`],
+  ],
+  [
+    'restore a deprecated version',
     IMMUTABLE,
     () => [
       `update app.dataset_version set state = 'deprecated'`,
@@ -137,7 +141,7 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
     ],
   ],
   [
-    'bring a withdrawn version back',
+    'restore a withdrawn version',
     IMMUTABLE,
     () => [
       newVersion(2),
@@ -188,14 +192,14 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
     IMMUTABLE,
     () => [`update app.activation set revoked_at = now(), revoked_by = 'x', reason = 'other'`],
   ],
-  ['revoke as nobody', IMMUTABLE, () => ['update app.activation set revoked_at = now()']],
+  ['revoke without an actor', IMMUTABLE, () => ['update app.activation set revoked_at = now()']],
   [
     'revoke twice',
     IMMUTABLE,
     () => Array(2).fill(`update app.activation set revoked_at = now(), revoked_by = 'operator:test'`),
   ],
   ['remove an activation', NOT_GRANTED, () => ['delete from app.activation']],
-  ['activate a version that is not there', NOT_OF_THIS_LIST, () => [insertActivation({ version: 9 })]],
+  ['activate a missing version', NOT_OF_THIS_LIST, () => [insertActivation({ version: 9 })]],
   ['activate a version of another list', NOT_OF_THIS_LIST, () => [insertActivation({ list_key: 'second' })]],
   ['activate a list as an overlay', NOT_OF_THIS_LIST, () => [insertActivation({ layer: 'overlay', kind: 'overlay' })]],
   [
@@ -224,13 +228,13 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
   ],
   ['pin a tighten-only list for 91 days', PIN_TOO_LONG, () => [pin(91)]],
   [
-    'pin a tighten-only list for ever',
+    'pin a tighten-only list without an end',
     PIN_TOO_LONG,
     () => [insertActivation({ kind: 'pin', list_key: SHARED_LIST, of: [SYSTEM, g.shared_dataset] })],
   ],
   ['publish a version of another tenant’s list', OUT_OF_ORDER, () => [newVersion(2, { dataset: g.other_dataset })]],
   ['use another tenant’s type', CHECK, () => [newVersion(2, { type_tenant: g.other_tenant })]],
-  ['use a shared type that is not there', MISSING, () => [newVersion(2, { type_tenant: SYSTEM })]],
+  ['use a missing shared type', MISSING, () => [newVersion(2, { type_tenant: SYSTEM })]],
   [
     'create an overlay of another tenant’s list',
     CHECK,

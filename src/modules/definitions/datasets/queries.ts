@@ -255,7 +255,7 @@ export const listDependents = (tx: Tx, { list_key, dataset_id }: Pick<DatasetRow
   tx.query<DependentRow>(
     `select case when r.overlay_version is not null then 'overlay' else 'pin' end as kind, r.list_key as key,
             coalesce(r.overlay_version, r.version) as version,
-            case when r.overlay_version is not null then 'The overlay in force is laid over this list.'
+            case when r.overlay_version is not null then 'The overlay in force applies to this list.'
                  else 'The list is pinned to this version.' end as detail
        from app.resolve_lists('list', array[$1::text], statement_timestamp(), null) r
       where r.dataset_id = $3 and (r.overlay_version is not null or r.via = 'tenant-pin')

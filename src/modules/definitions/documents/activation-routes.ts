@@ -73,7 +73,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       body: registrySchemas.ActivationRequest,
       reply: [201, s.Activation],
       governed: { action: 'activation', head },
-      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}/activations`,
+      location: (reply) => `/${segment}/${getDefinitionKey(kind, reply)}/activations`,
       problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)

@@ -77,7 +77,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       body: s.New,
       reply: [201, s.View],
       revisioned: true,
-      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}?origin=own`,
+      location: (reply) => `/${segment}/${getDefinitionKey(kind, reply)}?origin=own`,
       links: { [operations.get]: { [param]: param, origin: 'origin' } },
       problems: ['not_found', 'duplicate', 'list_key_reserved', 'conflict'],
     }).handle(async ({ tx, body, audit, kernel }) => {

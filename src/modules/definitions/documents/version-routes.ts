@@ -86,7 +86,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       body: NewDraft,
       reply: [201, s.VersionWithText],
       revisioned: true,
-      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}/versions/draft`,
+      location: (reply) => `/${segment}/${getDefinitionKey(kind, reply)}/versions/draft`,
       problems: ['not_found', 'duplicate', 'conflict', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, kernel, audit }) => {
       const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
@@ -173,8 +173,8 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       body: PublishRequest,
       reply: [201, s.Version],
       limit: 'heavy',
-      location: (made) =>
-        `/${segment}/${getDefinitionKey(kind, made)}/versions/${(made as { version: number }).version}?origin=own`,
+      location: (reply) =>
+        `/${segment}/${getDefinitionKey(kind, reply)}/versions/${(reply as { version: number }).version}?origin=own`,
       problems: [
         'not_found',
         'definition_invalid',

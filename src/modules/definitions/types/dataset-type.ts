@@ -47,9 +47,9 @@ export function getBaseType(
   const known = cache.get(id)
   if (known) return known
   const definition = toTypeDefinition(type)
-  const made: BaseType = { definition, compiled: compileType(definition) }
-  cache.set(id, made)
-  return made
+  const base_type: BaseType = { definition, compiled: compileType(definition) }
+  cache.set(id, base_type)
+  return base_type
 }
 
 export type TypeContent = Omit<TypeRow['definition'], never>

@@ -110,7 +110,7 @@ export async function assertValidChanges(
     const { op, value } = operations[index] as OverlayOperation
     if ((op === 'remove') === (value !== undefined))
       add(index, '/value', op === 'remove' ? 'is not taken by remove' : 'is required')
-    if (seen.has(change.key)) add(index, '/key', 'stands more than once')
+    if (seen.has(change.key)) add(index, '/key', 'is used more than once')
     seen.add(change.key)
     if (op === 'merge' && base === undefined) {
       add(index, '/key', 'names no entry of the shared list to merge into')
