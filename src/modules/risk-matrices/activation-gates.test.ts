@@ -10,12 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => g.w.close())
 
-function signal() {
-  let give = () => {}
-  const given = new Promise<void>((resolve) => {
-    give = resolve
+function createDeferred() {
+  let complete = () => {}
+  const promise = new Promise<void>((resolve) => {
+    complete = resolve
   })
-  return { give, given }
+  return { complete, promise }
 }
 
 describe('a list that a definition in force reads', () => {
@@ -145,13 +145,13 @@ describe('a version of a definition', () => {
     await g.make(`POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
     // Each change is valid alone, but not both together. The list has changed and is not committed yet.
     const scope = { tenant_id: await g.w.tenant(), actor: 'operator:test' }
-    const [changed, committing] = [signal(), signal()]
+    const [changed, committing] = [createDeferred(), createDeferred()]
     const list = g.w.runtime.database.write(scope, async (tx) => {
       await activationStore.activateVersion(tx, { list_key, version: 2, reason: 'next' }, g.w.kernel)
-      changed.give()
-      await committing.given
+      changed.complete()
+      await committing.promise
     })
-    await changed.given
+    await changed.promise
     const matrix = g.call(`POST /risk-matrices/${matrix_key}/activations`, { version: 2, reason: 'next' })
     const waits = () =>
       g.w.runtime.database.one(scope, (tx) =>
@@ -161,7 +161,7 @@ describe('a version of a definition', () => {
     let answered = false
     await Promise.race([matrix.then(() => (answered = true)), vi.waitUntil(waits, { timeout: 30_000 })])
     expect(answered).toBe(false)
-    committing.give()
+    committing.complete()
     await list
     expect((await matrix).json.gates).toMatchObject([{ gate: 'proof' }])
     expect((await g.call(`GET /risk-matrices/${matrix_key}`)).json.attention).toEqual([])

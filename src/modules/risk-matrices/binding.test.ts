@@ -65,7 +65,7 @@ async function putInForce(list_key: string, data: object[]): Promise<void> {
   const { version } = await make(`POST ${path}/versions`, { data })
   await make(`POST ${path}/activations`, { version, reason: 'test' })
 }
-const reading = (list_key: string) => ({
+const buildLookupMatrix = (list_key: string) => ({
   ...smallMatrix(),
   inputs: [{ name: 'code', title: 'Code', type: 'enum', values: ['a', 'b'] }],
   factors: [
@@ -83,7 +83,7 @@ async function publish(key: string): Promise<void> {
   const { version } = await make(`POST /risk-matrices/${key}/versions/draft/publish`, {})
   await make(`POST /risk-matrices/${key}/activations`, { version, reason: 'test' })
 }
-const scoreOf = async (tx: Tx, key: string, code = 'a') => {
+const computeScore = async (tx: Tx, key: string, code = 'a') => {
   const decision = await decideWith(w.kernel, tx, await getResolution(w.kernel, tx, { family: 'matrix', key }), {
     code,
   })
@@ -92,9 +92,9 @@ const scoreOf = async (tx: Tx, key: string, code = 'a') => {
 
 describe('resolving', () => {
   test('sends one statement once the definition is cached', async () => {
-    const key = await newMatrix(reading(await newList()))
+    const key = await newMatrix(buildLookupMatrix(await newList()))
     const sent: string[] = []
-    const counted = (tx: Tx): Tx => ({
+    const countStatements = (tx: Tx): Tx => ({
       ...tx,
       query: (text, values) => {
         sent.push(text)
@@ -105,26 +105,26 @@ describe('resolving', () => {
         return tx.find(text, values)
       },
     })
-    await read(async (tx) => scoreOf(tx, key))
-    await read(async (tx) => scoreOf(counted(tx), key))
+    await read(async (tx) => computeScore(tx, key))
+    await read(async (tx) => computeScore(countStatements(tx), key))
     expect(sent).toHaveLength(1)
-    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+    expect(await read((tx) => computeScore(tx, key))).toBe(1000)
   })
 
   test('resolves all lists again when the version in force reads other lists', async () => {
     const [first, second] = [await newList(points(1000)), await newList(points(2000))]
-    const key = await newMatrix(reading(first))
-    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
-    await make(`POST /risk-matrices/${key}/versions`, { definition: reading(second) })
+    const key = await newMatrix(buildLookupMatrix(first))
+    expect(await read((tx) => computeScore(tx, key))).toBe(1000)
+    await make(`POST /risk-matrices/${key}/versions`, { definition: buildLookupMatrix(second) })
     await publish(key)
     const { lists, definition } = await read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key }))
     expect([definition.version, [...lists.keys()]]).toEqual([2, [second, 'risk-bands']])
-    expect(await read((tx) => scoreOf(tx, key))).toBe(2000)
+    expect(await read((tx) => computeScore(tx, key))).toBe(2000)
   })
 
   test('returns the same map of lists until one of them changes', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     const resolved = () => read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key }))
     await resolved()
     const [first, second] = [await resolved(), await resolved()]
@@ -141,18 +141,18 @@ describe('resolving', () => {
 
   test('uses a scheduled list from its start, without any write', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     const path = `/reference-data/datasets/${list_key}`
     const { version } = await make(`POST ${path}/versions`, { data: points(3000) })
     const effective_from = new Date(Date.now() + 1500).toISOString()
     await make(`POST ${path}/activations`, { version, reason: 'test', effective_from })
-    await expect.poll(() => read((tx) => scoreOf(tx, key)), { timeout: 20_000, interval: 50 }).toBe(3000)
+    await expect.poll(() => read((tx) => computeScore(tx, key)), { timeout: 20_000, interval: 50 }).toBe(3000)
   })
 
   test('caches nothing from a rolled-back transaction', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
-    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+    const key = await newMatrix(buildLookupMatrix(list_key))
+    expect(await read((tx) => computeScore(tx, key))).toBe(1000)
     const data = [{ code: 'a', points: 2000 }]
     const { version } = await make(`POST /reference-data/datasets/${list_key}/versions`, { data })
     const request = { version, reason: 'breaks the matrix' }
@@ -160,12 +160,12 @@ describe('resolving', () => {
     expect(refused.json.code).toBe('gates_closed')
     // As many activations as were rolled back, of another list.
     await newList()
-    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+    expect(await read((tx) => computeScore(tx, key))).toBe(1000)
   })
 
   test('valid time and known time apply to the definition and its lists', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     const [{ now }] = (await read((tx) => tx.query<{ now: string }>('select clock_timestamp() as now'))) as [
       { now: string },
     ]
@@ -178,16 +178,16 @@ describe('resolving', () => {
   })
 
   test('fails for a missing definition, one not in force, and one that reads a list not in force', async () => {
-    const codeOf = async (key: string) =>
+    const getProblemCode = async (key: string) =>
       read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key })).then(
         () => 'resolved',
         (error) => (error instanceof Problem ? [error.code, error.extra.members] : error),
       )
-    expect(await codeOf('never-heard-of')).toEqual(['not_found', undefined])
+    expect(await getProblemCode('never-heard-of')).toEqual(['not_found', undefined])
     await make('POST /risk-matrices', { matrix_key: 'only-drafted', title: 'Draft' })
-    expect(await codeOf('only-drafted')).toEqual(['nothing_in_force', undefined])
+    expect(await getProblemCode('only-drafted')).toEqual(['nothing_in_force', undefined])
     const list_key = await newList()
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     await write((tx) =>
       tx.run('update app.activation set revoked_at = now(), revoked_by = $2 where tenant_id = $1 and list_key = $3', [
         tenant_id,
@@ -195,14 +195,14 @@ describe('resolving', () => {
         list_key,
       ]),
     )
-    expect(await codeOf(key)).toEqual(['nothing_in_force', { list_key }])
+    expect(await getProblemCode(key)).toEqual(['nothing_in_force', { list_key }])
   })
 })
 
 describe('a receipt', () => {
   test('pins the definition with its family, and gives the same decision after everything has changed', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     const { receipt, before } = await write(async (tx) => {
       const resolution = await getResolution(w.kernel, tx, { family: 'matrix', key })
       return {
@@ -211,7 +211,9 @@ describe('a receipt', () => {
       }
     })
     await putInForce(list_key, points(7000))
-    await make(`POST /risk-matrices/${key}/versions`, { definition: { ...reading(list_key), aggregation: 'sum' } })
+    await make(`POST /risk-matrices/${key}/versions`, {
+      definition: { ...buildLookupMatrix(list_key), aggregation: 'sum' },
+    })
     await publish(key)
     const manifest = JSON.parse(receipt.manifest)
     expect(manifest).toContainEqual(expect.objectContaining({ family: 'matrix', list_key: key, version: 1 }))
@@ -226,7 +228,7 @@ describe('a receipt', () => {
   })
 
   test('fails when the stored content differs from what was pinned', async () => {
-    const key = await newMatrix(reading(await newList()))
+    const key = await newMatrix(buildLookupMatrix(await newList()))
     const manifest = await read(async (tx) =>
       getResolutionPins(await getResolution(w.kernel, tx, { family: 'matrix', key })),
     )

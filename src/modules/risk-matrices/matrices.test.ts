@@ -13,23 +13,24 @@ afterAll(() => w.close())
 
 const call = (at: string, body?: unknown, headers: Record<string, string> = {}) =>
   w.call(at, { token, headers, ...(body !== undefined && { body }) })
-const brief = ({ status, json }: { status: number; json: { code?: string } }) => `${status} ${json?.code ?? ''}`.trim()
+const toSummary = ({ status, json }: { status: number; json: { code?: string } }) =>
+  `${status} ${json?.code ?? ''}`.trim()
 
 let count = 0
-async function drafted(definition: object = smallMatrix()): Promise<string> {
+async function createDraft(definition: object = smallMatrix()): Promise<string> {
   const matrix_key = `matrix-${++count}`
-  const made = await call('POST /risk-matrices', { matrix_key, title: 'Small', definition })
-  expect([made.status, made.json.code]).toEqual([201, undefined])
+  const reply = await call('POST /risk-matrices', { matrix_key, title: 'Small', definition })
+  expect([reply.status, reply.json.code]).toEqual([201, undefined])
   return `/risk-matrices/${matrix_key}`
 }
 async function publish(path: string, options: object = {}) {
-  const made = await call(`POST ${path}/versions/draft/publish`, options)
-  expect([made.status, made.json.findings]).toEqual([201, undefined])
-  return made.json
+  const reply = await call(`POST ${path}/versions/draft/publish`, options)
+  expect([reply.status, reply.json.findings]).toEqual([201, undefined])
+  return reply.json
 }
 /** A second version without the trigger; the first one is in force. */
-async function twice(): Promise<string> {
-  const path = await drafted()
+async function createTwoVersions(): Promise<string> {
+  const path = await createDraft()
   await publish(path)
   await call(`POST ${path}/activations`, { version: 1, reason: 'reviewed' })
   await call(`POST ${path}/versions`, { definition: { ...smallMatrix(), triggers: [] } })
@@ -37,14 +38,14 @@ async function twice(): Promise<string> {
   return path
 }
 
-describe('from draft to force', () => {
+describe('from draft to activation', () => {
   test('a matrix is drafted, published with its proof, activated and simulated', async () => {
-    const path = await drafted()
+    const path = await createDraft()
     expect((await call(`GET ${path}`)).json).toMatchObject({ origin: 'own', active: null, draft: { revision: 1 } })
     const draft = await call(`GET ${path}/versions/draft`)
     expect(draft.json).toMatchObject({ state: 'draft', findings: [], definition: smallMatrix() })
     expect(await publish(path, { note: 'first' })).toMatchObject({ version: 1, note: 'first' })
-    expect(brief(await call(`POST ${path}/activations`, { version: 1, reason: 'reviewed' }))).toBe('201')
+    expect(toSummary(await call(`POST ${path}/activations`, { version: 1, reason: 'reviewed' }))).toBe('201')
     const simulated = await call(`POST ${path}/versions/1/simulate`, { inputs: { country: 'DE', pep: false } })
     expect(simulated.json).toMatchObject({
       decided: true,
@@ -64,7 +65,7 @@ describe('from draft to force', () => {
   })
 
   test('simulating, validating and testing store nothing', async () => {
-    const path = await drafted()
+    const path = await createDraft()
     const before = (await call('GET /audit/events?limit=1')).json.items
     await call(`POST ${path}/versions/draft/simulate`, { inputs: { country: 'DE', pep: true } })
     await call(`POST ${path}/versions/draft/validate`)
@@ -73,7 +74,7 @@ describe('from draft to force', () => {
   })
 
   test('missing, unknown and invalid inputs are findings, never an outcome', async () => {
-    const path = await drafted()
+    const path = await createDraft()
     const simulate = async (inputs: object) => {
       const { json } = await call(`POST ${path}/versions/draft/simulate`, { inputs })
       return [json.decided, json.outcome, json.findings.map(({ code }: { code: string }) => code)]
@@ -87,7 +88,7 @@ describe('from draft to force', () => {
 
 describe('a reason code that is not in the list of reason codes', () => {
   test('is a warning at the trigger, in the draft, in the validation and in the published version', async () => {
-    const path = await drafted()
+    const path = await createDraft()
     const [trigger] = smallMatrix().triggers
     const definition = {
       ...smallMatrix(),
@@ -108,24 +109,24 @@ describe('a reason code that is not in the list of reason codes', () => {
 
 describe('drafts', () => {
   test('there is one at a time, updated with its revision and deleted', async () => {
-    const path = await drafted()
-    expect(brief(await call(`POST ${path}/versions`, {}))).toBe('409 duplicate')
+    const path = await createDraft()
+    expect(toSummary(await call(`POST ${path}/versions`, {}))).toBe('409 duplicate')
     const definition = { ...smallMatrix(), aggregation: 'median' }
     const edited = await call(`PUT ${path}/versions/draft`, { definition, expected_revision: 1 })
     expect([edited.status, edited.json.revision, edited.headers['etag']]).toEqual([200, 2, '"2"'])
     expect(edited.json.findings).toEqual([expect.objectContaining({ pointer: '/aggregation', severity: 'error' })])
-    expect(brief(await call(`PUT ${path}/versions/draft`, { definition, expected_revision: 1 }))).toBe(
+    expect(toSummary(await call(`PUT ${path}/versions/draft`, { definition, expected_revision: 1 }))).toBe(
       '409 revision_stale',
     )
-    expect(brief(await call(`PUT ${path}/versions/draft`, { definition }, { 'if-match': '"1"' }))).toBe(
+    expect(toSummary(await call(`PUT ${path}/versions/draft`, { definition }, { 'if-match': '"1"' }))).toBe(
       '412 precondition_failed',
     )
     expect((await call(`DELETE ${path}/versions/draft`)).status).toBe(204)
-    expect(brief(await call(`GET ${path}/versions/draft`))).toBe('404 not_found')
+    expect(toSummary(await call(`GET ${path}/versions/draft`))).toBe('404 not_found')
   })
 
   test('are created from a version, or from the version in force', async () => {
-    const path = await twice()
+    const path = await createTwoVersions()
     const fromForce = await call(`POST ${path}/versions`, {})
     expect(fromForce.json.definition).toEqual(smallMatrix())
     await call(`DELETE ${path}/versions/draft`)
@@ -147,17 +148,17 @@ describe('drafts', () => {
   test('a tenant cannot edit or activate a shared one, or add cases to it', async () => {
     const path = '/risk-matrices/customer-risk-person'
     const refused = '409 transition_not_allowed'
-    expect(brief(await call(`POST ${path}/versions`, {}))).toBe(refused)
-    expect(brief(await call(`PATCH ${path}`, { owner: 'me' }))).toBe(refused)
-    expect(brief(await call(`POST ${path}/activations`, { version: 1, reason: 'mine' }))).toBe(refused)
+    expect(toSummary(await call(`POST ${path}/versions`, {}))).toBe(refused)
+    expect(toSummary(await call(`PATCH ${path}`, { owner: 'me' }))).toBe(refused)
+    expect(toSummary(await call(`POST ${path}/activations`, { version: 1, reason: 'mine' }))).toBe(refused)
     const golden = { name: 'mine', inputs: {}, expected: { band: 'low' } }
-    expect(brief(await call(`POST ${path}/test-cases`, golden))).toBe(refused)
+    expect(toSummary(await call(`POST ${path}/test-cases`, golden))).toBe(refused)
   })
 })
 
 describe('publishing', () => {
   const refusal = async (definition: object) => {
-    const path = await drafted(definition)
+    const path = await createDraft(definition)
     const { status, json } = await call(`POST ${path}/versions/draft/publish`, {})
     expect((await call(`GET ${path}/versions`)).json.items).toEqual([])
     return { status, code: json.code, findings: json.findings }
@@ -208,10 +209,10 @@ describe('publishing', () => {
   })
 
   test('golden cases must pass', async () => {
-    const path = await drafted()
+    const path = await createDraft()
     const golden = { name: 'a neighbour', inputs: { country: 'FR', pep: false }, expected: { band: 'high' } }
     const { case_id } = (await call(`POST ${path}/test-cases`, golden)).json
-    expect(brief(await call(`POST ${path}/test-cases`, golden))).toBe('409 duplicate')
+    expect(toSummary(await call(`POST ${path}/test-cases`, golden))).toBe('409 duplicate')
     const refused = await call(`POST ${path}/versions/draft/publish`, {})
     expect([refused.json.code, refused.json.findings[0].code]).toEqual(['definition_invalid', 'golden_case_failed'])
     expect(refused.json.detail).toContain('a neighbour')
@@ -222,7 +223,7 @@ describe('publishing', () => {
   })
 
   test('a golden case that cannot be decided is reported in one sentence', async () => {
-    const path = await drafted()
+    const path = await createDraft()
     await call(`POST ${path}/test-cases`, { name: 'half', inputs: { country: 'FR' }, expected: { band: 'low' } })
     const [finding] = (await call(`POST ${path}/versions/draft/validate`)).json.findings
     expect(finding.message).toMatch(/^The golden case "half" is not met: [^.]+\.$/)
@@ -231,14 +232,14 @@ describe('publishing', () => {
 
 describe('versions in force', () => {
   test('differences are listed part by part', async () => {
-    const path = await twice()
+    const path = await createTwoVersions()
     const { json } = await call(`GET ${path}/diff?from=1&to=2`)
     expect(json.summary).toMatchObject({ added: 0, removed: 1, changed: 0 })
     expect(json.items).toEqual([expect.objectContaining({ op: 'removed', key: 'trigger|pep', after: null })])
   })
 
   test('activate, schedule, cancel, roll back', async () => {
-    const path = await twice()
+    const path = await createTwoVersions()
     const later = { version: 2, reason: 'later', effective_from: '2090-01-01T00:00:00Z' }
     const { activation_id } = (await call(`POST ${path}/activations`, later)).json
     expect((await call(`GET ${path}`)).json).toMatchObject({ active: { version: 1 }, pending: [{ version: 2 }] })
@@ -293,7 +294,7 @@ describe('versions in force', () => {
   })
 
   test('lists the lists it reads, and the definitions that read a list', async () => {
-    const path = await twice()
+    const path = await createTwoVersions()
     const { items } = (await call(`GET ${path}/dependencies`)).json
     expect(items.map(({ list_key, in_force }: never) => [list_key, (in_force as { via: string }).via])).toEqual([
       ['jurisdiction-risk', 'shared'],
@@ -307,11 +308,11 @@ describe('versions in force', () => {
   })
 
   test('can be archived only when no version is in force', async () => {
-    const path = await twice()
-    expect(brief(await call(`POST ${path}/archive`))).toBe('409 conflict')
-    const other = await drafted()
+    const path = await createTwoVersions()
+    expect(toSummary(await call(`POST ${path}/archive`))).toBe('409 conflict')
+    const other = await createDraft()
     expect((await call(`POST ${other}/archive`)).json).toMatchObject({ state: 'archived' })
-    expect(brief(await call(`POST ${other}/versions/draft/publish`, {}))).toBe('409 transition_not_allowed')
+    expect(toSummary(await call(`POST ${other}/versions/draft/publish`, {}))).toBe('409 transition_not_allowed')
   })
 })
 
@@ -334,7 +335,7 @@ describe('rules', () => {
     expect(tests.map(({ form, example }: never) => [form, example])).toContainEqual(['compare', '>= 1000.00'])
     expect(hit_policies).toHaveLength(5)
     expect(lists).toContainEqual(expect.objectContaining({ list_key: 'countries' }))
-    expect(brief(await call('POST /rules', { rule_key: 'functions', title: 'No' }))).toBe('409 list_key_reserved')
+    expect(toSummary(await call('POST /rules', { rule_key: 'functions', title: 'No' }))).toBe('409 list_key_reserved')
   })
 })
 

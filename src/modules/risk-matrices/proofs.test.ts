@@ -37,7 +37,7 @@ async function make(at: string, body: unknown) {
   if (reply.status >= 300) throw new Error(`${at}: ${reply.status} ${reply.text}`)
   return reply.json
 }
-const brief = ({ status, json }: Reply): string => `${status} ${json.code ?? ''}`.trim()
+const toSummary = ({ status, json }: Reply): string => `${status} ${json.code ?? ''}`.trim()
 
 const both = [
   { code: 'a', points: 1000 },
@@ -57,7 +57,7 @@ const activateList = (list_key: string, version: number) =>
   call(`POST /reference-data/datasets/${list_key}/activations`, { version, reason: 'next' })
 
 /** Several thousand combinations and a look-up in the list. `top` distinguishes otherwise equal definitions. */
-const wide = (list_key: string, top = 40, { values, field } = { values: ['a', 'b'], field: 'points' }) => {
+const buildWideMatrix = (list_key: string, top = 40, { values, field } = { values: ['a', 'b'], field: 'points' }) => {
   const columns = ['n0', 'n1', 'n2']
   const rows = Array.from({ length: 30 }, (_, n) => ({
     key: `r${n}`,
@@ -120,13 +120,13 @@ describe('while a proof is made', () => {
     ['looking at the draft', async (path) => () => call(`GET ${path}/versions/draft`)],
     [
       'editing the draft',
-      async (path, list_key) => () => call(`PUT ${path}/versions/draft`, { definition: wide(list_key, 50) }),
+      async (path, list_key) => () => call(`PUT ${path}/versions/draft`, { definition: buildWideMatrix(list_key, 50) }),
     ],
   ]
 
   test.each(operations)('%s holds no connection', async (_name, prepare) => {
     const list_key = await newList()
-    const path = await newMatrix(wide(list_key), 'draft')
+    const path = await newMatrix(buildWideMatrix(list_key), 'draft')
     const { reply } = await startBlocked(await prepare(path, list_key))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
     expect(await countOpenTransactions()).toEqual({ open: 0 })
@@ -137,7 +137,7 @@ describe('while a proof is made', () => {
 
   test('activating a list that a definition reads holds no connection', async () => {
     const list_key = await newList()
-    await newMatrix(wide(list_key), 'active')
+    await newMatrix(buildWideMatrix(list_key), 'active')
     await addVersion(list_key, [...both, { code: 'c', points: 1 }])
     const { reply } = await startBlocked(() => activateList(list_key, 2))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
@@ -153,9 +153,9 @@ describe('while a proof is made', () => {
     const own = (at: string, body: unknown, by = maker) => w.call(at, { token: by, body })
     const shared = ['DE', 'FR', 'IT'].map((country) => ({ country, rating: 'low' as const, score: 10 }))
     const list = await SharedList.create(w, 'free', shared.slice(0, 2))
-    const definition = wide(list.list_key, 40, { values: ['DE', 'FR'], field: 'score' })
+    const definition = buildWideMatrix(list.list_key, 40, { values: ['DE', 'FR'], field: 'score' })
     await own('POST /risk-matrices', { matrix_key: 'eyes', title: 'Eyes', definition })
-    expect(brief(await own('POST /risk-matrices/eyes/versions/draft/publish', {}))).toBe('201')
+    expect(toSummary(await own('POST /risk-matrices/eyes/versions/draft/publish', {}))).toBe('201')
     const begun = analysis.begun()
     const proposal = await own('POST /risk-matrices/eyes/activations', { version: 1, reason: 'go' })
     // It was proved when it was published with the same content; then the operator changes the list.
@@ -172,7 +172,7 @@ describe('while a proof is made', () => {
 describe('a proof', () => {
   test('is computed once per content for all callers', async () => {
     const list_key = await newList()
-    const path = await newMatrix(wide(list_key), 'draft')
+    const path = await newMatrix(buildWideMatrix(list_key), 'draft')
     const begun = analysis.begun()
     const { reply } = await startBlocked(() => call(`POST ${path}/versions/draft/validate`))
     const second = call(`POST ${path}/versions/draft/validate`)
@@ -192,50 +192,50 @@ describe('a proof', () => {
 
   test('is discarded when a list changed meanwhile, and another one is computed', async () => {
     const list_key = await newList()
-    const path = await newMatrix(wide(list_key), 'draft')
+    const path = await newMatrix(buildWideMatrix(list_key), 'draft')
     await addVersion(list_key, [{ code: 'a', points: 1 }])
     const begun = analysis.begun()
     const { reply } = await startBlocked(() => call(`POST ${path}/versions/draft/publish`, {}))
     expect((await activateList(list_key, 2)).status).toBe(201)
     analysis.order('go')
     const refused = await reply
-    expect(brief(refused)).toBe('409 definition_invalid')
+    expect(toSummary(refused)).toBe('409 definition_invalid')
     expect(refused.json.findings).toMatchObject([{ code: 'list_key_missing', example: { code: 'b' } }])
     expect(analysis.begun()).toBe(begun + 2)
   })
 
   test('that finds a fault blocks the activation of the list', async () => {
     const list_key = await newList()
-    await newMatrix(wide(list_key), 'active')
+    await newMatrix(buildWideMatrix(list_key), 'active')
     await addVersion(list_key, [{ code: 'a', points: 1 }])
     expect((await activateList(list_key, 2)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
   })
 
   test('that reaches a limit is refused like a definition too large to prove, and is not retried immediately', async () => {
-    const path = await newMatrix(wide(await newList()), 'draft')
+    const path = await newMatrix(buildWideMatrix(await newList()), 'draft')
     analysis.order('full')
     const refused = await call(`POST ${path}/versions/draft/publish`, {})
-    expect(brief(refused)).toBe('409 not_analysable')
+    expect(toSummary(refused)).toBe('409 not_analysable')
     expect(refused.json.detail).toContain('it needs more than 256 MiB of memory')
     const begun = analysis.begun()
     analysis.order('go')
-    expect(brief(await call(`POST ${path}/versions/draft/publish`, {}))).toBe('409 not_analysable')
+    expect(toSummary(await call(`POST ${path}/versions/draft/publish`, {}))).toBe('409 not_analysable')
     expect(analysis.begun()).toBe(begun)
     expect((await call(`GET ${path}/versions`)).json.items).toEqual([])
   })
 
   test('returns 503 when its thread ends, and nothing is stored', async () => {
     const list_key = await newList()
-    const path = await newMatrix(wide(list_key), 'draft')
+    const path = await newMatrix(buildWideMatrix(list_key), 'draft')
     const before = (await call(`GET ${path}`)).json.draft.revision
     analysis.order('die')
-    const definition = wide(list_key, 60)
+    const definition = buildWideMatrix(list_key, 60)
     const dead = await call(`PUT ${path}/versions/draft`, { definition }, { 'if-match': `"${before}"` })
-    expect(brief(dead)).toBe('503 dependency_unavailable')
+    expect(toSummary(dead)).toBe('503 dependency_unavailable')
     expect(dead.headers['retry-after']).toBe('1')
     expect((await call(`GET ${path}`)).json.draft.revision).toBe(before)
     const publish = () => call(`POST ${path}/versions/draft/publish`, {}, { 'idempotency-key': `publish-${path}` })
-    expect(brief(await publish())).toBe('503 dependency_unavailable')
+    expect(toSummary(await publish())).toBe('503 dependency_unavailable')
     expect((await call(`GET ${path}/versions`)).json.items).toEqual([])
     analysis.order('go')
     const published = await publish()

@@ -52,7 +52,7 @@ export const conditionForms = [
   {
     form: 'range',
     example: formatExample([{ form: 'range', from: 0, from_included: true, to: 365, to_included: false }], 'integer'),
-    meaning: 'From here to there; a square bracket takes its end in, a round one leaves it out.',
+    meaning: 'Between two bounds; a square bracket includes the bound, a round one excludes it.',
     input_types: ORDERED,
   },
   {
@@ -68,8 +68,8 @@ export const conditionForms = [
       'integer',
     ),
     meaning:
-      'A value that stands in a list, wherever one could be written out: the field of the entry with this key, in the ' +
-      'version in force. Keys and fields with other characters than letters, digits, - _ . : | stand in double quotes.',
+      'A value from a list, wherever a literal is allowed: the field of the entry with this key, in the ' +
+      'version in force. Keys and fields with other characters than letters, digits, - _ . : | are written in double quotes.',
     input_types: ALL,
   },
   {
@@ -80,13 +80,13 @@ export const conditionForms = [
     ),
     meaning:
       'The same where the list counts the smallest unit as a whole number: 900000 is 9000.00 in a column with two ' +
-      'digits. Without minor(…) a decimal stands in a list as text, such as "9000.00".',
+      'digits. Without minor(…) a decimal is text in the list, such as "9000.00".',
     input_types: ['decimal'] as const,
   },
   {
     form: 'not',
     example: formatExample([{ form: 'not', terms: [{ form: 'equals', value: 'retail' }] }], 'string'),
-    meaning: 'None of what stands in the brackets.',
+    meaning: 'None of the conditions in the brackets.',
     input_types: ALL,
   },
 ]
@@ -104,7 +104,7 @@ const meanings: Readonly<Record<keyof typeof PLACEHOLDERS, string>> = {
   input: 'Titles of the inputs that were read.',
   value: 'Their values.',
   score_bps: 'The score, in basis points.',
-  list_key: 'The list that was asked.',
+  list_key: 'The list that was read.',
 }
 export const placeholders = (Object.keys(PLACEHOLDERS) as (keyof typeof PLACEHOLDERS)[]).map((word) => ({
   word,

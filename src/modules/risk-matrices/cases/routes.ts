@@ -180,9 +180,9 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
     }).handle(async ({ tx, params, body, audit }) => {
       const dataset = await documentStore.lockOwnDefinition(tx, family, documentStore.getDefinitionKey(kind, params))
       if ((await countCases(tx, dataset)) >= MAX_CASES) fail('conflict', `A ${word} has at most ${MAX_CASES} cases.`)
-      const made = assertFound(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
-      audit.recordHashes(null, made)
-      return made as never
+      const golden_case = assertFound(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
+      audit.recordHashes(null, golden_case)
+      return golden_case as never
     }),
 
     tenantRoute(`DELETE ${at}/test-cases/:case_id`, {
