@@ -6,7 +6,7 @@ import type { Database, Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 
-import { resolveDelta } from '#modules/reference-data/deltas/actions.ts'
+import { resolveDelta } from '#modules/reference-data/deltas/resolve-delta.ts'
 import { importRows, readSource } from '#modules/reference-data/imports/import-source.ts'
 
 import type { BenchDatabases } from './database.ts'
@@ -108,7 +108,7 @@ export const importFile = (
           provenance: resolved ? { delta: resolved.counts } : {},
           guards: null,
         },
-        resolved?.exchange,
+        resolved?.writer,
       )
     },
   )

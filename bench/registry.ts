@@ -191,7 +191,7 @@ async function readFirstPage(
       from as versionStore.VersionRow,
       to as versionStore.VersionRow,
     )
-    const rows = await versionStore.listDifferences(tx, list, range, { after: null, prefix: null }, 51)
+    const rows = await versionStore.listDifferences(tx, list, range, { after: null, prefix: null, count: 51 })
     for (const row of rows) listFieldChanges(...(versionStore.parseDifference(row) as [object, object]))
     return summary
   })
@@ -294,7 +294,7 @@ async function measureExport(bench: Bench, list: datasetStore.DatasetRow, { entr
     )
     own_ms.push(
       await measureTime(async () => {
-        for await (const _ of exportVersion(read, version, type, 'ndjson', true));
+        for await (const _ of exportVersion(read, version, type, { format: 'ndjson', formula_guard: true }));
       }),
     )
   }

@@ -329,7 +329,7 @@ async function publish(tx: Tx, publishing: PublishContext): Promise<PublishResul
     guards: dataset.guards,
     override: order.override_reason === null ? null : { by: tx.actor, reason: order.override_reason },
   }
-  const version = await versionStore.publishStaged(tx, publication, resolved?.exchange)
+  const version = await versionStore.publishStaged(tx, publication, resolved?.writer)
   if (version === 'unchanged') return { version, put: null }
   await recordSharedListEvent(tx, 'importSharedList', order.list_key, {
     version: version.version,

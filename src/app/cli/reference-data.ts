@@ -283,7 +283,7 @@ Example:
         const list = await requireList(tx, list_key)
         const [one, other] = [await requireVersion(tx, list, from), await requireVersion(tx, list, to)]
         const range = { from: one.version, to: other.version }
-        const rows = await versionStore.listDifferences(tx, list, range, { after: null, prefix: null }, limit)
+        const rows = await versionStore.listDifferences(tx, list, range, { after: null, prefix: null, count: limit })
         return {
           one,
           other,

@@ -1,6 +1,6 @@
 /**
- * Public interface of versioned definitions: drafts become versions, versions are put in force, rolled back, pinned, compared
- * and resolved on two clocks. Lists, matrices and rules are kinds of them.
+ * Public interface of versioned definitions: drafts become versions, and versions are activated, rolled back, pinned,
+ * compared and resolved at a valid time and a known time. Lists, matrices and rules are kinds of definitions.
  */
 import type { Module } from '#kernel/module.ts'
 import { differenceSummaryJob } from './differences/summary-job.ts'

@@ -1,4 +1,6 @@
-/** A kind of definition that the product does not know gets drafts, versions, activation, rollback and two clocks from here. */
+/**
+ * A kind of definition that only this test declares gets drafts, versions, activation, rollback and bitemporal resolution.
+ */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
@@ -42,13 +44,13 @@ async function publishNotice(notice_key: string, paragraphs: readonly object[]):
 const createNotice = (notice_key: string, paragraphs: readonly object[]) =>
   call('POST /notices', { notice_key, title: 'Account closed', definition: { paragraphs } })
 
-test('the families of all kinds are rows', async () => {
+test('every kind has a row in app.definition_family', async () => {
   const { rows } = await owner.query('select family from app.definition_family')
   const families = rows.map(({ family }) => family)
   expect(families).toEqual(expect.arrayContaining(['list', matrixKind.family, ruleKind.family, noticeKind.family]))
 })
 
-test('a definition of a family without a row is refused by the database', async () => {
+test('the database refuses a definition whose family has no row', async () => {
   const insert = w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
     datasetStore.insertDataset(tx, {
       dataset_id: uuidv7(),
@@ -63,7 +65,7 @@ test('a definition of a family without a row is refused by the database', async 
   await expect(insert).rejects.toMatchObject({ constraint: 'dataset_family_fkey' })
 })
 
-test('a draft is validated by its kind, published, compared and put in force', async () => {
+test('validates a draft by its kind, publishes, compares and activates it', async () => {
   const created = await createNotice('account-closed', [])
   expect([created.status, created.json.subject_types]).toEqual([201, undefined])
   const refused = await call('POST /notices/account-closed/versions/draft/publish', {})
@@ -91,7 +93,7 @@ test('a draft is validated by its kind, published, compared and put in force', a
   expect(view.active).toMatchObject({ version: 2, via: 'tenant-own' })
 })
 
-test('it is rolled back, and resolved on both clocks', async () => {
+test('rolls back, and resolves by valid time and known time', async () => {
   await createNotice('fees', [opening])
   await call('DELETE /notices/fees/versions/draft')
   await publishNotice('fees', [opening])
@@ -115,7 +117,7 @@ test('it is rolled back, and resolved on both clocks', async () => {
   expect(asOf.items.map(({ key }: { key: string }) => key)).toEqual(expect.arrayContaining(['account-closed', 'fees']))
 })
 
-test('lists that it reads are kept with the version, and one that is not in force is refused', async () => {
+test('stores the lists that a version reads, and refuses a list that is not in force', async () => {
   const missing = { ...opening, list_key: 'no-such-list' }
   await createNotice('lists', [missing])
   const refused = await call('POST /notices/lists/versions/draft/publish', {})
@@ -135,7 +137,7 @@ test('lists that it reads are kept with the version, and one that is not in forc
   expect(readers).toContainEqual({ family: 'notice', key: 'lists' })
 })
 
-test("another tenant's definition is not found", async () => {
+test('returns 404 for the definition of another tenant', async () => {
   await createNotice('private', [opening])
   const foreign = await w.token({ tenant_id: await w.makeTenant() })
   const seen = await w.call('GET /notices/private', { token: foreign })

@@ -4,7 +4,7 @@ import { Count, closed, integer, oneOf, reasonText, Slug, Timestamp, Type, text 
 export const ListKey = Slug({ description: 'Name of the list.', examples: ['jurisdiction-risk'] })
 export const ListKeyParams = closed({ list_key: ListKey })
 
-/** Always a number in answers; a request may name a version by its label as well. */
+/** Replies always have a number; requests may also use a label. */
 export const VersionNumber = integer(1, Number.MAX_SAFE_INTEGER)
 const versionName = {
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
@@ -13,7 +13,7 @@ const versionName = {
   examples: ['1'],
 }
 export const VersionParams = closed({ list_key: ListKey, version: Type.String(versionName) })
-/** In a query, where a client may well have a number at hand; it arrives as text in either case. */
+/** For query parameters, where clients may send a number; it is parsed as text in both cases. */
 export const VersionName = Type.Unsafe<string>({
   type: ['string', 'integer'],
   ...versionName,
@@ -42,13 +42,13 @@ export const OptionalOrigin = Type.Optional(
 export const OriginQuery = closed({ origin: OptionalOrigin })
 export const Reason = reasonText(2000, { description: 'Why; stored with the record.' })
 
-/** One entry of a list, as its type describes it. */
+/** One entry of a list; its type defines the shape. */
 export const EntryValue = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   description: 'Described by the type.',
 })
 
-/** JSON text may not hold U+0000 anywhere, since it cannot be stored. */
+/** Any JSON except U+0000, which PostgreSQL cannot store. */
 export const AnyJson = (description: string) => Type.Unsafe<unknown>({ description })
 
 export const Difference = closed(

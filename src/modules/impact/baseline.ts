@@ -147,8 +147,8 @@ async function switchList(
   const after = { ...before, lists: new Map([...before.lists, [key, pointer]]) }
   if (!overlay || (overlay.base_version !== null && overlay.base_version !== pointer.version)) return after
   const lay = createCandidateOverlay(overlay, pointer, await resolver.loadBaseType(kernel, tx, pointer))
-  const over = (list: BoundList) => (list.list_key === key ? lay(list) : list)
-  return { ...after, identity: `${before.identity}:${overlay.hash}`, over }
+  const overrideList = (list: BoundList) => (list.list_key === key ? lay(list) : list)
+  return { ...after, identity: `${before.identity}:${overlay.hash}`, overrideList }
 }
 
 /** Applies an overlay that is not stored, by the same rules as a stored one. */

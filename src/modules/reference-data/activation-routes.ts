@@ -1,4 +1,4 @@
-/** What is in force: activate, schedule, roll back, pin, and the timeline of it all. */
+/** Routes of what is in force: activate, schedule, roll back, pin, and the timeline. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -14,7 +14,7 @@ const toActivationView = ({ dataset_tenant_id, dataset_id: _d, ...activation }: 
   origin: dataset_tenant_id === null ? null : datasetStore.getOrigin(dataset_tenant_id),
 })
 
-/** A proposal is bound to what was in force when it was made. */
+/** A proposal becomes void when another version comes into force. */
 const getListHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const list_key = params['list_key'] as string
   const [base, overlay] = [
@@ -65,13 +65,11 @@ export const activationRoutes: readonly Route[] = [
     problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const before = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'base')
-    const order = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
-    const made = await activationStore.activateVersion(tx, order, 'activate', 'list', kernel)
-    audit.recordDiff(
-      { version: before?.version ?? null },
-      { version: made.version, effective_from: made.effective_from, reason: made.reason },
-    )
-    return toActivationView(made)
+    const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
+    const activation = await activationStore.activateVersion(tx, input, kernel)
+    const { version, effective_from, reason } = activation
+    audit.recordDiff({ version: before?.version ?? null }, { version, effective_from, reason })
+    return toActivationView(activation)
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/versions/:version/submit', {
@@ -92,9 +90,9 @@ export const activationRoutes: readonly Route[] = [
     const dataset = assertFound(await datasetStore.findDatasetForWrite(tx, params.list_key))
     const version = assertFound(await versionStore.findVersion(tx, dataset, params.version))
     const operation = assertFound(kernel.routes.find(({ id }) => id === 'activateDatasetVersion'))
-    const order = { params: { list_key: params.list_key }, body: { version: version.version, ...body } }
-    return submitChangeRequest(tx, operation, order, () =>
-      kernel.executeOperation(operation.id, { tx, actor, request, audit, ...order }),
+    const proposal = { params: { list_key: params.list_key }, body: { version: version.version, ...body } }
+    return submitChangeRequest(tx, operation, proposal, () =>
+      kernel.executeOperation(operation.id, { tx, actor, request, audit, ...proposal }),
     )
   }),
 
@@ -130,8 +128,8 @@ export const activationRoutes: readonly Route[] = [
     ],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const before = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'base')
-    const order = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
-    const { activation, revoked } = await activationStore.rollBack(tx, order, 'list', kernel)
+    const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
+    const { activation, revoked } = await activationStore.rollBack(tx, input, kernel)
     audit.recordDiff(
       { version: before?.version ?? null },
       {
@@ -155,13 +153,11 @@ export const activationRoutes: readonly Route[] = [
     governed: { action: 'activation', head: getListHead },
     problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
-    const made = await activationStore.pinVersion(
-      tx,
-      { list_key: params.list_key, ...body, cr_id: request.change_request_id },
-      kernel,
-    )
-    audit.recordDiff(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
-    return toActivationView(made)
+    const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
+    const activation = await activationStore.pinVersion(tx, input, kernel)
+    const { version, expires_at, reason } = activation
+    audit.recordDiff(null, { pinned: version, expires_at, reason })
+    return toActivationView(activation)
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/unpin', {
@@ -175,11 +171,10 @@ export const activationRoutes: readonly Route[] = [
     reply: [201, registrySchemas.Activation],
     governed: { action: 'activation', head: getListHead },
     problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
-  }).handle(async ({ tx, params, body, request, kernel }) =>
-    toActivationView(
-      await activationStore.unpinVersion(tx, params.list_key, body.reason, request.change_request_id, kernel),
-    ),
-  ),
+  }).handle(async ({ tx, params, body, request, kernel }) => {
+    const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
+    return toActivationView(await activationStore.unpinVersion(tx, input, kernel))
+  }),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/activations/:activation_id', {
     id: 'deleteActivation',
@@ -193,7 +188,7 @@ export const activationRoutes: readonly Route[] = [
     governed: { action: 'activation', head: getListHead },
     problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, query, audit, kernel }) => {
-    const { activation, revoked } = await activationStore.cancelActivation(tx, { ...params, ...query }, 'list', kernel)
+    const { activation, revoked } = await activationStore.cancelActivation(tx, { ...params, ...query }, kernel)
     audit.recordDiff({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
     return toActivationView(revoked)
   }),

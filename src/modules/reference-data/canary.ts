@@ -1,4 +1,4 @@
-/** One row in each table of the registry, for a tenant: what isolation is shown on. */
+/** Inserts one row of a tenant into each table of the registry, for the isolation tests. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
@@ -55,7 +55,7 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     note: 'canary',
     guards: null,
   })
-  // Shorter lists have no tree of their own.
+  // Short lists have no stored tree.
   const { dataset_id } = dataset
   await treeStore.insertTree(tx, {
     dataset_id,
@@ -68,8 +68,8 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
   await treeStore.insertBlock(tx, { dataset_id, version: 1, block: 0, pairs: Buffer.alloc(64) })
   const segment = { version: 1, part: 0, entry_count: 1, last_key: 'canary', is_last: true }
   await insertSegment(tx, dataset_id, segment)
-  await insertKeyBlocks(tx, dataset_id, segment, 0, [['canary']])
-  await insertWordBlocks(tx, dataset_id, segment, 0, [{ first_word: 'canary', bytes: Buffer.from('canary') }])
+  await insertKeyBlocks(tx, { dataset_id, ...segment }, 0, [['canary']])
+  await insertWordBlocks(tx, { dataset_id, ...segment }, 0, [{ first_word: 'canary', bytes: Buffer.from('canary') }])
   const nothing = { added: 0, removed: 0, changed: 0, fields: [] }
   await differenceStore.insertSummary(tx, dataset, { from: 1, to: 1 }, nothing)
   await activationStore.activateVersion(tx, { list_key: 'canary', version: 1, reason: 'canary' })

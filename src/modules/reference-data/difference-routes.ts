@@ -1,4 +1,4 @@
-/** What differs between two versions of a list, page by page, and the count of all of it. */
+/** Routes of the differences between two versions of a list, and of their summary. */
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
@@ -45,10 +45,10 @@ export const differenceRoutes = [
     problems: ['not_found'],
   }).handle(async ({ tx, params, body, kernel }) => {
     const dataset = assertFound(await datasetStore.findDataset(tx, params.list_key, 'list', body.origin))
-    const numberOf = async (name: string) =>
+    const getVersionNumber = async (name: string) =>
       (await versionStore.findVersion(tx, dataset, name))?.version ??
       fail('not_found', `One of the two is no version of ${dataset.list_key}.`)
-    const [from, to] = [await numberOf(body.from), await numberOf(body.to)]
+    const [from, to] = [await getVersionNumber(body.from), await getVersionNumber(body.to)]
     return kernel.jobs.enqueue(tx, {
       kind: 'difference-summary',
       payload: { tenant_id: dataset.tenant_id, dataset_id: dataset.dataset_id, from, to },

@@ -1,4 +1,4 @@
-/** Where a list is easily misread: keys in another form, stale answers, repeated requests, odd files, and what is really in force. */
+/** Edge cases of lists: key normalisation, stale ETags, repeated requests, unusual files and values. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openArchive } from '#registry/formats/archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-/** Open, nullable, of several kinds, by reference and without a type: whatever a table finds hard to hold. */
+/** Members that tables represent badly: open, nullable, of several types, by reference, and without a type. */
 const type = {
   title: 'Party',
   description: 'A party.',
@@ -55,19 +55,19 @@ async function importInto(list_key: string, adapter_key: string, bytes: string |
 }
 
 describe('a key', () => {
-  test('is found in whichever normal form and with whatever white space it is asked for', async () => {
+  test('is found in any Unicode normal form and with surrounding white space', async () => {
     const list_key = await newList([[{ name: 'Côte d’Azur' }]])
     await activate(list_key, 1)
-    for (const asked of ['Côte d’Azur', ' Co\u0302te d’Azur ']) {
-      const key = encodeURIComponent(asked)
+    for (const name of ['Côte d’Azur', ' Co\u0302te d’Azur ']) {
+      const key = encodeURIComponent(name)
       const { entry } = await t.make(`GET /reference-data/resolve/${list_key}/entry?key=${key}`)
       const { results } = await t.make('POST /reference-data/lookup', {
-        body: { lookups: [{ list_key, keys: [asked] }] },
+        body: { lookups: [{ list_key, keys: [name] }] },
       })
       const proof = await t.make(`GET /reference-data/datasets/${list_key}/versions/1/proof?key=${key}`)
       expect([entry, results[0].entries, proof.present, proof.key]).toEqual([
         { name: 'Côte d’Azur' },
-        [{ key: asked, entry: { name: 'Côte d’Azur' } }],
+        [{ key: name, entry: { name: 'Côte d’Azur' } }],
         true,
         'Côte d’Azur',
       ])
@@ -78,7 +78,7 @@ describe('a key', () => {
 const python = hasPython()
 if (!python) console.log('python3 is not here: 1 test of the verifier in docs/proofs is skipped')
 
-test.runIf(python)('a proof is accepted by the verifier of docs/proofs, one that was changed is not', async () => {
+test.runIf(python)('the verifier of docs/proofs accepts a proof and refuses a modified one', async () => {
   const names = Array.from({ length: 300 }, (_, at) => ({ name: `Name ${at} – é` }))
   const list_key = await newList([names])
   const at = `GET /reference-data/datasets/${list_key}/versions/1`
@@ -93,7 +93,7 @@ test.runIf(python)('a proof is accepted by the verifier of docs/proofs, one that
 })
 
 describe('an ETag', () => {
-  test('of a list moves with its versions and what is in force, and still guards a change', async () => {
+  test('of a list changes with its versions and activations, and works as If-Match', async () => {
     const list_key = await newList([[{ name: 'Ada' }]])
     const at = `/reference-data/datasets/${list_key}`
     const tag = async () => (await call(`GET ${at}`)).headers['etag'] as string
@@ -111,7 +111,7 @@ describe('an ETag', () => {
     expect((await change(tags[0] as string)).status).toBe(412)
   })
 
-  test('of a version moves when it is withdrawn', async () => {
+  test('of a version changes when the version is withdrawn', async () => {
     const at = `/reference-data/datasets/${await newList([[{ name: 'Ada' }]])}/versions/1`
     const before = (await call(`GET ${at}`)).headers['etag'] as string
     await t.make(`PATCH ${at}`, { body: { state: 'withdrawn', reason: 'x' } })
@@ -121,7 +121,7 @@ describe('an ETag', () => {
 })
 
 describe('a rollback', () => {
-  test('that is sent twice does not put the version back that it took away', async () => {
+  test('that is repeated does not restore the version it replaced', async () => {
     const list_key = await newList([[{ name: 'Ada' }], [{ name: 'Bob' }]])
     await activate(list_key, 1)
     await activate(list_key, 2)
@@ -132,7 +132,7 @@ describe('a rollback', () => {
     expect((await back({ reason: 'right after all', to_version: 2 })).json.activation.version).toBe(2)
   })
 
-  test('of a shared list is refused as what it is', async () => {
+  test('of a shared list returns the reason in the problem', async () => {
     const { list_key } = await SharedList.create(w, 'free', [{ country: 'DE', rating: 'low' }])
     const refused = await call(`POST /reference-data/datasets/${list_key}/rollback`, { body: { reason: 'x' } })
     expect([refused.status, refused.json.code]).toEqual([409, 'transition_not_allowed'])
@@ -141,7 +141,7 @@ describe('a rollback', () => {
 })
 
 describe('an import', () => {
-  test('rejects a character that cannot be stored, and can say so', async () => {
+  test('rejects a character that cannot be stored, and reports it', async () => {
     const list_key = await newList()
     const done = await importInto(list_key, 'ndjson', '{"name":"a\\u0000b"}\n{"name":"c"}\n')
     expect(done).toMatchObject({ state: 'rejected', rejects: [{ code: 'unstorable_text', count: 1 }] })
@@ -149,7 +149,7 @@ describe('an import', () => {
     expect(items).toMatchObject([{ pointer: '/name', excerpt: 'a\ufffdb', at: { line: 1 } }])
   })
 
-  test('that is held back says what was read', async () => {
+  test('stopped by a guard reports what was read', async () => {
     const list_key = await newList([], { guards: { min_entries: 5 } })
     const bad = '{"name":"Ada"}\n{"name":5}\n'
     const done = await importInto(list_key, 'ndjson', bad, { strict: false })
@@ -162,7 +162,7 @@ describe('an import', () => {
     expect(await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)).toMatchObject({ total: 1 })
   })
 
-  test('counts the rejects it has kept when the source breaks off later', async () => {
+  test('counts the stored rejects when the source breaks off later', async () => {
     const rows = Array.from({ length: 1500 }, () => '{"name":5}\n').join('')
     const done = await importInto(await newList(), 'ndjson', `${rows}{"name":"Ada`)
     expect(done).toMatchObject({ state: 'failed', counts: null })
@@ -178,30 +178,30 @@ describe('an import', () => {
       'The column is not read, since no member of the type has this name: "Name".',
     ],
     ['another delimiter', 'name;score\nAda;1\n', 'Perhaps the delimiter is a semicolon.'],
-  ])('names the columns it does not read: %s', async (_name, content, said) => {
+  ])('warns about columns it does not read: %s', async (_name, content, said) => {
     const { state, warnings } = await importInto(await newList(), 'csv', content)
     expect([state, warnings]).toMatchObject(['rejected', [{ code: 'columns_unread' }]])
     expect(warnings[0].message).toContain(said)
   })
 
-  test('drops members of list items, and warns of what it was to drop and never met', async () => {
+  test('drops members of list items, and warns about members that never occurred', async () => {
     const list_key = await newList()
     const entry = { name: 'Ada', score: 1, aliases: [{ name: 'A' }, { name: 'B' }] }
-    const order = { drop: ['/aliases/*/name', '/scroe'] }
-    const { warnings } = await importInto(list_key, 'ndjson', `${JSON.stringify(entry)}\n`, order)
+    const options = { drop: ['/aliases/*/name', '/scroe'] }
+    const { warnings } = await importInto(list_key, 'ndjson', `${JSON.stringify(entry)}\n`, options)
     expect(warnings).toMatchObject([{ code: 'personal_unmet', message: expect.stringContaining('/scroe') }])
     const { data } = await t.make(`GET /reference-data/datasets/${list_key}/versions/1`)
     expect(data).toEqual([{ name: 'Ada', score: 1, aliases: [{}, {}] }])
   })
 
-  test('of a workbook through an adapter for text says what the file is', async () => {
+  test('of a workbook through a text adapter names the file format', async () => {
     const list_key = await newList([[{ name: 'Ada' }]])
     const { bytes } = await call(`GET /reference-data/datasets/${list_key}/versions/1/export?format=xlsx`)
     const { problem } = await importInto(list_key, 'csv', bytes)
     expect(problem.detail).toContain('Excel workbook')
   })
 
-  test('with an option that is not known names it', async () => {
+  test('with an unknown option names the option', async () => {
     const body = {
       list_key: await newList(),
       upload_id: await t.newUpload(),
@@ -223,7 +223,7 @@ describe('an export', () => {
     { name: 'Cyd', score: 0.1 + 0.2, level: 'low', code: '7' },
   ]
   test.each(['csv', 'xlsx'])(
-    'as %s keeps what is null, empty, undeclared, of several kinds or very small',
+    'as %s preserves values that are null, empty, undeclared, of several types or very small',
     async (format) => {
       const list_key = await newList([entries])
       const at = `GET /reference-data/datasets/${list_key}/versions/1/export?format=${format}&formula_guard=false`
@@ -235,7 +235,7 @@ describe('an export', () => {
     },
   )
 
-  test('of a list too large to hold has the overlay laid over it', async () => {
+  test('of a list too large to cache has the overlay applied', async () => {
     const list = await SharedList.create(w, 'free', [{ country: 'AA', rating: 'low' }])
     await list.publishTypeVersion({ note: { type: 'string', maxLength: 10_000 } })
     const codes = Array.from({ length: 400 }, (_, n) => String.fromCharCode(65 + Math.floor(n / 20), 65 + (n % 20)))
@@ -277,7 +277,7 @@ describe('an overlay', () => {
     return { effective, entry }
   }
 
-  test('shows the shared entry where the policy no longer takes the change', async () => {
+  test('leaves the shared entry in force when the policy no longer allows the change', async () => {
     const list = await SharedList.create(w, 'add_only', [{ country: 'DE', rating: 'low' }])
     const ours = { country: 'FR', rating: 'low' }
     await t.make(`PUT ${at(list)}`, { body: { entries: [{ key: 'FR', op: 'put', value: ours }], reason: 'x' } })
@@ -287,7 +287,7 @@ describe('an overlay', () => {
     expect(await view(list)).toEqual({ effective: theirs, entry: theirs })
   })
 
-  test('shows the shared entry while it is pinned to another version', async () => {
+  test('leaves the shared entry in force while it is pinned to another version', async () => {
     const de: Rating = { country: 'DE', rating: 'low' }
     const list = await SharedList.create(w, 'free', [de])
     const entries = [{ key: 'DE', op: 'merge', value: { rating: 'high' } }]
@@ -297,7 +297,7 @@ describe('an overlay', () => {
     expect(await view(list)).toEqual({ effective: de, entry: de })
   })
 
-  test('on a list of one’s own is refused with what to do instead', async () => {
+  test('on an own list is refused with the alternative', async () => {
     const list_key = await newList([[{ name: 'Ada' }]])
     const body = { entries: [{ key: 'Ada', op: 'remove' }], reason: 'x' }
     const refused = await call(`PUT /reference-data/datasets/${list_key}/overlay`, { body })

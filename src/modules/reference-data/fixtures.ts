@@ -3,7 +3,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
 
-/** A shared list every tenant may lay an overlay over, and a change its policy allows, which no golden case of a shared matrix rests on. */
+/** A shared list with an overlay change that its policy allows and that no golden case of a shared matrix depends on. */
 export const SHARED_LIST = 'jurisdiction-risk'
 const STRICTER_ENTRY = { key: 'NZ', op: 'merge', value: { rating: 'high', score_bps: 9000 } }
 

@@ -1,4 +1,4 @@
-/** What undoes or weakens an approved change of a list is approved as well, and an emergency is reviewed by somebody else. */
+/** Changes that undo or weaken an approved change need approval too, and another person reviews an emergency. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -63,7 +63,7 @@ beforeEach(async () => {
 })
 
 describe('a rollback', () => {
-  test.each([{}, emergency])('goes only to a version that was in force before: %j', async (more) => {
+  test.each([{}, emergency])('only accepts a version that was in force before: %j', async (more) => {
     const never = await rollBack(officer, { to_version: 3, ...more })
     expect([never.status, never.json.code]).toEqual([409, 'version_never_in_force'])
     expect(never.json.detail).toContain('Version 3')
@@ -73,7 +73,7 @@ describe('a rollback', () => {
     expect(await inForce()).toBe(1)
   })
 
-  test('does not go to a version that was replaced by another before its instant came', async () => {
+  test('refuses a version that another one replaced before its start', async () => {
     const schedule = `insert into app.activation (tenant_id, activation_id, family, list_key, layer, kind, dataset_tenant_id,
          dataset_id, version, effective_from, reason, actor, seq, recorded_at, retroactive, prev_hash, hash)
        select tenant_id, $3, 'list', list_key, 'base', 'activate', tenant_id, dataset_id, $4,
@@ -87,7 +87,7 @@ describe('a rollback', () => {
     expect((await rollBack(officer, { to_version: 2 })).status).toBe(201)
   })
 
-  test('does not go to a version that was scheduled and cancelled before its time', async () => {
+  test('refuses a version that was scheduled and cancelled before its start', async () => {
     const effective_from = tomorrow()
     const { activation_id } = await activate(3, { effective_from })
     expect((await rollBack(officer, { to_version: 3, keep_scheduled: true })).json.code).toBe('version_never_in_force')
@@ -95,7 +95,7 @@ describe('a rollback', () => {
     expect((await rollBack(officer, { to_version: 3 })).json.code).toBe('version_never_in_force')
   })
 
-  test('does not go to a withdrawn version, nor to the one in force', async () => {
+  test('refuses a withdrawn version and the version in force', async () => {
     expect((await rollBack(officer, { to_version: 2 })).json.code).toBe('transition_not_allowed')
     await ok(officer, `PATCH ${at}/versions/1`, { state: 'withdrawn', reason: 'wrong' })
     expect((await rollBack(officer, { to_version: 1, ...emergency })).json.code).toBe('transition_not_allowed')
@@ -103,7 +103,7 @@ describe('a rollback', () => {
     expect([unnamed.status, unnamed.json.code]).toEqual([409, 'transition_not_allowed'])
   })
 
-  test('is refused by the database as well', async () => {
+  test('to a version that was never in force is refused by the database too', async () => {
     const insert = (version: number) =>
       w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
         tx.run(
@@ -118,7 +118,7 @@ describe('a rollback', () => {
     await expect(insert(1)).resolves.toBe(1)
   })
 
-  test('in an emergency is made by a person, never by an API key', async () => {
+  test('in an emergency needs a person: an API key gets 403', async () => {
     const robot = await w.token({ tenant_id, roles: ['compliance_officer'], principal: `key:${uuidv7()}` })
     const refused = await rollBack({ principal: 'key', token: robot }, { to_version: 1, ...emergency })
     expect([refused.status, refused.json.code]).toEqual([403, 'person_required'])
@@ -126,11 +126,11 @@ describe('a rollback', () => {
     expect((await rollBack({ principal: 'key', token: robot }, { to_version: 1 })).status).toBe(201)
   })
 
-  test('that cancels scheduled activations needs the approval they had', async () => {
+  test('that cancels scheduled activations needs the same approval as they did', async () => {
     await activate(3, { effective_from: tomorrow() })
     await govern('activation')
-    const asked = await rollBack(officer, { to_version: 1 })
-    expect([asked.status, asked.json.action]).toEqual([202, 'rollback'])
+    const proposal = await rollBack(officer, { to_version: 1 })
+    expect([proposal.status, proposal.json.action]).toEqual([202, 'rollback'])
     expect((await rollBack(officer, { to_version: 1, keep_scheduled: true })).status).toBe(201)
   })
 })
@@ -139,7 +139,7 @@ describe('an emergency', () => {
   const open = async () =>
     (await reviews(second)).length + (await reviews(third)).length + (await reviews(officer)).length
 
-  test('is put before every other approver, until one of them acknowledges it', async () => {
+  test('is listed for every other approver until one of them acknowledges it', async () => {
     await govern('rollback')
     const rolledBack = await rollBack(officer, { to_version: 1, ...emergency })
     expect(rolledBack.status).toBe(201)
@@ -176,14 +176,14 @@ describe('an emergency', () => {
     expect(items.map(({ operation }: { operation: string }) => operation)).toEqual(['acknowledgeBreakGlassReview'])
   })
 
-  test('is nothing to review where the policy asks for no approval, or nothing was done', async () => {
+  test('creates no review when the policy requires no approval or the rollback failed', async () => {
     expect((await rollBack(officer, { to_version: 1, ...emergency })).status).toBe(201)
     await govern('rollback')
     expect((await rollBack(officer, { to_version: 3, ...emergency })).status).toBe(409)
     expect(await open()).toBe(0)
   })
 
-  test('cannot be acknowledged by its author or by a machine in the database either', async () => {
+  test('cannot be acknowledged by its author or by a machine: the database refuses both', async () => {
     await govern('rollback')
     await rollBack(officer, { to_version: 1, ...emergency })
     const acknowledge = (by: string) =>
@@ -201,23 +201,27 @@ describe('an emergency', () => {
 })
 
 describe('with approval', () => {
-  test('a scheduled activation is cancelled by two', async () => {
+  test('cancelling a scheduled activation needs a second person', async () => {
     const { activation_id } = await activate(3, { effective_from: tomorrow() })
     await govern('activation')
-    const asked = await call(officer, `DELETE ${at}/activations/${activation_id}?reason=late`)
-    expect([asked.status, asked.json.action, asked.json.operation]).toEqual([202, 'activation', 'deleteActivation'])
+    const proposal = await call(officer, `DELETE ${at}/activations/${activation_id}?reason=late`)
+    expect([proposal.status, proposal.json.action, proposal.json.operation]).toEqual([
+      202,
+      'activation',
+      'deleteActivation',
+    ])
     expect((await ok(officer, `GET ${at}`)).pending).toHaveLength(1)
-    await ok(second, `POST /change-requests/${asked.json.cr_id}/approve`, {})
+    await ok(second, `POST /change-requests/${proposal.json.cr_id}/approve`, {})
     expect((await ok(officer, `GET ${at}`)).pending).toEqual([])
   })
 
-  test('guards and limits of a list are changed by two, its title by one', async () => {
+  test('changing guards and limits needs a second person, changing the title does not', async () => {
     await govern('datasets')
     expect((await call(editor, `PATCH ${at}`, { title: 'Other', guards: {}, stale_after_days: null })).status).toBe(200)
     for (const change of [{ guards: { min_entries: 0 } }, { stale_after_days: 30 }, { review_every_days: 30 }]) {
-      const asked = await call(editor, `PATCH ${at}`, change)
-      expect([asked.status, asked.json.action]).toEqual([202, 'datasets'])
-      await ok(second, `POST /change-requests/${asked.json.cr_id}/approve`, {})
+      const proposal = await call(editor, `PATCH ${at}`, change)
+      expect([proposal.status, proposal.json.action]).toEqual([202, 'datasets'])
+      await ok(second, `POST /change-requests/${proposal.json.cr_id}/approve`, {})
     }
     await govern('activation')
     const weaker = await call(editor, `PATCH ${at}`, { guards: { min_entries: 1 } })
@@ -226,11 +230,11 @@ describe('with approval', () => {
   })
 })
 
-describe('a version that is in force, or will be', () => {
+describe('a version that is in force or scheduled', () => {
   const withdraw = (version: number) =>
     call(officer, `PATCH ${at}/versions/${version}`, { state: 'withdrawn', reason: 'wrong' })
 
-  test('is not withdrawn until another is', async () => {
+  test('cannot be withdrawn until another one replaces it', async () => {
     const { activation_id } = await activate(3, { effective_from: tomorrow() })
     for (const version of [2, 3]) {
       const refused = await withdraw(version)
@@ -243,7 +247,7 @@ describe('a version that is in force, or will be', () => {
     expect((await withdraw(1)).json.code).toBe('version_in_force')
   })
 
-  test('is kept by the database as well', async () => {
+  test('cannot be withdrawn in the database either', async () => {
     const set = (version: number) =>
       w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
         tx.run(

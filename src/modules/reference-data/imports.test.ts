@@ -1,4 +1,7 @@
-/** Imports: from a file to a version, every bad row named, guards, privacy, cancel, and back out again with the same hash. */
+/**
+ * Imports: from a file to a version, with rejected rows, guards, privacy options, cancellation, and exports with the same
+ * hash.
+ */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { typeStore } from '#modules/definitions/index.ts'
@@ -60,7 +63,7 @@ const many = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => ({ code: `P${n + from}`, name: `Party ${n}` }))
 
 describe('an import', () => {
-  test('makes the next version and activates nothing', async () => {
+  test('publishes the next version and activates nothing', async () => {
     const list_key = await newList()
     const done = await importInto(list_key, 'ndjson', ndjson(many(3)), { label: 'first', note: 'by hand' })
     expect(done).toMatchObject({
@@ -80,13 +83,13 @@ describe('an import', () => {
     expect([created_by, (await t.make(at)).created_by]).toEqual([t.caller, t.caller])
   })
 
-  test('names every rejected row with its place, and makes nothing', async () => {
+  test('reports every rejected row with its location, and publishes nothing', async () => {
     const list_key = await newList()
     const text = `${ndjson([{ code: 'A1', name: 'Fine' }, { code: 'bad code', name: 'x' }, { code: 'A3' }])}{"code": }\n`
     const done = await importInto(list_key, 'ndjson', text)
     expect(done).toMatchObject({ state: 'rejected', version: null, counts: { rows: 4, accepted: 1, rejected: 3 } })
     expect(done.problem.code).toBe('import_rejected')
-    // Read to the end, and not published.
+    // Read to the end, but not published.
     expect(done.progress).toEqual({ done: 55, total: 100, unit: 'percent' })
     const rejects = await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)
     expect(rejects).toMatchObject({ total: 3, truncated: false })
@@ -100,7 +103,7 @@ describe('an import', () => {
     expect((await t.make(`GET /reference-data/datasets/${list_key}`)).head_version).toBe(0)
   })
 
-  test('gives all its rejects in one file, whatever their number', async () => {
+  test('returns all rejects in one file, whatever their number', async () => {
     const bad = Array.from({ length: 1200 }, () => '{"code":"A1"}\n').join('')
     const { import_id, list_key } = await importInto(await newList(), 'ndjson', bad)
     const reply = await w.call(`GET /reference-data/imports/${import_id}/rejects/export`, { token: await t.token() })
@@ -117,14 +120,14 @@ describe('an import', () => {
     expect(rejects.slice(0, 200)).toEqual(items)
   })
 
-  test('gives no file of rejects before it has ended', async () => {
+  test('returns no file of rejects before it has ended', async () => {
     const body = { list_key: await newList(), upload_id: await upload('{}'), adapter_key: 'ndjson' }
     const { resource } = await t.make('POST /reference-data/imports', { body })
     const reply = await w.call(`GET ${resource}/rejects/export`, { token: await t.token() })
     expect([reply.status, reply.json.code]).toEqual([409, 'not_finished'])
   })
 
-  test('names keys that stand more than once', async () => {
+  test('rejects duplicate keys', async () => {
     const done = await importInto(await newList(), 'ndjson', ndjson([...many(2), { code: 'P0', name: 'Again' }]))
     expect(done).toMatchObject({ state: 'rejected', rejects: [{ code: 'duplicate_key', count: 1 }] })
     const { items } = await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)
@@ -149,7 +152,7 @@ describe('an import', () => {
     expect(done).toMatchObject({ state: 'failed', version: null, problem: { code: 'source_invalid' } })
   })
 
-  test('that would remove too much is held back, and a compliance officer may override it with a reason', async () => {
+  test('that would remove too much is stopped, and a compliance officer may override it with a reason', async () => {
     const list_key = await newList()
     await importInto(list_key, 'ndjson', ndjson(many(200)))
     const shorter = ndjson(many(100))
@@ -163,7 +166,7 @@ describe('an import', () => {
     expect(provenance.guards_overridden).toMatchObject({ reason: 'publisher split the list' })
   })
 
-  test('of the same content makes a version all the same, or is skipped when asked', async () => {
+  test('of unchanged content publishes a version, or skips it on request', async () => {
     const list_key = await newList()
     const text = ndjson(many(2))
     await importInto(list_key, 'ndjson', text)
@@ -176,22 +179,22 @@ describe('an import', () => {
     expect(version).toMatchObject({ content_changed: false, difference: { added: 0, removed: 0, changed: 0 } })
   })
 
-  test('with an expected head that has moved is refused at once, and again when published', async () => {
+  test('with a stale expected head is refused at the request, and again when published', async () => {
     const list_key = await newList()
     await importInto(list_key, 'ndjson', ndjson(many(2)))
     const upload_id = await upload(ndjson(many(3)))
-    const order = { list_key, upload_id, adapter_key: 'ndjson', expected_head: 0 }
+    const request = { list_key, upload_id, adapter_key: 'ndjson', expected_head: 0 }
     const token = await t.token()
-    const refused = await w.call('POST /reference-data/imports', { token, body: order })
+    const refused = await w.call('POST /reference-data/imports', { token, body: request })
     expect([refused.status, refused.json.code]).toEqual([409, 'head_moved'])
-    const accepted = await t.make('POST /reference-data/imports', { body: { ...order, expected_head: 1 } })
+    const accepted = await t.make('POST /reference-data/imports', { body: { ...request, expected_head: 1 } })
     await t.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data: many(2) } })
     expect(await t.runToEnd(accepted)).toMatchObject({ state: 'failed', problem: { code: 'head_moved' } })
   })
 
-  test('into a list that does not exist is answered with the member that names it', async () => {
-    const order = { list_key: 'no-such-list', upload_id: await upload(ndjson(many(1))), adapter_key: 'ndjson' }
-    const refused = await w.call('POST /reference-data/imports', { token: await t.token(), body: order })
+  test('into a list that does not exist names the member of the body', async () => {
+    const request = { list_key: 'no-such-list', upload_id: await upload(ndjson(many(1))), adapter_key: 'ndjson' }
+    const refused = await w.call('POST /reference-data/imports', { token: await t.token(), body: request })
     const detail = 'There is no list with this list_key.'
     expect(refused.json).toMatchObject({
       status: 404,
@@ -208,7 +211,7 @@ describe('an import', () => {
     expect(entry).toEqual({ code: 'A1', name: 'Ada', born_on: expect.stringMatching(/^[0-9a-f]{64}$/) })
     const { provenance } = await t.make(`GET /reference-data/datasets/${list_key}/versions/1/provenance`)
     expect(provenance).toMatchObject({ dropped_members: ['/tags'], hashed_members: ['/born_on'] })
-    // The hash of the file would let its members be guessed that were taken out.
+    // The hash of the file would allow guessing the members that were removed.
     const file = hash('sha256', ndjson(entries), 'hex')
     const { fingerprint, ...source } = provenance.source
     expect(source).toMatchObject({ sha256: null })
@@ -226,7 +229,7 @@ describe('an import', () => {
     })
   })
 
-  test('through an adapter that reads another type is refused, with both named', async () => {
+  test('through an adapter for another type is refused with both types', async () => {
     const list_key = await newList()
     const body = { list_key, upload_id: await upload('x'), adapter_key: 'ofac-sdn-xml' }
     const refused = await w.call('POST /reference-data/imports', { token: await t.token(), body })
@@ -237,12 +240,12 @@ describe('an import', () => {
       detail,
       errors: [{ pointer: '#/adapter_key', detail }],
     })
-    const order = { token: await t.token(), body: { type_key: list_key, text: '<sdnList/>' } }
-    const preview = await w.call('POST /reference-data/adapters/ofac-sdn-xml/preview', order)
+    const request = { token: await t.token(), body: { type_key: list_key, text: '<sdnList/>' } }
+    const preview = await w.call('POST /reference-data/adapters/ofac-sdn-xml/preview', request)
     expect(preview.json).toMatchObject({ status: 409, code: 'conflict', detail, errors: [{ pointer: '#/type_key' }] })
   })
 
-  test('that is cancelled before it runs leaves nothing', async () => {
+  test('that is cancelled before it runs stores nothing', async () => {
     const list_key = await newList()
     const body = { list_key, upload_id: await upload(ndjson(many(2))), adapter_key: 'ndjson' }
     const job = await t.make('POST /reference-data/imports', { body })
@@ -251,7 +254,7 @@ describe('an import', () => {
     expect((await t.make(`GET /reference-data/datasets/${list_key}`)).head_version).toBe(0)
   })
 
-  test('may leave bad rows out when told to', async () => {
+  test('omits bad rows on request', async () => {
     const done = await importInto(await newList(), 'ndjson', ndjson([...many(5), { code: 'no name' }]), {
       strict: false,
     })
@@ -260,7 +263,7 @@ describe('an import', () => {
 })
 
 describe('a preview', () => {
-  test('shows rows, rejects and warnings and keeps nothing', async () => {
+  test('returns rows, rejects and warnings, and stores nothing', async () => {
     const key = await newList()
     const shown = await t.make('POST /reference-data/adapters/csv/preview', {
       body: { type_key: key, text: 'code,name\nA1,Ada\nb 2,Bob\n' },
@@ -274,7 +277,7 @@ describe('a preview', () => {
     expect(shown.rejects[0]).toMatchObject({ pointer: '/code', at: { line: 3 } })
   })
 
-  test('names keys that repeat and invisible characters in them', async () => {
+  test('reports duplicate keys and invisible characters in keys', async () => {
     const shown = await t.make('POST /reference-data/adapters/csv/preview', {
       body: { type_key: await newList(), text: 'code,name\nA1,Ada\nB2,Bob\nA\u200b1,Ann\n' },
     })
@@ -288,12 +291,12 @@ describe('a preview', () => {
     })
   })
 
-  test('without a type shows what the adapter reads', async () => {
+  test('without a type returns what the adapter reads', async () => {
     const shown = await t.make('POST /reference-data/adapters/csv/preview', { body: { text: 'a\n x \n x \n' } })
     expect(shown).toMatchObject({ accepted: 2, rejected: 0, entries: [{ entry: { a: ' x ' } }, {}] })
   })
 
-  test('of an HTML page says what it is', async () => {
+  test('of an HTML page names the format', async () => {
     const body = { text: '<!DOCTYPE html>\n<html><body>Sign in</body></html>', type_key: await newList() }
     const reply = await w.call('POST /reference-data/adapters/csv/preview', { token: await t.token(), body })
     expect(reply.json).toMatchObject({ code: 'source_invalid', source_fault: { code: 'another_format' } })
@@ -307,7 +310,7 @@ describe('white space around texts', () => {
     return (await t.make(`GET /reference-data/datasets/${list_key}/versions/1`)).data
   }
 
-  test('is kept unless the type says that it goes', async () => {
+  test('is preserved unless the type declares that it is trimmed', async () => {
     expect(await imported(await newList())).toEqual([{ code: 'A1', name: ' Ada ' }])
     const body = { type_key: 'trimmed-names', ...type, trim: ['/name'] }
     expect(await t.make('POST /reference-data/types', { body })).toMatchObject({ trim: ['/name'] })
@@ -317,7 +320,7 @@ describe('white space around texts', () => {
     expect(await imported('trimmed-names')).toEqual([{ code: 'A1', name: 'Ada' }])
   })
 
-  test('goes where the type is older than that could be said', async () => {
+  test('is trimmed where the type is older than the setting', async () => {
     const type_key = 'from-before'
     const { title, description, schema, key_pointers, fields, examples } = type
     const definition = { title, description, schema, key_pointers, list_rules: {}, fields, examples }
@@ -367,7 +370,7 @@ describe('an export', () => {
     })
   })
 
-  test('guards spreadsheets against formulas unless told not to', async () => {
+  test('escapes formulas in spreadsheets unless the request disables it', async () => {
     const list_key = await newList()
     await importInto(list_key, 'ndjson', ndjson(entries))
     const path = `GET /reference-data/datasets/${list_key}/versions/1/export?format=csv`

@@ -1,6 +1,6 @@
 /**
- * Public interface of the reference-data router: lists, their types, versions, imports, activations, resolution, overlays,
- * exports and seeds. Lists are one kind of versioned definition; the machinery is in the definitions module.
+ * Public interface of the reference-data router: lists, types, versions, imports, activations, resolution, overlays, exports
+ * and seeds. Lists are a kind of versioned definition; the definitions module has the shared implementation.
  */
 import type { Module } from '#kernel/module.ts'
 import { aliasRoute, type Route } from '#kernel/route.ts'
@@ -19,9 +19,9 @@ import { seedRoutes } from './seed-routes.ts'
 import { typeRoutes } from './types/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
 
-// The operator's commands import and index shared lists through these.
-export { resolveDelta } from './deltas/actions.ts'
 export type { DeltaRequest } from './deltas/request.ts'
+// Used by the operator's commands to import and index shared lists.
+export { resolveDelta } from './deltas/resolve-delta.ts'
 export {
   findTypeMismatch,
   importRows,
@@ -54,7 +54,7 @@ export const referenceData: Module = {
   summary: 'The registry: typed, versioned, effective-dated lists that every rule, matrix and resolution consults.',
   routes: [
     ...routes,
-    // The specification gives these paths without a prefix: either reading works.
+    // The specification writes these paths without a prefix, so both forms are registered.
     aliasRoute(routeAt('GET /reference-data/datasets'), 'GET /datasets', 'listDatasetsAtRoot'),
     aliasRoute(routeAt('GET /reference-data/types'), 'GET /types', 'listDatasetTypesAtRoot'),
     aliasRoute(routeAt('GET /reference-data/adapters'), 'GET /adapters', 'listAdaptersAtRoot'),

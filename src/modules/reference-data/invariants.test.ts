@@ -1,4 +1,4 @@
-/** The promises of the registry, kept by the database itself: plain SQL of a tenant that tries to break each of them. */
+/** The database enforces the invariants of the registry: SQL of a tenant tries to break each of them. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -13,8 +13,8 @@ const SYSTEM = '00000000-0000-0000-0000-000000000000'
 const OPEN = 9007199254740991
 const ENTRY = `'\\x00'::bytea, '{"code":"canary"}'`
 
-/** What the attempts aim at: a list with a version in force, of this tenant, of another one, and a shared one. */
-interface Ground {
+/** Targets of the attempts: a list with a version in force of this tenant, of another tenant, and a shared one. */
+interface Targets {
   readonly tenant: string
   readonly dataset: string
   readonly activation: string
@@ -25,27 +25,27 @@ interface Ground {
   readonly second_dataset: string
 }
 let w: TestApp
-let g: Ground
+let g: Targets
 
-const scopeOf = (tenant_id: string) => ({ tenant_id, actor: 'operator:test' })
-const inside = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
-  w.runtime.database.write(scopeOf(tenant_id), body)
-const idOf = async (tenant_id: string, sql: string): Promise<string> =>
-  (await inside(tenant_id, (tx) => tx.find<{ id: string }>(sql)))?.id as string
+const toScope = (tenant_id: string) => ({ tenant_id, actor: 'operator:test' })
+const writeAs = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
+  w.runtime.database.write(toScope(tenant_id), body)
+const findId = async (tenant_id: string, sql: string): Promise<string> =>
+  (await writeAs(tenant_id, (tx) => tx.find<{ id: string }>(sql)))?.id as string
 
-async function plantedTenant(): Promise<string> {
+async function createTenantWithRows(): Promise<string> {
   const tenant_id = await w.makeTenant()
-  await inside(tenant_id, insertCanaryRows)
+  await writeAs(tenant_id, insertCanaryRows)
   return tenant_id
 }
 
 beforeAll(async () => {
   w = await startTestApp()
-  const [tenant, other_tenant] = [await plantedTenant(), await plantedTenant()]
+  const [tenant, other_tenant] = [await createTenantWithRows(), await createTenantWithRows()]
   const own = `tenant_id = app.tenant_id() and list_key = 'canary'`
-  const ofShared = `select dataset_id as id from app.dataset where tenant_id = '${SYSTEM}' and list_key = '${SHARED_LIST}'`
+  const selectShared = `select dataset_id as id from app.dataset where tenant_id = '${SYSTEM}' and list_key = '${SHARED_LIST}'`
   const second_dataset = uuidv7()
-  await inside(tenant, (tx) =>
+  await writeAs(tenant, (tx) =>
     tx.run(
       `insert into app.dataset (tenant_id, dataset_id, family, list_key, role, type_tenant_id, type_key, title, created_by)
        values ($1, $2, 'list', 'second', 'base', $1, 'canary', 'Second', 'operator:test')`,
@@ -55,19 +55,19 @@ beforeAll(async () => {
   g = {
     tenant,
     other_tenant,
-    dataset: await idOf(tenant, `select dataset_id as id from app.dataset where ${own}`),
-    activation: await idOf(tenant, `select activation_id as id from app.activation where ${own}`),
-    receipt: await idOf(tenant, 'select receipt_id as id from app.resolution_receipt'),
-    other_dataset: await idOf(other_tenant, `select dataset_id as id from app.dataset where ${own}`),
-    shared_dataset: await idOf(tenant, ofShared),
+    dataset: await findId(tenant, `select dataset_id as id from app.dataset where ${own}`),
+    activation: await findId(tenant, `select activation_id as id from app.activation where ${own}`),
+    receipt: await findId(tenant, 'select receipt_id as id from app.resolution_receipt'),
+    other_dataset: await findId(other_tenant, `select dataset_id as id from app.dataset where ${own}`),
+    shared_dataset: await findId(tenant, selectShared),
     second_dataset,
   }
 })
 afterAll(() => w.close())
 
-/** Runs the statements in one transaction: how many rows the last one changed, or the SQLSTATE that refused it. */
+/** Runs the statements in one transaction. Returns the row count of the last one, or the SQLSTATE of the refusal. */
 const attempt = (...statements: readonly string[]): Promise<number | string> =>
-  inside(g.tenant, async (tx) => {
+  writeAs(g.tenant, async (tx) => {
     let count = 0
     for (const sql of statements) count = await tx.run(sql)
     return count
@@ -91,9 +91,9 @@ const newVersion = (version: number, more: { dataset?: string; created_at?: stri
 const newEntry = (key: string, v_from: number, v_to: number = OPEN) =>
   `insert into app.dataset_entry (tenant_id, dataset_id, key, v_from, v_to, hash, data)
    values ('${g.tenant}', '${g.dataset}', '${key}', ${v_from}, ${v_to}, ${ENTRY})`
-const publishing = (version: number) => `select set_config('app.publishing', '${g.dataset}:${version}', true)`
+const claimPublishing = (version: number) => `select set_config('app.publishing', '${g.dataset}:${version}', true)`
 
-interface Said {
+interface ActivationValues {
   readonly kind?: string
   readonly layer?: string
   readonly list_key?: string
@@ -101,16 +101,16 @@ interface Said {
   readonly version?: number
   readonly expires_at?: string
 }
-const say = (said: Said = {}, more = '') => {
-  const [tenant, dataset] = said.of ?? [g.tenant, g.dataset]
+const insertActivation = (values: ActivationValues = {}, more = '') => {
+  const [tenant, dataset] = values.of ?? [g.tenant, g.dataset]
   return `insert into app.activation (tenant_id, activation_id, family, list_key, layer, kind, dataset_tenant_id, dataset_id,
      version, effective_from, expires_at, reason, actor, seq, recorded_at, retroactive, prev_hash, hash${more && ', revoked_at, revoked_by'})
-   values ('${g.tenant}', gen_random_uuid(), 'list', '${said.list_key ?? 'canary'}', '${said.layer ?? 'base'}',
-     '${said.kind ?? 'activate'}', '${tenant}', '${dataset}', ${said.version ?? 1}, null, ${said.expires_at ?? 'null'}, 'x',
+   values ('${g.tenant}', gen_random_uuid(), 'list', '${values.list_key ?? 'canary'}', '${values.layer ?? 'base'}',
+     '${values.kind ?? 'activate'}', '${tenant}', '${dataset}', ${values.version ?? 1}, null, ${values.expires_at ?? 'null'}, 'x',
      'operator:test', 77, '2001-01-01', true, repeat('0', 64), repeat('f', 64)${more && `, ${more}`})`
 }
 const pin = (days: number) =>
-  say({
+  insertActivation({
     kind: 'pin',
     list_key: SHARED_LIST,
     of: [SYSTEM, g.shared_dataset],
@@ -122,14 +122,18 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
   ['remove a type', NOT_GRANTED, () => ['delete from app.dataset_type']],
   ['rename a list', IMMUTABLE, () => [`update app.dataset set list_key = 'x' where list_key = 'canary'`]],
   ['give a list another type', IMMUTABLE, () => [`update app.dataset set type_key = 'x' where list_key = 'canary'`]],
-  ['move the head', IMMUTABLE, () => [`update app.dataset set head_version = 7 where list_key = 'canary'`]],
+  ['change the head version', IMMUTABLE, () => [`update app.dataset set head_version = 7 where list_key = 'canary'`]],
   ['remove a list', NOT_GRANTED, () => ['delete from app.dataset']],
   ['leave a gap between versions', OUT_OF_ORDER, () => [newVersion(3)]],
   ['publish a number twice', OUT_OF_ORDER, () => [newVersion(1)]],
   ['change a version', IMMUTABLE, () => [`update app.dataset_version set note = 'other'`]],
-  ['change what a version holds', IMMUTABLE, () => [`update app.dataset_version set content_hash = repeat('b', 64)`]],
   [
-    'bring a deprecated version back',
+    'change the content of a version',
+    IMMUTABLE,
+    () => [`update app.dataset_version set content_hash = repeat('b', 64)`],
+  ],
+  [
+    'restore a deprecated version',
     IMMUTABLE,
     () => [
       `update app.dataset_version set state = 'deprecated'`,
@@ -137,7 +141,7 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
     ],
   ],
   [
-    'bring a withdrawn version back',
+    'restore a withdrawn version',
     IMMUTABLE,
     () => [
       newVersion(2),
@@ -153,23 +157,23 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
   [
     'roll back to a version that was never in force',
     NEVER_IN_FORCE,
-    () => [newVersion(2), say({ version: 2, kind: 'rollback' })],
+    () => [newVersion(2), insertActivation({ version: 2, kind: 'rollback' })],
   ],
   ['remove a version', NOT_GRANTED, () => ['delete from app.dataset_version']],
   ['write an entry outside publishing', IMMUTABLE, () => [newEntry('new', 1)]],
-  ['write an entry by claiming to publish', IMMUTABLE, () => [publishing(1), newEntry('new', 1)]],
+  ['write an entry by claiming to publish', IMMUTABLE, () => [claimPublishing(1), newEntry('new', 1)]],
   ['write an entry of an old version while publishing', IMMUTABLE, () => [newVersion(2), newEntry('new', 1)]],
   [
     'write an entry of an old version by claiming it while publishing',
     IMMUTABLE,
-    () => [newVersion(2), publishing(1), newEntry('new', 1)],
+    () => [newVersion(2), claimPublishing(1), newEntry('new', 1)],
   ],
   ['write an entry that ends later', IMMUTABLE, () => [newVersion(2), newEntry('new', 2, 9)]],
   ['close an entry outside publishing', IMMUTABLE, () => ['update app.dataset_entry set v_to = 2']],
   [
     'close an entry by claiming to publish',
     IMMUTABLE,
-    () => [publishing(1), `update app.dataset_entry set v_to = 2 where dataset_id = '${g.dataset}'`],
+    () => [claimPublishing(1), `update app.dataset_entry set v_to = 2 where dataset_id = '${g.dataset}'`],
   ],
   [
     'close an entry for another version than the one published',
@@ -188,43 +192,51 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
     IMMUTABLE,
     () => [`update app.activation set revoked_at = now(), revoked_by = 'x', reason = 'other'`],
   ],
-  ['revoke as nobody', IMMUTABLE, () => ['update app.activation set revoked_at = now()']],
+  ['revoke without an actor', IMMUTABLE, () => ['update app.activation set revoked_at = now()']],
   [
     'revoke twice',
     IMMUTABLE,
     () => Array(2).fill(`update app.activation set revoked_at = now(), revoked_by = 'operator:test'`),
   ],
   ['remove an activation', NOT_GRANTED, () => ['delete from app.activation']],
-  ['activate a version that is not there', NOT_OF_THIS_LIST, () => [say({ version: 9 })]],
-  ['activate a version of another list', NOT_OF_THIS_LIST, () => [say({ list_key: 'second' })]],
-  ['activate a list as an overlay', NOT_OF_THIS_LIST, () => [say({ layer: 'overlay', kind: 'overlay' })]],
+  ['activate a missing version', NOT_OF_THIS_LIST, () => [insertActivation({ version: 9 })]],
+  ['activate a version of another list', NOT_OF_THIS_LIST, () => [insertActivation({ list_key: 'second' })]],
+  ['activate a list as an overlay', NOT_OF_THIS_LIST, () => [insertActivation({ layer: 'overlay', kind: 'overlay' })]],
   [
     'activate in the layer of overlays',
     CHECK,
-    () => [say({ layer: 'overlay', kind: 'unpin' }).replace(/'[^']+', '[^']+', 1/, 'null, null, null')],
+    () => [insertActivation({ layer: 'overlay', kind: 'unpin' }).replace(/'[^']+', '[^']+', 1/, 'null, null, null')],
   ],
   [
     'activate a withdrawn version',
     NOT_OF_THIS_LIST,
-    () => [newVersion(2), `update app.dataset_version set state = 'withdrawn' where version = 2`, say({ version: 2 })],
+    () => [
+      newVersion(2),
+      `update app.dataset_version set state = 'withdrawn' where version = 2`,
+      insertActivation({ version: 2 }),
+    ],
   ],
-  ['activate a list of another tenant', NOT_OF_THIS_LIST, () => [say({ of: [g.other_tenant, g.other_dataset] })]],
+  [
+    'activate a list of another tenant',
+    NOT_OF_THIS_LIST,
+    () => [insertActivation({ of: [g.other_tenant, g.other_dataset] })],
+  ],
   [
     'activate a shared list instead of pinning it',
     CHECK,
-    () => [say({ list_key: SHARED_LIST, of: [SYSTEM, g.shared_dataset] })],
+    () => [insertActivation({ list_key: SHARED_LIST, of: [SYSTEM, g.shared_dataset] })],
   ],
   ['pin a tighten-only list for 91 days', PIN_TOO_LONG, () => [pin(91)]],
   [
-    'pin a tighten-only list for ever',
+    'pin a tighten-only list without an end',
     PIN_TOO_LONG,
-    () => [say({ kind: 'pin', list_key: SHARED_LIST, of: [SYSTEM, g.shared_dataset] })],
+    () => [insertActivation({ kind: 'pin', list_key: SHARED_LIST, of: [SYSTEM, g.shared_dataset] })],
   ],
   ['publish a version of another tenant’s list', OUT_OF_ORDER, () => [newVersion(2, { dataset: g.other_dataset })]],
   ['use another tenant’s type', CHECK, () => [newVersion(2, { type_tenant: g.other_tenant })]],
-  ['use a shared type that is not there', MISSING, () => [newVersion(2, { type_tenant: SYSTEM })]],
+  ['use a missing shared type', MISSING, () => [newVersion(2, { type_tenant: SYSTEM })]],
   [
-    'lay an overlay over another tenant’s list',
+    'create an overlay of another tenant’s list',
     CHECK,
     () => [
       `insert into app.dataset (tenant_id, dataset_id, family, list_key, role, base_tenant_id, base_dataset_id, type_tenant_id, type_key,
@@ -255,7 +267,7 @@ describe('a tenant cannot', () => {
       `'${SYSTEM}', gen_random_uuid(), gen_random_uuid(), 'x', null, null, 'x', 1, '{}', '{}', '{}', 'queued', '{}', '[]', '[]', '[]',
        null, now(), 'x', null`,
     ],
-  ])('make a shared row of %s', async (table, values) => {
+  ])('insert a shared row into %s', async (table, values) => {
     expect(await attempt(`insert into app.${table} values (${values})`)).toBe(NOT_GRANTED)
   })
 
@@ -268,7 +280,7 @@ describe('a tenant cannot', () => {
   )
 })
 
-describe('the database gives', () => {
+describe('the database assigns', () => {
   test('the first version the number 1, whatever the list was registered with', async () => {
     const dataset = uuidv7()
     const register = `insert into app.dataset (tenant_id, dataset_id, family, list_key, role, type_tenant_id, type_key, title, created_by,
@@ -277,15 +289,15 @@ describe('the database gives', () => {
     expect(await attempt(register, newVersion(1, { dataset }))).toBe(1)
   })
 
-  test('each version the time of its transaction, so that no other one can write its entries', async () => {
+  test('each version the time of its transaction, so that no other transaction can write its entries', async () => {
     const dataset = g.second_dataset
     expect(await attempt(newVersion(1, { dataset, created_at: `'2090-01-01'` }))).toBe(1)
     expect(await attempt(`update app.dataset_version set state = 'deprecated' where created_at > now()`)).toBe(0)
   })
 
-  test('each activation its number, time and hash, and none is born revoked', async () => {
+  test('each activation its number, time and hash, and none is inserted as revoked', async () => {
     const before = await timeline()
-    expect(await attempt(say({}, `'2090-01-01', 'operator:test'`))).toBe(1)
+    expect(await attempt(insertActivation({}, `'2090-01-01', 'operator:test'`))).toBe(1)
     const after = await timeline()
     const made = after.at(-1) as activationStore.ActivationRow
     expect(after).toHaveLength(before.length + 1)
@@ -294,8 +306,8 @@ describe('the database gives', () => {
     expect(made.effective_from).toBe(made.recorded_at)
   })
 
-  test('revocations a time of their own, after everything said before', async () => {
-    expect(await attempt(say())).toBe(1)
+  test('revocations their own time, after all earlier records', async () => {
+    expect(await attempt(insertActivation())).toBe(1)
     const { activation_id, recorded_at } = (await timeline()).at(-1) as activationStore.ActivationRow
     const forged = `update app.activation set revoked_at = '2001-01-01', revoked_by = 'operator:test'`
     expect(await attempt(`${forged} where activation_id = '${activation_id}'`)).toBe(1)
@@ -303,30 +315,30 @@ describe('the database gives', () => {
     expect((revoked.revoked_at as string) > recorded_at).toBe(true)
   })
 
-  test('a chain of hashes anybody can follow', async () => {
-    for (let count = 0; count < 5; count++) expect(await attempt(say())).toBe(1)
+  test('a hash chain that anybody can verify', async () => {
+    for (let count = 0; count < 5; count++) expect(await attempt(insertActivation())).toBe(1)
     const rows = await timeline()
     expect(rows.length).toBeGreaterThan(5)
-    expect(brokenLink(rows)).toBeNull()
+    expect(findBrokenLink(rows)).toBeNull()
     const forged = rows.map((row, index) => (index === 2 ? { ...row, reason: 'another' } : row))
-    expect(brokenLink(forged)).toBe(3)
-    expect(brokenLink(rows.filter(({ seq }) => seq !== 2))).toBe(3)
+    expect(findBrokenLink(forged)).toBe(3)
+    expect(findBrokenLink(rows.filter(({ seq }) => seq !== 2))).toBe(3)
   })
 })
 
 const timeline = () =>
-  inside(g.tenant, (tx) =>
+  writeAs(g.tenant, (tx) =>
     tx.query<activationStore.ActivationRow>(
       `select * from app.activation where tenant_id = $1 and list_key = 'canary' order by seq`,
       [g.tenant],
     ),
   )
 
-/** The number of the first activation that does not follow from the one before it, computed without the database. */
-function brokenLink(rows: readonly activationStore.ActivationRow[]): number | null {
+/** The number of the first activation whose hash does not follow from the previous one, computed without the database. */
+function findBrokenLink(rows: readonly activationStore.ActivationRow[]): number | null {
   let prev_hash = '0'.repeat(64)
   for (const row of rows) {
-    const said = [
+    const values = [
       prev_hash,
       g.tenant,
       'list',
@@ -343,7 +355,7 @@ function brokenLink(rows: readonly activationStore.ActivationRow[]): number | nu
       row.reason,
       row.actor,
     ]
-    const text = `[${said.map((value) => JSON.stringify(value)).join(', ')}]`
+    const text = `[${values.map((value) => JSON.stringify(value)).join(', ')}]`
     const hash = createHash('sha256').update(text).digest('hex')
     if (row.prev_hash !== prev_hash || row.hash !== hash) return row.seq
     prev_hash = hash

@@ -1,4 +1,4 @@
-/** Lists long enough to have a stored tree: proofs, differences, exports and searches answer from what is stored with a version. */
+/** Lists long enough for a stored tree: proofs, differences, exports and searches use what is stored with the version. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -77,7 +77,7 @@ describe('a proof from the stored tree', () => {
     [2, 'P-03005', party(3005)],
     [2, 'nobody', null],
   ] as const
-  test.each(cases)('of version %i says whether %s is in it, and verifies', async (version, key, entry) => {
+  test.each(cases)('of version %i shows whether %s is in it, and verifies', async (version, key, entry) => {
     const { content_hash } = await t.make(`GET ${AT}/versions/${version}`)
     const answer = await proofOf(version, key)
     expect(answer).toMatchObject({ key, present: entry !== null, entry })
@@ -102,8 +102,8 @@ describe('a proof from the stored tree', () => {
   })
 })
 
-describe('a proof where the stored tree cannot serve', () => {
-  test('is built from the entries, and says the same', async () => {
+describe('a proof where the stored tree cannot be used', () => {
+  test('is built from the entries and is equal', async () => {
     const [version] = await t.write((tx) =>
       tx.query<versionStore.VersionRow>('select * from app.dataset_version where tenant_id = $1 and version = 2', [
         t.tenant_id,
@@ -119,7 +119,7 @@ describe('a proof where the stored tree cannot serve', () => {
     expect(reads).toBe(1)
     const owner = new pg.Client(w.clone.postgres)
     await owner.connect()
-    // Nobody who serves requests can do this.
+    // The application's role cannot do this.
     await owner.query('alter table app.dataset_tree disable trigger all')
     await owner.query(
       `update app.dataset_tree set nodes = set_byte(nodes, 5, 255 - get_byte(nodes, 5)) where version = 2`,
@@ -140,7 +140,7 @@ describe('a proof where the stored tree cannot serve', () => {
 const difference = (query: string) => t.make(`GET ${AT}/diff?${query}`)
 
 describe('a difference of few keys', () => {
-  test('comes with its summary, and in the other direction with the opposite', async () => {
+  test('includes its summary, and the opposite one in the other direction', async () => {
     const page = await difference('from=1&to=2&limit=5')
     expect(page.summary).toEqual({
       added: 10,
@@ -163,13 +163,13 @@ describe('a search in a long list', () => {
     }>
   const keysOf = ({ items }: { items: { key: string }[] }) => items.map(({ key }) => key)
 
-  test('looks at every entry while the index is built, and gives no empty page before the end', async () => {
+  test('scans all entries while the index is built, and returns no empty page before the end', async () => {
     await removeIndex()
     const found = await search('q=number%202999', 1)
     expect([found.index, keysOf(found), found.next_cursor]).toEqual(['building', ['P-02999'], null])
   })
 
-  test('is answered from the index once it is built, with the same entries', async () => {
+  test('uses the index once it is built, and returns the same entries', async () => {
     await buildIndex()
     for (const [query, version] of [
       ['q=number%202999', 1],
@@ -194,7 +194,7 @@ describe('a search in a long list', () => {
     expect(await search('q=--')).toMatchObject({ items: [], next_cursor: null })
   })
 
-  test('gives every entry once, in key order, page by page', async () => {
+  test('returns every entry once, in key order, page by page', async () => {
     const keys: string[] = []
     let cursor = ''
     do {
@@ -229,7 +229,7 @@ describe('a search in a long list', () => {
   const removeIndex = () =>
     t.write((tx) => tx.run('delete from app.dataset_segment where tenant_id = $1', [t.tenant_id]))
 
-  /** In small parts, so that a search has to join several. */
+  /** In small parts, so that a search has to merge several. */
   async function buildIndex() {
     const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
     const read = <T>(body: (tx: Tx) => Promise<T>) => w.runtime.database.read(scope, body)
@@ -252,10 +252,10 @@ describe('a search in a long list', () => {
 })
 
 describe('a difference of many keys', () => {
-  test('answers its first page at once, and its fields when they are counted', async () => {
+  test('returns its first page immediately, and its fields once they are counted', async () => {
     const third = Array.from({ length: SIZE }, (_, n) => party(n, n % 10 === 7 ? 7 : 50))
     await importVersion(third)
-    // The job that follows the import counts from 2 to 3; nobody has asked for the other direction.
+    // The job that follows the import counts from 2 to 3; the other direction has not been requested.
     const partial = await difference('from=3&to=2&limit=3')
     expect(partial).toMatchObject({
       summary_state: 'partial',
@@ -283,7 +283,7 @@ describe('a difference of many keys', () => {
     expect([unknown.status, unknown.json.code]).toEqual([404, 'not_found'])
   })
 
-  test('lists every key once, in order, whatever the size of its pages', async () => {
+  test('lists every key once, in order, whatever the page size', async () => {
     const keys: string[] = []
     let cursor = ''
     do {
@@ -298,7 +298,7 @@ describe('a difference of many keys', () => {
 })
 
 describe('publishing', () => {
-  test('says when it begins to compare, to write and to store the tree', async () => {
+  test('reports the start of comparing, writing and storing the tree', async () => {
     const phases: string[] = []
     const rows = Array.from({ length: 2000 }, (_, n) => {
       const text = JSON.stringify(party(n, 5))
@@ -323,7 +323,7 @@ describe('publishing', () => {
 })
 
 describe('an export', () => {
-  test('of more entries than one batch holds them all, in key order', async () => {
+  test('of more entries than one batch returns them all, in key order', async () => {
     const { text } = await w.call(`GET ${AT}/versions/1/export?format=ndjson`, { token: await t.token() })
     const entries = text
       .trimEnd()

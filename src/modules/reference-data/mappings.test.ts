@@ -1,7 +1,4 @@
-/**
- * Sources become entries of a shared type over the API: through the adapter of their publisher, or through a mapping where nobody
- * wrote one.
- */
+/** Sources are imported through the API into entries of a shared type, by the adapter of their publisher or by a mapping. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -89,7 +86,7 @@ describe('the example of docs/imports.md', () => {
     expect(await entriesOf(list_key)).toEqual([ivan, acme])
   })
 
-  test('with a row that contradicts another is rejected, and says where', async () => {
+  test('rejects a row that contradicts another, with its location', async () => {
     const list_key = await newList('sanctioned-party')
     const done = await importInto(
       list_key,
@@ -107,7 +104,7 @@ describe('the example of docs/imports.md', () => {
     ['rows joined by nothing', { group_rows: { by: ['/key'] } }, ['#/options/group_rows/by/0']],
     ['a split that is empty', { columns: [{ column: 'a', pointer: '/a', split: '' }] }, ['#/options/columns/0/split']],
     ['an unknown option', { columns: [{ column: 'a', pointer: '/a', splits: ';' }] }, ['#/options/columns/0/splits']],
-  ])('%s: import and preview answer 409 with the place', async (_, wrong, pointers) => {
+  ])('%s: import and preview return 409 with the location', async (_, wrong, pointers) => {
     const token = await t.token()
     const body = { options: { ...options, ...wrong } }
     const upload_id = await upload(table)
@@ -144,7 +141,7 @@ test('constants and elements without columns leave the other members to the type
   })
 })
 
-test('subjects are read one from each row: grouping is refused with its place', async () => {
+test('refuses to group the rows of subjects, with the location', async () => {
   const body = {
     upload_id: await upload('external_id\n1\n'),
     format: 'csv',
@@ -169,7 +166,7 @@ describe.each(['iso-20275', 'mcc', 'naics', 'nace', 'gleif-lei', 'gleif-relation
   },
 )
 
-test('an old workbook is refused as what it is', async () => {
+test('refuses an old workbook and names the format', async () => {
   const headers = { 'content-type': 'application/octet-stream' }
   const payload = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(1000)]) as unknown as string
   const { upload_id } = await t.make('POST /uploads?file_name=codes.xls', { payload, headers })

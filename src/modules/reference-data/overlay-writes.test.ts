@@ -1,4 +1,4 @@
-/** How an overlay is written: in few calls to the database, entry by entry, and told as it is read afterwards. */
+/** Writing an overlay: few calls to the database, changes entry by entry, and a reply equal to a later read. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type FaultyProcess, startFaultyProcess } from '#test/support/faulty-database.ts'
@@ -29,7 +29,7 @@ const noted = { key: 'FR', op: 'merge', value: { score: 60, note: 'ours' } }
 const added = { key: 'IT', op: 'put', value: { rating: 'low', country: 'IT' } }
 const removed = { key: 'NG', op: 'remove' }
 
-test('what is answered is what is read afterwards, whatever the order it was given in', async () => {
+test('the reply equals a later read, whatever the order of the entries', async () => {
   const list = await SharedList.create(w, 'free', base)
   const put = (...entries: object[]) => t.make(`PUT ${path(list)}`, { body: { entries, reason: 'house view' } })
   const same = { key: 'FR', op: 'merge', value: { score: 50 } }
@@ -40,7 +40,7 @@ test('what is answered is what is read afterwards, whatever the order it was giv
   }
 })
 
-test('a version says what it adds, changes and removes, and keeps what stays', async () => {
+test('a version reports what it adds, changes and removes, and keeps the rest', async () => {
   const list = await SharedList.create(w, 'free', base)
   const put = (...entries: object[]) => t.make(`PUT ${path(list)}`, { body: { entries, reason: 'house view' } })
   await put(stricter, noted, added)
@@ -70,11 +70,11 @@ test('a version says what it adds, changes and removes, and keeps what stays', a
   ])
 })
 
-test('a list that nothing else reads takes at most 15 calls to the database', async () => {
+test('takes at most 15 calls to the database for a list without readers', async () => {
   const list = await SharedList.create(w, 'free', base)
   const token = await t.token()
   const calls: number[] = []
-  // What a process asks on its own account may come in between: the fewest are those of the operation.
+  // Background statements of the process may come in between, so the minimum of several runs counts.
   for (const entries of [[stricter], [noted], [added], [stricter, noted]]) {
     watched.plan.arm(undefined, 0, ['operator:standing', 'operator:issuer'])
     const { status } = await watched.call(`PUT ${path(list)}`, { token, body: { entries, reason: 'house view' } })

@@ -1,4 +1,4 @@
-/** A tenant's changes on a shared list: what each policy allows, what becomes of them when the shared list moves. */
+/** Overlays of a shared list: what each policy allows, and what happens when the shared list changes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -24,7 +24,7 @@ const path = ({ list_key }: SharedList) => `/reference-data/datasets/${list_key}
 const put = async (list: SharedList, entries: object[], mode?: 'follow' | 'pinned') =>
   w.call(`PUT ${path(list)}`, {
     token: await t.token(),
-    body: { entries, reason: 'house view', ...(mode && { mode }) },
+    body: { entries, reason: 'own assessment', ...(mode && { mode }) },
   })
 const view = (list: SharedList) => t.make(`GET ${path(list)}`)
 const conflicts = async (list: SharedList): Promise<[string, string][]> =>
@@ -66,7 +66,7 @@ describe('the policy', () => {
     for (const change of allowed) expect([change, (await put(list, [change])).status]).toEqual([change, 200])
   })
 
-  test('does not outweigh the type, the key, or what there is to merge into', async () => {
+  test('does not override the type, the key, or a missing entry to merge into', async () => {
     const list = await shared('free')
     const pointers = async (change: object) =>
       (await put(list, [change])).json.errors?.map(({ pointer }: { pointer: string }) => pointer)
@@ -77,7 +77,7 @@ describe('the policy', () => {
 })
 
 describe('an overlay', () => {
-  test('is what the tenant sees, and nobody else', async () => {
+  test('is visible to its tenant and to no other', async () => {
     const list = await shared('tighten_only')
     expect((await put(list, [stricter])).status).toBe(200)
     expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
@@ -90,7 +90,7 @@ describe('an overlay', () => {
     expect(resolved.json).toMatchObject({ via: 'shared', overlay: null })
   })
 
-  test('that follows lies over every later base', async () => {
+  test('that follows the base applies to every later base version', async () => {
     const list = await shared('tighten_only')
     await put(list, [stricter], 'follow')
     await list.publish([{ ...de, score: 20 }, fr])
@@ -98,7 +98,7 @@ describe('an overlay', () => {
     expect(await entryOf(list, 'NG')).toBeNull()
   })
 
-  test('that is pinned lies over the version it was written for, and no other, even one that says the same', async () => {
+  test('that is pinned applies only to the version it was written for, even when another one is equal', async () => {
     const list = await shared('tighten_only')
     await put(list, [stricter], 'pinned')
     expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
@@ -108,21 +108,21 @@ describe('an overlay', () => {
     expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
   })
 
-  test('gives way where the base has moved so far that it would loosen', async () => {
+  test('is not applied where a new base would make it loosen', async () => {
     const list = await shared('tighten_only')
     await put(list, [{ key: 'DE', op: 'merge', value: { rating: 'medium' } }])
     await list.publish([{ ...de, rating: 'high' }, fr, ng])
     expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
   })
 
-  test('makes no entry of what was to be merged into one that is gone', async () => {
+  test('creates no entry from a merge into a removed one', async () => {
     const list = await shared('free')
     await put(list, [stricter])
     await list.publish([fr, ng])
     expect(await entryOf(list, 'DE')).toBeNull()
   })
 
-  test('is deleted, and its versions stay', async () => {
+  test('is deleted while its versions remain', async () => {
     const list = await shared('tighten_only')
     await put(list, [stricter])
     const token = await t.token()
@@ -137,7 +137,7 @@ describe('an overlay', () => {
   })
 })
 
-describe('when the base moves', () => {
+describe('when the base changes', () => {
   const changes = [
     { key: 'DE', op: 'merge', value: { rating: 'medium' } },
     { key: 'FR', op: 'merge', value: { score: 60 } },
@@ -145,7 +145,7 @@ describe('when the base moves', () => {
     { key: 'IT', op: 'put', value: { country: 'IT', rating: 'high' } },
     { key: 'ES', op: 'put', value: { country: 'ES', rating: 'high' } },
   ]
-  /** DE loosened by us, FR changed beside our change, NG removed, IT the same as ours, ES untouched. */
+  /** DE is loosened by the overlay, FR changed beside it, NG removed, IT equal to the overlay, ES untouched. */
   async function moved(): Promise<SharedList> {
     const list = await shared('tighten_only')
     expect((await put(list, changes)).status).toBe(200)
@@ -174,7 +174,7 @@ describe('when the base moves', () => {
     })
   })
 
-  test('rebasing first only says what is open', async () => {
+  test('a rebase without resolutions only reports conflicts', async () => {
     const list = await moved()
     const looked = await rebase(list, {})
     expect([looked.status, looked.json]).toMatchObject([
@@ -187,7 +187,7 @@ describe('when the base moves', () => {
     expect((await view(list)).overlay.version).toBe(1)
   })
 
-  test('ours is never taken where the policy forbids it', async () => {
+  test('refuses "ours" where the policy forbids it', async () => {
     const list = await moved()
     const refused = await rebase(list, { apply: true, resolutions: { DE: 'ours', FR: 'ours', NG: 'theirs' } })
     expect(refused.json.gates).toMatchObject([
@@ -195,7 +195,7 @@ describe('when the base moves', () => {
     ])
   })
 
-  test('ours and theirs make a new overlay without conflicts', async () => {
+  test('"ours" and "theirs" make a new overlay without conflicts', async () => {
     const list = await moved()
     const done = await rebase(list, { apply: true, resolutions: { DE: 'theirs', FR: 'ours', NG: 'theirs' } })
     expect([done.status, done.json]).toMatchObject([200, { applied: true, version: 2 }])
@@ -207,7 +207,7 @@ describe('when the base moves', () => {
     expect(await entryOf(list, 'NG')).toBeNull()
   })
 
-  test('a change that can only be merged into a removed entry cannot be kept', async () => {
+  test('a merge into a removed entry cannot be kept', async () => {
     const list = await moved()
     const { status, json } = await rebase(list, { apply: true, resolutions: { DE: 'theirs', FR: 'ours', NG: 'ours' } })
     expect([status, json.code]).toEqual([409, 'gates_closed'])
@@ -215,11 +215,11 @@ describe('when the base moves', () => {
   })
 })
 
-describe('an entry that would no longer fit the type', () => {
+describe('an entry that would become invalid for the type', () => {
   const signed = { key: 'FR', op: 'merge', value: { reviewer: 'A. Clerk' } }
   const unnoted: Rating = { country: 'FR', rating: 'medium', score: 50 }
 
-  test('is a conflict that only theirs resolves, and is never what the tenant sees', async () => {
+  test('is a conflict that only "theirs" resolves, and is never visible to the tenant', async () => {
     const list = await shared('free')
     expect((await put(list, [signed, stricter])).status).toBe(200)
     expect(await entryOf(list, 'FR')).toEqual({ ...fr, reviewer: 'A. Clerk' })
@@ -237,7 +237,7 @@ describe('an entry that would no longer fit the type', () => {
     expect(await entryOf(list, 'FR')).toEqual(unnoted)
   })
 
-  test('is found as well where the type has moved, also for an entry of our own', async () => {
+  test('is also found when the type has changed, and for an added entry', async () => {
     const list = await shared('tighten_only')
     const italy = { country: 'IT', rating: 'low', note: 'long enough to be too long' }
     expect((await put(list, [{ key: 'IT', op: 'put', value: italy }])).status).toBe(200)
@@ -247,7 +247,7 @@ describe('an entry that would no longer fit the type', () => {
     expect(await conflicts(list)).toEqual([['IT', 'invalid']])
   })
 
-  test('is refused when the overlay is written, and what is written is seen as the type normalises it', async () => {
+  test('is refused when the overlay is written, and a valid one is stored as the type normalises it', async () => {
     const list = await shared('free')
     await list.publish([de, unnoted, ng])
     const { status, json } = await put(list, [signed])
@@ -269,9 +269,9 @@ describe('with four eyes', () => {
   }
   const approve = (cr_id: string, token: string) =>
     w.call(`POST /change-requests/${cr_id}/approve`, { token, body: {} })
-  const order = { entries: [stricter], reason: 'house view' }
+  const request = { entries: [stricter], reason: 'own assessment' }
 
-  test('putting, rebasing and deleting an overlay wait for somebody else', async () => {
+  test('writing, rebasing and deleting an overlay need a second person', async () => {
     const list = await shared('tighten_only')
     const { author, checker } = await people()
     const propose = async (at: string, body?: object) => {
@@ -279,7 +279,7 @@ describe('with four eyes', () => {
       expect([at, proposed.status, proposed.json?.action]).toEqual([at, 202, 'overlay'])
       return proposed.json.cr_id as string
     }
-    const cr_id = await propose(`PUT ${path(list)}`, order)
+    const cr_id = await propose(`PUT ${path(list)}`, request)
     expect(await entryOf(list, 'DE', author)).toEqual(de)
     expect((await approve(cr_id, author)).json.code).toBe('approval_own_request')
     expect((await approve(cr_id, checker)).status).toBe(200)
@@ -304,10 +304,10 @@ describe('with four eyes', () => {
     expect(said.json.items[0]).toMatchObject({ kind: 'overlay-removed', reason: 'enough', cr_id: deleted })
   })
 
-  test('the query of a request is bound like the rest of it', async () => {
+  test('the query of a request is part of the proposal', async () => {
     const list = await shared('tighten_only')
     const { tenant_id, author, checker } = await people()
-    await approve((await w.call(`PUT ${path(list)}`, { token: author, body: order })).json.cr_id, checker)
+    await approve((await w.call(`PUT ${path(list)}`, { token: author, body: request })).json.cr_id, checker)
     const { json } = await w.call(`DELETE ${path(list)}?reason=enough`, { token: author })
     expect(json).toMatchObject({ operation: 'deleteOverlay', query: { reason: 'enough' }, body: null })
     await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
@@ -319,10 +319,10 @@ describe('with four eyes', () => {
     expect((await approve(json.cr_id, checker)).json.code).toBe('approval_void')
   })
 
-  test('a proposal is void once the base it was checked against has moved', async () => {
+  test('a proposal is void once the base it was checked against has changed', async () => {
     const list = await shared('tighten_only')
     const { author, checker } = await people()
-    const { json } = await w.call(`PUT ${path(list)}`, { token: author, body: order })
+    const { json } = await w.call(`PUT ${path(list)}`, { token: author, body: request })
     await list.publish([de, fr])
     const { status, json: refused } = await approve(json.cr_id, checker)
     expect([status, refused.code]).toEqual([409, 'approval_void'])

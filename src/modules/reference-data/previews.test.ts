@@ -1,4 +1,6 @@
-/** Previews are bounded in rows, time and number, and end with the request that asked for them. Threads are counted, not timed. */
+/**
+ * Previews are limited in rows, time and number, and end with their request. The tests count threads and measure no time.
+ */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ThreadAdmission, type WorkKind } from '#kernel/thread-admission.ts'
@@ -11,7 +13,7 @@ import { type PreviewRequest, previewSource } from './imports/preview.ts'
 let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  // Left to themselves the previews below would run for minutes: only their clients end them.
+  // Without limits these previews would run for minutes, so only their clients can end them.
   w = await startTestApp({ heavy_threads: 4, preview_max_rows: 1_000_000_000, preview_time_limit_ms: 600_000 })
   t = await ExampleTenant.create(w)
 })
@@ -21,7 +23,7 @@ const ROWS = 30_000_000
 const patience = { timeout: 30_000 }
 
 describe('a file of 30 million rows in less than 107 kB', () => {
-  test('abandoned by a dozen clients leaves no thread behind and keeps nobody else out', async () => {
+  test('leaves no thread behind when a dozen clients disconnect, and blocks no other tenant', async () => {
     const packed = gzipSync(Buffer.from(`code\n${'A1\n'.repeat(ROWS)}`))
     expect(packed.length).toBeLessThan(107_000)
     const headers = { 'content-type': 'application/octet-stream' }
@@ -41,7 +43,7 @@ describe('a file of 30 million rows in less than 107 kB', () => {
     }
     const clients = Promise.allSettled(Array.from({ length: 12 }, preview))
     const threads = w.kernel.threads.admission
-    // Half of the threads for one tenant; three more of its previews wait, and the rest is refused.
+    // One tenant gets half of the threads; three more of its previews queue, and the rest is refused.
     await vi.waitFor(() => expect(threads.count(undefined, t.tenant_id)).toBe(5), patience)
     expect(threads.running).toBe(2)
 
@@ -59,7 +61,7 @@ describe('a file of 30 million rows in less than 107 kB', () => {
   })
 })
 
-describe('a preview that meets a limit', () => {
+describe('a preview that reaches a limit', () => {
   const source = async function* () {
     for (let n = 0; n < 50; n++) yield Buffer.from(`${n === 0 ? 'code\n' : ''}${`A${n}\n`.repeat(1000)}`)
   }
@@ -69,25 +71,25 @@ describe('a preview that meets a limit', () => {
     return previewSource(kernel, source(), request, { tenant_id: t.tenant_id, signal: new AbortController().signal })
   }
 
-  test('of rows says so, and counts what was read', async () => {
+  test('of rows reports it, and counts what was read', async () => {
     const { rows, truncated } = await preview(1500, 600_000)
     expect([rows, truncated]).toEqual([1500, { reason: 'rows', limit: 1500 }])
   })
 
-  test('of time says so', async () => {
+  test('of time reports it', async () => {
     const { rows, truncated } = await preview(1_000_000, -1)
     expect(truncated).toEqual({ reason: 'time', limit: -1 })
     expect(rows).toBeLessThan(50_000)
   })
 
-  test('that it does not reach says nothing', async () => {
+  test('that it does not reach reports nothing', async () => {
     expect(await preview(50_000, 600_000)).toMatchObject({ rows: 50_000, truncated: null })
   })
 })
 
 describe('the thread of an import', () => {
   const kind: WorkKind = { name: 'test', max_running: () => 1, max_waiting: 5 }
-  const order = {
+  const request = {
     adapter_key: 'ndjson',
     options: {},
     type: {
@@ -108,12 +110,12 @@ describe('the thread of an import', () => {
     filled: [],
   }
 
-  test('gives way to somebody who waits, goes on afterwards, and loses no row', async () => {
+  test('yields its slot to a waiting caller, continues afterwards, and loses no row', async () => {
     const threads = new ThreadAdmission({ threads: 1 })
     const events: string[] = []
     let rows = 0
     const source = async function* () {
-      // Goes on until somebody else had the slot, then ends.
+      // Runs until another caller had the slot, then ends.
       for (; !events.includes('other ended'); ) {
         let text = ''
         for (let n = 0; n < 1000; n++) text += `{"code":"${rows++}"}\n`
@@ -128,7 +130,7 @@ describe('the thread of an import', () => {
         }
       }
     }
-    const outputs = importInThread(`${threadsDir}/import-thread.mjs`, source(), order as never, {
+    const outputs = importInThread(`${threadsDir}/import-thread.mjs`, source(), request as never, {
       admission: { threads, request: { kind, caller: 'importer', is_job: true } },
     })
     let accepted = 0
@@ -138,7 +140,7 @@ describe('the thread of an import', () => {
     expect(threads.count()).toBe(0)
   })
 
-  test('ends with its signal, and its slot is free', async () => {
+  test('ends with its signal and frees its slot', async () => {
     const threads = new ThreadAdmission({ threads: 1 })
     const stop = new AbortController()
     const source = async function* () {
@@ -147,7 +149,7 @@ describe('the thread of an import', () => {
         if (n === 100) stop.abort(new Error('not needed any more'))
       }
     }
-    const outputs = importInThread(`${threadsDir}/import-thread.mjs`, source(), order as never, {
+    const outputs = importInThread(`${threadsDir}/import-thread.mjs`, source(), request as never, {
       signal: stop.signal,
       admission: { threads, request: { kind, caller: 'importer', is_job: true } },
     })

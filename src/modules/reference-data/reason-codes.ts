@@ -1,11 +1,11 @@
-/** The list that says which reason codes there are. Overrides refuse other codes; definitions that use them get a warning. */
+/** The list of reason codes. Overrides refuse unknown codes; definitions that use them get a warning. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { resolver } from '#modules/definitions/index.ts'
 
 export const REASON_CODE_LIST = 'reason-codes'
 
-/** Those of the codes that the list in force for this tenant does not hold; all of them where no version is in force. */
+/** Those of the codes that are not in the list in force for this tenant; all of them when no version is in force. */
 export async function findUnknownReasonCodes(
   kernel: Capabilities<'caches'>,
   tx: Tx,

@@ -1,4 +1,6 @@
-/** The story of a list: type, versions, difference, activation, rollback, resolution on two clocks. */
+/**
+ * The life cycle of a list: type, versions, differences, activation, rollback, and resolution by valid time and known time.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
@@ -65,7 +67,7 @@ describe('versions', () => {
     expect((await call(`${path}/versions/3`)).json.code).toBe('not_found')
   })
 
-  test('a bad entry is located, and nothing is made of the rest', async () => {
+  test('a bad entry is located, and nothing is stored of the others', async () => {
     const list_key = await newList()
     const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions`, {
       data: [de, { country: 'Germany', rating: 'huge' }, { rating: 'low' }],
@@ -76,7 +78,7 @@ describe('versions', () => {
     expect((await call(`GET /reference-data/datasets/${list_key}`)).json.head_version).toBe(0)
   })
 
-  test('a key that stands twice is refused with both places', async () => {
+  test('refuses a duplicate key with both locations', async () => {
     const list_key = await newList()
     const { json } = await call(`POST /reference-data/datasets/${list_key}/versions`, { data: [de, fr, de] })
     expect(json).toMatchObject({
@@ -87,7 +89,7 @@ describe('versions', () => {
 })
 
 describe('the difference between two versions', () => {
-  test('names what was added, removed and changed, field by field, in either direction', async () => {
+  test('lists added, removed and changed entries, field by field, in either direction', async () => {
     const list_key = await newList([
       [ng, de],
       [{ ...ng, rating: 'medium' }, fr],
@@ -114,7 +116,7 @@ describe('the difference between two versions', () => {
     ])
   })
 
-  test('takes labels wherever it takes numbers', async () => {
+  test('accepts labels and numbers', async () => {
     const list_key = await newList([[de]])
     const at = `/reference-data/datasets/${list_key}`
     await call(`POST ${at}/versions`, { data: [de, fr], label: '2026-q2' })
@@ -127,7 +129,7 @@ describe('the difference between two versions', () => {
 })
 
 describe('a type', () => {
-  test('of a shared name is refused as a type', async () => {
+  test('with a shared name is refused', async () => {
     const { status, json } = await call('POST /reference-data/types', ratingType('country'))
     expect([status, json.code]).toEqual([409, 'list_key_reserved'])
     expect(json.detail).toBe('country is a shared type: use it as it is, or choose another key.')
@@ -165,12 +167,12 @@ describe('what is in force', () => {
     expect((await call(`GET /reference-data/resolve/${list_key}`)).json.version).toBe(1)
     const timeline = (await call(`GET ${path}/activations`)).json
     expect(timeline.in_force.map(({ version }: { version: number }) => version)).toEqual([1, 2, 1])
-    // As known before the rollback, the second version governed.
+    // As known before the rollback, the second version was in force.
     const known = timeline.items[1].recorded_at
     expect((await call(`GET /reference-data/resolve/${list_key}?known_at=${known}`)).json.version).toBe(2)
   })
 
-  test('a scheduled activation waits, is listed, and goes with a rollback', async () => {
+  test('a scheduled activation is pending, is listed, and is cancelled by a rollback', async () => {
     const list_key = await newList([[de], [ng, de]])
     const path = `/reference-data/datasets/${list_key}`
     for (const version of [1, 2]) await call(`POST ${path}/activations`, { version, reason: 'now' }, checker)
@@ -187,11 +189,11 @@ describe('what is in force', () => {
   })
 })
 
-describe('an approval that comes after the instant it was asked for', () => {
+describe('an approval after the requested instant', () => {
   const effective_from = '2020-01-01T00:00:00Z'
   async function ask(list_key: string, asked_at?: string): Promise<string> {
-    const order = { reason: 'for the new year', effective_from }
-    const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions/1/submit`, order)
+    const submission = { reason: 'for the new year', effective_from }
+    const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions/1/submit`, submission)
     expect(status).toBe(201)
     if (asked_at) {
       const text = 'update app.change_request set created_at = $2 where cr_id = $1'
@@ -202,7 +204,7 @@ describe('an approval that comes after the instant it was asked for', () => {
   }
   const approve = (cr_id: string) => call(`POST /change-requests/${cr_id}/approve`, {}, checker)
 
-  test('is refused: nothing governs a time in which others decided already', async () => {
+  test('is refused, since decisions in between used another version', async () => {
     const list_key = await newList([[de]])
     const cr_id = await ask(list_key, '2019-12-31T12:00:00Z')
     const refused = await approve(cr_id)
@@ -212,7 +214,7 @@ describe('an approval that comes after the instant it was asked for', () => {
     expect((await call(`GET /reference-data/datasets/${list_key}/activations`)).json.items).toEqual([])
   })
 
-  test('is taken where the past was asked for openly', async () => {
+  test('is accepted where the request stated a past instant', async () => {
     const list_key = await newList([[de]])
     const cr_id = await ask(list_key)
     expect((await approve(cr_id)).status).toBe(200)
@@ -222,7 +224,7 @@ describe('an approval that comes after the instant it was asked for', () => {
 })
 
 describe('a repeated request', () => {
-  test('is answered again, and nothing of its content is kept beside the answer', async () => {
+  test('returns the same reply, and stores no copy of the content with it', async () => {
     const list_key = await newList()
     const options = { token: maker, body: { data: [de] }, headers: { 'idempotency-key': 'again' } }
     for (let n = 0; n < 2; n++) {

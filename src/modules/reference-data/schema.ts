@@ -1,4 +1,4 @@
-/** Wire shapes that several parts of the lists' routes share. */
+/** Wire shapes shared by several routes of lists. */
 import { Count, closed, Id, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
 

@@ -1,4 +1,4 @@
-/** What start-up seeding and the operator did to what all tenants share. */
+/** Routes of the log of seeding and of the operator's changes to shared definitions. */
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'

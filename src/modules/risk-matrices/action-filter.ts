@@ -1,28 +1,28 @@
-/** Who is told which required action: by the list of audiences, and applied to every part of a decision that names actions. */
+/** Filters required actions by the roles of the caller, according to the list of audiences, in every part of a decision. */
 import type { Role } from '#kernel/auth/roles.ts'
 
 export interface ActionAudience {
-  /** Roles that are told the action itself. */
+  /** Roles that may see the action itself. */
   readonly audience: readonly string[]
-  /** What others are told in its place; without it nothing. */
+  /** The code shown to other roles; without it the action is omitted. */
   readonly caller_code?: string
 }
 
-/** Key of the entry for actions that have none of their own. */
+/** Key of the entry for actions without their own entry. */
 export const ANY_ACTION = '*'
 
-/** Gives the actions as a caller is told them. */
+/** Returns the actions that a caller may see. */
 export type ActionFilter = (actions: readonly string[]) => string[]
 
-/** An action that the list does not name is told to nobody, unless the list says otherwise for any action. */
+/** An action without an entry is hidden from everybody, unless the list has an entry for any action. */
 export function createActionFilter(
   audiences: ReadonlyMap<string, ActionAudience>,
-  held: readonly Role[],
+  roles: readonly Role[],
 ): ActionFilter {
   const toVisibleCode = (action: string): string | undefined => {
     const entry = audiences.get(action) ?? audiences.get(ANY_ACTION)
     if (!entry) return undefined
-    return held.some((role) => entry.audience.includes(role)) ? action : entry.caller_code
+    return roles.some((role) => entry.audience.includes(role)) ? action : entry.caller_code
   }
   return (actions) => [...new Set(actions.map(toVisibleCode))].filter((code) => code !== undefined)
 }
@@ -44,10 +44,10 @@ export const filterExplanation = <T extends WithTriggers | null>(explanation: T,
     ? explanation
     : { ...explanation, triggers: explanation.triggers.map((trigger) => filterActions(trigger, filter)) }
 
-/** An outcome, an explanation, or whatever else names actions. */
+/** An outcome, an explanation, or another object with actions. */
 export type DecisionPart = WithActions | WithTriggers | null | undefined
 
-/** Every action that the parts name. */
+/** All actions in the parts. */
 export const collectActions = (...parts: readonly DecisionPart[]): string[] =>
   parts.flatMap((part) => {
     if (!part) return []

@@ -1,3 +1,3 @@
-/** Which actions of a decision a reader may see. */
+/** Public interface of action filtering. */
 export { type ActionFilter, collectActions, filterActions, filterExplanation } from './action-filter.ts'
 export { AUDIENCE_LIST, getActionFilter } from './audience-list.ts'

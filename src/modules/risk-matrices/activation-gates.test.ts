@@ -1,4 +1,4 @@
-/** What holds back a change that would leave a definition in force which no longer holds. */
+/** Gates refuse a change that would leave an invalid definition in force. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { activationStore } from '#modules/definitions/index.ts'
 
@@ -10,16 +10,16 @@ beforeAll(async () => {
 })
 afterAll(() => g.w.close())
 
-function signal() {
-  let give = () => {}
-  const given = new Promise<void>((resolve) => {
-    give = resolve
+function createDeferred() {
+  let complete = () => {}
+  const promise = new Promise<void>((resolve) => {
+    complete = resolve
   })
-  return { give, given }
+  return { complete, promise }
 }
 
 describe('a list that a definition in force reads', () => {
-  test('is not replaced by one that lacks what is read', async () => {
+  test('cannot be replaced by one that lacks an entry it reads', async () => {
     const list_key = await g.newList()
     const matrix_key = await g.newMatrix(buildPointsMatrix(list_key))
     await g.addVersion(list_key, [{ code: 'a', points: 1000 }])
@@ -46,7 +46,7 @@ describe('a list that a definition in force reads', () => {
     expect(resolved.json.version).toBe(1)
   })
 
-  test('is replaced by one that gives other scores, and not by one that gives no score', async () => {
+  test('can be replaced by one with other scores, but not by one without a score', async () => {
     const list_key = await g.newList()
     await g.newMatrix(buildPointsMatrix(list_key))
     await g.addVersion(
@@ -61,7 +61,7 @@ describe('a list that a definition in force reads', () => {
     expect((await g.activateList(list_key, 3)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
   })
 
-  test('is looked at as it will be when the change takes effect', async () => {
+  test('is checked as of the instant at which the change takes effect', async () => {
     const list_key = await g.newList()
     await g.newMatrix(buildPointsMatrix(list_key))
     await g.addVersion(list_key, [{ code: 'a', points: 1 }])
@@ -69,7 +69,7 @@ describe('a list that a definition in force reads', () => {
     expect((await g.activateList(list_key, 2, later)).json.code).toBe('gates_closed')
   })
 
-  test('all gates are answered together', async () => {
+  test('returns all gates together', async () => {
     const list_key = await g.newList()
     await g.newMatrix(buildPointsMatrix(list_key))
     await g.addVersion(list_key, [{ code: 'a', points: 1 }])
@@ -77,14 +77,14 @@ describe('a list that a definition in force reads', () => {
     expect(json.gates.map(({ gate }: { gate: string }) => gate)).toEqual(['stale-base', 'referenced-by'])
   })
 
-  test('changes freely while only drafts, or versions not in force, read it', async () => {
+  test('changes freely while only drafts or versions not in force read it', async () => {
     const list_key = await g.newList()
     await g.newMatrix(buildPointsMatrix(list_key), false)
     await g.addVersion(list_key, [{ code: 'a', points: 1 }])
     expect((await g.activateList(list_key, 2)).status).toBe(201)
   })
 
-  test('is rolled back only to a version that holds', async () => {
+  test('can only be rolled back to a version with which the definition is valid', async () => {
     const list_key = await g.newList([{ code: 'a', points: 1 }])
     await g.addVersion(list_key, pointsEntries)
     await g.activateList(list_key, 2)
@@ -95,7 +95,7 @@ describe('a list that a definition in force reads', () => {
 })
 
 describe('a version of a definition', () => {
-  test('is proved again against the lists of the moment it comes into force', async () => {
+  test('is proved again with the lists in force at its start', async () => {
     const list_key = await g.newList()
     const matrix_key = await g.newMatrix(buildPointsMatrix(list_key), false)
     await g.addVersion(list_key, [{ code: 'a', points: 1 }])
@@ -107,7 +107,7 @@ describe('a version of a definition', () => {
     ])
   })
 
-  test('is proved against what its lists are already scheduled to be', async () => {
+  test('is proved with the scheduled versions of its lists', async () => {
     const list_key = await g.newList([...pointsEntries, { code: 'c', points: 1 }])
     const matrix_key = await g.newMatrix(buildPointsMatrix(list_key))
     await g.addVersion(list_key, pointsEntries)
@@ -121,7 +121,7 @@ describe('a version of a definition', () => {
     expect(json.gates).toMatchObject([{ gate: 'proof', facts: { version: 2, from: '2090-01-01T00:00:00.000000Z' } }])
   })
 
-  test('whose golden cases are no longer met stays out', async () => {
+  test('is refused when its golden cases fail', async () => {
     const list_key = await g.newList()
     const matrix_key = await g.newMatrix(buildPointsMatrix(list_key), false)
     const golden = { name: 'a is low', inputs: { code: 'a' }, expected: { band: 'low' } }
@@ -135,7 +135,7 @@ describe('a version of a definition', () => {
     expect(json.gates).toMatchObject([{ gate: 'proof', facts: { findings: [{ code: 'golden_case_failed' }] } }])
   })
 
-  test('and a list that change at once: the later one sees the earlier, and never is an unproved pair in force', async () => {
+  test('and a list that change concurrently: the later change sees the earlier one, so no unproved pair comes into force', async () => {
     const list_key = await g.newList([...pointsEntries, { code: 'c', points: 1 }])
     const matrix_key = await g.newMatrix(buildPointsMatrix(list_key))
     await g.addVersion(list_key, pointsEntries)
@@ -143,21 +143,15 @@ describe('a version of a definition', () => {
       definition: buildPointsMatrix(list_key, 'points', ['a', 'c']),
     })
     await g.make(`POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
-    // Each alone is in order; together they are not. The list has changed, but is not committed yet.
+    // Each change is valid alone, but not both together. The list has changed and is not committed yet.
     const scope = { tenant_id: await g.w.tenant(), actor: 'operator:test' }
-    const [changed, committing] = [signal(), signal()]
+    const [changed, committing] = [createDeferred(), createDeferred()]
     const list = g.w.runtime.database.write(scope, async (tx) => {
-      await activationStore.activateVersion(
-        tx,
-        { list_key, version: 2, reason: 'next' },
-        'activate',
-        'list',
-        g.w.kernel,
-      )
-      changed.give()
-      await committing.given
+      await activationStore.activateVersion(tx, { list_key, version: 2, reason: 'next' }, g.w.kernel)
+      changed.complete()
+      await committing.promise
     })
-    await changed.given
+    await changed.promise
     const matrix = g.call(`POST /risk-matrices/${matrix_key}/activations`, { version: 2, reason: 'next' })
     const waits = () =>
       g.w.runtime.database.one(scope, (tx) =>
@@ -167,14 +161,14 @@ describe('a version of a definition', () => {
     let answered = false
     await Promise.race([matrix.then(() => (answered = true)), vi.waitUntil(waits, { timeout: 30_000 })])
     expect(answered).toBe(false)
-    committing.give()
+    committing.complete()
     await list
     expect((await matrix).json.gates).toMatchObject([{ gate: 'proof' }])
     expect((await g.call(`GET /risk-matrices/${matrix_key}`)).json.attention).toEqual([])
   })
 })
 
-describe('what is scheduled and then cancelled', () => {
+describe('cancelling a scheduled activation', () => {
   const scheduled = (month: number) => ({ effective_from: `2090-0${month}-01T00:00:00Z` })
   const cancel = (path: string, activation_id: string) => g.call(`DELETE ${path}/activations/${activation_id}`)
   const nextVersion = async (matrix_key: string, definition: object) => {
@@ -182,7 +176,7 @@ describe('what is scheduled and then cancelled', () => {
     await g.make(`POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
   }
 
-  test('a version stays scheduled while its lists are to move to what only it reads', async () => {
+  test('is refused for a version while its lists are scheduled to change to values only it reads', async () => {
     const list_key = await g.newList([...pointsEntries, { code: 'c', points: 1 }])
     const matrix_key = await g.newMatrix(buildPointsMatrix(list_key, 'points', ['a', 'c']))
     const [matrix, list] = [`/risk-matrices/${matrix_key}`, `/reference-data/datasets/${list_key}`]
@@ -201,13 +195,13 @@ describe('what is scheduled and then cancelled', () => {
     expect((await cancel(matrix, next.activation_id)).status).toBe(200)
   })
 
-  test('a list stays scheduled while a version that needs it is', async () => {
+  test('is refused for a list while a version that needs it is scheduled', async () => {
     const list_key = await g.newList()
     const matrix_key = await g.newMatrix(buildPointsMatrix(list_key))
     const [matrix, list] = [`/risk-matrices/${matrix_key}`, `/reference-data/datasets/${list_key}`]
     await g.addVersion(list_key, [...pointsEntries, { code: 'c', points: 1 }])
     const longer = await g.activateList(list_key, 2, scheduled(1))
-    // Published while the longer list is in force for a moment; what it needs is then only scheduled.
+    // Published while the longer list is briefly in force; afterwards that list is only scheduled.
     await g.activateList(list_key, 2)
     await nextVersion(matrix_key, buildPointsMatrix(list_key, 'points', ['a', 'c']))
     await g.call(`POST ${list}/rollback`, { reason: 'back', to_version: 1, keep_scheduled: true })

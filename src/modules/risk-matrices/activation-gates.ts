@@ -1,6 +1,6 @@
 /**
- * Holds back what would leave a definition in force that no longer holds: a list that changes under it, or a version of it
- * that does not fit the lists. What the operator changes in shared lists is shown to each tenant as attention instead.
+ * Gates that refuse a change which would leave an invalid definition in force: a changed list, or a version that does not
+ * fit the lists. When the operator changes shared lists, tenants get findings instead.
  */
 import type { DefinitionFamily, Finding } from '#decision/model.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
@@ -15,34 +15,37 @@ import { listCases } from './cases/queries.ts'
 import { isDecisionFamily } from './decision-family.ts'
 import { collectFindings, toNotInForceFinding } from './proofs.ts'
 
-/** How a standing is asked for. */
+/** Options of a check. */
 interface CheckOptions extends resolver.Clocks {
   readonly cases: boolean
-  readonly unsettled?: boolean
+  readonly bypass_caches?: boolean
 }
 interface DefinitionKey {
   readonly family: DefinitionFamily
   readonly key: string
 }
 export interface DefinitionStatus extends DefinitionKey {
-  /** Null where its content cannot be read. */
+  /** Null when the content cannot be read. */
   readonly version: number | null
   readonly findings: readonly Finding[]
 }
 
-/** What is to be said of the version in force; null where none is. Golden cases belong to the definition, not to its lists. */
+/**
+ * Findings on the version in force; null when there is none. Golden cases are checked for definitions only, not for their
+ * lists.
+ */
 export async function checkDefinitionInForce(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
-  named: DefinitionKey,
-  asking: CheckOptions,
+  definition_key: DefinitionKey,
+  options: CheckOptions,
 ): Promise<DefinitionStatus | null> {
   try {
-    return await validateInForce(kernel, tx, named, asking)
+    return await validateInForce(kernel, tx, definition_key, options)
   } catch (error) {
     const code = error instanceof Problem ? error.code : null
     if (code === 'nothing_in_force' || code === 'not_found') return null
-    if (code === 'content_corrupt') return { ...named, version: null, findings: [corruptContent] }
+    if (code === 'content_corrupt') return { ...definition_key, version: null, findings: [corruptContent] }
     throw error
   }
 }
@@ -57,56 +60,64 @@ const corruptContent: Finding = {
 async function validateInForce(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
-  named: DefinitionKey,
+  definition_key: DefinitionKey,
   { cases: withCases, ...clocks }: CheckOptions,
 ): Promise<DefinitionStatus> {
-  const found = await findResolution(kernel, tx, { ...named, ...clocks })
+  const found = await findResolution(kernel, tx, { ...definition_key, ...clocks })
   const { compiled, definition, missing } = found
-  const absent = compiled.references
+  const missing_findings = compiled.references
     .filter(({ list_key }) => missing.includes(list_key))
     .map(({ list_key, pointer }) => toNotInForceFinding(list_key, pointer))
   const of = { tenant_id: definition.dataset_tenant_id, dataset_id: definition.dataset_id }
   const cases = withCases ? await listCases(tx, of, null, MAX_CASES) : []
-  const findings = absent.length > 0 ? absent : await collectFindings(kernel, tx, { of: found, findings: [] }, cases)
-  return { ...named, version: definition.version, findings }
+  const findings =
+    missing_findings.length > 0
+      ? missing_findings
+      : await collectFindings(kernel, tx, { of: found, findings: [] }, cases)
+  return { ...definition_key, version: definition.version, findings }
 }
 
-const isDecision = (named: { family: string; key: string }): named is DefinitionKey => isDecisionFamily(named.family)
+const isDecisionKey = (definition_key: { family: string; key: string }): definition_key is DefinitionKey =>
+  isDecisionFamily(definition_key.family)
 
-const getErrors = (standing: DefinitionStatus | null): Finding[] =>
-  standing?.findings.filter(({ severity }) => severity === 'error') ?? []
-const faultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
+const getErrors = (status: DefinitionStatus | null): Finding[] =>
+  status?.findings.filter(({ severity }) => severity === 'error') ?? []
+const toFaultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
 
-/** So many scheduled changes after this one are looked ahead to. */
+/** Maximum number of later scheduled changes that are checked. */
 const MAX_INSTANTS = 20
 
-/** The moment of the change, and every later one at which the definition or one of its lists is to change. */
-async function listMoments(tx: Tx, { family, key }: DefinitionKey, first: CheckOptions): Promise<CheckOptions[]> {
-  const later = await documentStore.listUpcomingChanges(tx, family, key, first.valid_at ?? null, MAX_INSTANTS)
+/** The instant of the change, and every later one at which the definition or one of its lists changes. */
+async function listCheckedInstants(
+  tx: Tx,
+  { family, key }: DefinitionKey,
+  first: CheckOptions,
+): Promise<CheckOptions[]> {
+  const later = await documentStore.listUpcomingChanges(tx, { family, key }, first.valid_at ?? null, MAX_INSTANTS)
   return [first, ...later.map(({ at }) => ({ ...first, valid_at: at }))]
 }
 
-/** Asked before something comes into force; what it gives is asked afterwards, in the same transaction. */
+/** Called before a change of what is in force; the returned function runs after it in the same transaction. */
 export async function reviewInForce(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   change: unknown,
 ): Promise<FinishReview> {
   const { family, list_key, effective_from } = change as activationStore.InForceChange
-  // What takes effect later is looked at as it will be then.
+  // A scheduled change is checked as of its start.
   const later = effective_from !== null && Date.parse(effective_from) > Date.now()
-  const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', unsettled: true }
+  const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', bypass_caches: true }
   if (family !== 'list' && !isDecisionFamily(family)) return async () => []
   await documentStore.lockDefinitions(tx)
   if (family !== 'list') return () => checkProofGate(kernel, tx, { family, key: list_key }, first)
-  const asked: Pick<StatusBefore, 'reader' | 'moment'>[] = []
-  for (const reader of (await documentStore.listReferencingDefinitions(tx, list_key)).filter(isDecision)) {
-    for (const moment of await listMoments(tx, reader, first)) asked.push({ reader, moment })
+  const checks: Pick<StatusBefore, 'reader' | 'instant'>[] = []
+  for (const reader of (await documentStore.listReferencingDefinitions(tx, list_key)).filter(isDecisionKey)) {
+    for (const instant of await listCheckedInstants(tx, reader, first)) checks.push({ reader, instant })
   }
-  const before = await mapWithPrecompute(asked, async ({ reader, moment }) => ({
+  const before = await mapWithPrecompute(checks, async ({ reader, instant }) => ({
     reader,
-    moment,
-    standing: await checkDefinitionInForce(kernel, tx, reader, moment),
+    instant,
+    status: await checkDefinitionInForce(kernel, tx, reader, instant),
   }))
   return () => checkReadersGate(kernel, tx, list_key, before)
 }
@@ -117,15 +128,17 @@ async function checkProofGate(
   definition: DefinitionKey,
   first: CheckOptions,
 ): Promise<versionStore.Gate[]> {
-  const moments = await listMoments(tx, definition, first)
-  const standings = await mapWithPrecompute(moments, (moment) => checkDefinitionInForce(kernel, tx, definition, moment))
-  for (const [index, moment] of moments.entries()) {
-    const standing = standings[index] ?? null
-    const [fault] = getErrors(standing)
-    if (!standing || !fault) continue
-    const from = moment.valid_at === undefined ? '' : ` from ${moment.valid_at} on`
-    const detail = `Version ${standing.version} of ${definition.key} does not hold${from}: ${fault.message}`
-    const facts = { version: standing.version, from: moment.valid_at ?? null, findings: standing.findings.slice(0, 50) }
+  const instants = await listCheckedInstants(tx, definition, first)
+  const statuses = await mapWithPrecompute(instants, (instant) =>
+    checkDefinitionInForce(kernel, tx, definition, instant),
+  )
+  for (const [index, instant] of instants.entries()) {
+    const status = statuses[index] ?? null
+    const [fault] = getErrors(status)
+    if (!status || !fault) continue
+    const from = instant.valid_at === undefined ? '' : ` from ${instant.valid_at} on`
+    const detail = `Version ${status.version} of ${definition.key} does not hold${from}: ${fault.message}`
+    const facts = { version: status.version, from: instant.valid_at ?? null, findings: status.findings.slice(0, 50) }
     return [{ gate: 'proof', detail: detail.slice(0, 1000), overridable: false, facts }]
   }
   return []
@@ -133,11 +146,11 @@ async function checkProofGate(
 
 interface StatusBefore {
   readonly reader: DefinitionKey
-  readonly moment: CheckOptions
-  readonly standing: DefinitionStatus | null
+  readonly instant: CheckOptions
+  readonly status: DefinitionStatus | null
 }
 
-/** Only what the change itself breaks: a definition that was faulty before must not keep its lists from being mended. */
+/** Reports only findings that the change introduces: an invalid definition must not block corrections of its lists. */
 async function checkReadersGate(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
@@ -148,15 +161,15 @@ async function checkReadersGate(
     DefinitionKey,
     DefinitionKey & { version: number | null; from: string | null; findings: Finding[] }
   >()
-  const standings = await mapWithPrecompute(before, ({ reader, moment }) =>
-    checkDefinitionInForce(kernel, tx, reader, moment),
+  const statuses = await mapWithPrecompute(before, ({ reader, instant }) =>
+    checkDefinitionInForce(kernel, tx, reader, instant),
   )
-  for (const [index, { reader, moment, standing }] of before.entries()) {
-    const after = standings[index] ?? null
-    const known = new Set(getErrors(standing).map(faultId))
-    const findings = getErrors(after).filter((fault) => !known.has(faultId(fault)))
+  for (const [index, { reader, instant, status }] of before.entries()) {
+    const after = statuses[index] ?? null
+    const known = new Set(getErrors(status).map(toFaultId))
+    const findings = getErrors(after).filter((fault) => !known.has(toFaultId(fault)))
     if (!after || findings.length === 0 || broken.has(reader)) continue
-    const from = moment.valid_at ?? null
+    const from = instant.valid_at ?? null
     broken.set(reader, { ...reader, version: after.version, from, findings: findings.slice(0, 20) })
   }
   const definitions = [...broken.values()]

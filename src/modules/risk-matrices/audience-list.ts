@@ -1,6 +1,6 @@
 /**
- * The audience of a required action is data beside the decision: the list `action-audiences` as the tenant has it in force when
- * an answer is written. Documents stay as they are stored; those who read them exactly are never asked about.
+ * Loads the audiences of required actions from the list `action-audiences` in force when a reply is written. Stored
+ * documents are not filtered, and roles that read them unfiltered need no look-up.
  */
 import { canReadCases } from '#kernel/auth/roles.ts'
 import type { RedactionContext } from '#kernel/declare-route.ts'
@@ -9,7 +9,7 @@ import { type ActionAudience, type ActionFilter, ANY_ACTION, createActionFilter 
 
 export const AUDIENCE_LIST = 'action-audiences'
 
-/** Null where the caller is told everything, or there is nothing to tell. */
+/** Null where the caller may see everything, or there are no actions. */
 export async function getActionFilter(
   { actor, kernel, read }: RedactionContext<'caches'>,
   actions: readonly string[],

@@ -1,4 +1,7 @@
-/** Resolving, binding and deciding: one statement, never a torn set, the same again from a receipt, large lists by key. */
+/**
+ * Resolving, binding and deciding: one statement per resolution, consistent versions, replay from a receipt, large lists by
+ * key.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
@@ -62,7 +65,7 @@ async function putInForce(list_key: string, data: object[]): Promise<void> {
   const { version } = await make(`POST ${path}/versions`, { data })
   await make(`POST ${path}/activations`, { version, reason: 'test' })
 }
-const reading = (list_key: string) => ({
+const buildLookupMatrix = (list_key: string) => ({
   ...smallMatrix(),
   inputs: [{ name: 'code', title: 'Code', type: 'enum', values: ['a', 'b'] }],
   factors: [
@@ -80,7 +83,7 @@ async function publish(key: string): Promise<void> {
   const { version } = await make(`POST /risk-matrices/${key}/versions/draft/publish`, {})
   await make(`POST /risk-matrices/${key}/activations`, { version, reason: 'test' })
 }
-const scoreOf = async (tx: Tx, key: string, code = 'a') => {
+const computeScore = async (tx: Tx, key: string, code = 'a') => {
   const decision = await decideWith(w.kernel, tx, await getResolution(w.kernel, tx, { family: 'matrix', key }), {
     code,
   })
@@ -88,10 +91,10 @@ const scoreOf = async (tx: Tx, key: string, code = 'a') => {
 }
 
 describe('resolving', () => {
-  test('takes one statement once the definition is known', async () => {
-    const key = await newMatrix(reading(await newList()))
+  test('sends one statement once the definition is cached', async () => {
+    const key = await newMatrix(buildLookupMatrix(await newList()))
     const sent: string[] = []
-    const counted = (tx: Tx): Tx => ({
+    const countStatements = (tx: Tx): Tx => ({
       ...tx,
       query: (text, values) => {
         sent.push(text)
@@ -102,26 +105,26 @@ describe('resolving', () => {
         return tx.find(text, values)
       },
     })
-    await read(async (tx) => scoreOf(tx, key))
-    await read(async (tx) => scoreOf(counted(tx), key))
+    await read(async (tx) => computeScore(tx, key))
+    await read(async (tx) => computeScore(countStatements(tx), key))
     expect(sent).toHaveLength(1)
-    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+    expect(await read((tx) => computeScore(tx, key))).toBe(1000)
   })
 
-  test('a version that reads other lists is resolved as a whole', async () => {
+  test('resolves all lists again when the version in force reads other lists', async () => {
     const [first, second] = [await newList(points(1000)), await newList(points(2000))]
-    const key = await newMatrix(reading(first))
-    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
-    await make(`POST /risk-matrices/${key}/versions`, { definition: reading(second) })
+    const key = await newMatrix(buildLookupMatrix(first))
+    expect(await read((tx) => computeScore(tx, key))).toBe(1000)
+    await make(`POST /risk-matrices/${key}/versions`, { definition: buildLookupMatrix(second) })
     await publish(key)
     const { lists, definition } = await read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key }))
     expect([definition.version, [...lists.keys()]]).toEqual([2, [second, 'risk-bands']])
-    expect(await read((tx) => scoreOf(tx, key))).toBe(2000)
+    expect(await read((tx) => computeScore(tx, key))).toBe(2000)
   })
 
-  test('while nothing moves the lists are the very same, and are others as soon as one of them moves', async () => {
+  test('returns the same map of lists until one of them changes', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     const resolved = () => read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key }))
     await resolved()
     const [first, second] = [await resolved(), await resolved()]
@@ -136,33 +139,33 @@ describe('resolving', () => {
     expect(getResolutionPins(third)).not.toEqual(getResolutionPins(first))
   })
 
-  test('a list that comes into force by the clock is read from then on, though nothing is written then', async () => {
+  test('uses a scheduled list from its start, without any write', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     const path = `/reference-data/datasets/${list_key}`
     const { version } = await make(`POST ${path}/versions`, { data: points(3000) })
     const effective_from = new Date(Date.now() + 1500).toISOString()
     await make(`POST ${path}/activations`, { version, reason: 'test', effective_from })
-    await expect.poll(() => read((tx) => scoreOf(tx, key)), { timeout: 20_000, interval: 50 }).toBe(3000)
+    await expect.poll(() => read((tx) => computeScore(tx, key)), { timeout: 20_000, interval: 50 }).toBe(3000)
   })
 
-  test('nothing that was undone is remembered', async () => {
+  test('caches nothing from a rolled-back transaction', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
-    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+    const key = await newMatrix(buildLookupMatrix(list_key))
+    expect(await read((tx) => computeScore(tx, key))).toBe(1000)
     const data = [{ code: 'a', points: 2000 }]
     const { version } = await make(`POST /reference-data/datasets/${list_key}/versions`, { data })
-    const order = { version, reason: 'breaks the matrix' }
-    const refused = await w.call(`POST /reference-data/datasets/${list_key}/activations`, { token, body: order })
+    const request = { version, reason: 'breaks the matrix' }
+    const refused = await w.call(`POST /reference-data/datasets/${list_key}/activations`, { token, body: request })
     expect(refused.json.code).toBe('gates_closed')
-    // As many activations as were undone, of something else.
+    // As many activations as were rolled back, of another list.
     await newList()
-    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+    expect(await read((tx) => computeScore(tx, key))).toBe(1000)
   })
 
-  test('both clocks hold for the definition and its lists alike', async () => {
+  test('valid time and known time apply to the definition and its lists', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     const [{ now }] = (await read((tx) => tx.query<{ now: string }>('select clock_timestamp() as now'))) as [
       { now: string },
     ]
@@ -174,17 +177,17 @@ describe('resolving', () => {
     expect([await at({}), await at({ valid_at: now }), await at({ known_at: now })]).toEqual([2, 1, 1])
   })
 
-  test('what does not exist, is not in force, or reads a list that is not', async () => {
-    const codeOf = async (key: string) =>
+  test('fails for a missing definition, one not in force, and one that reads a list not in force', async () => {
+    const getProblemCode = async (key: string) =>
       read((tx) => getResolution(w.kernel, tx, { family: 'matrix', key })).then(
         () => 'resolved',
         (error) => (error instanceof Problem ? [error.code, error.extra.members] : error),
       )
-    expect(await codeOf('never-heard-of')).toEqual(['not_found', undefined])
+    expect(await getProblemCode('never-heard-of')).toEqual(['not_found', undefined])
     await make('POST /risk-matrices', { matrix_key: 'only-drafted', title: 'Draft' })
-    expect(await codeOf('only-drafted')).toEqual(['nothing_in_force', undefined])
+    expect(await getProblemCode('only-drafted')).toEqual(['nothing_in_force', undefined])
     const list_key = await newList()
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     await write((tx) =>
       tx.run('update app.activation set revoked_at = now(), revoked_by = $2 where tenant_id = $1 and list_key = $3', [
         tenant_id,
@@ -192,14 +195,14 @@ describe('resolving', () => {
         list_key,
       ]),
     )
-    expect(await codeOf(key)).toEqual(['nothing_in_force', { list_key }])
+    expect(await getProblemCode(key)).toEqual(['nothing_in_force', { list_key }])
   })
 })
 
 describe('a receipt', () => {
-  test('pins the definition with its family and decides the same after everything has moved', async () => {
+  test('pins the definition with its family, and gives the same decision after everything has changed', async () => {
     const list_key = await newList(points(1000))
-    const key = await newMatrix(reading(list_key))
+    const key = await newMatrix(buildLookupMatrix(list_key))
     const { receipt, before } = await write(async (tx) => {
       const resolution = await getResolution(w.kernel, tx, { family: 'matrix', key })
       return {
@@ -208,7 +211,9 @@ describe('a receipt', () => {
       }
     })
     await putInForce(list_key, points(7000))
-    await make(`POST /risk-matrices/${key}/versions`, { definition: { ...reading(list_key), aggregation: 'sum' } })
+    await make(`POST /risk-matrices/${key}/versions`, {
+      definition: { ...buildLookupMatrix(list_key), aggregation: 'sum' },
+    })
     await publish(key)
     const manifest = JSON.parse(receipt.manifest)
     expect(manifest).toContainEqual(expect.objectContaining({ family: 'matrix', list_key: key, version: 1 }))
@@ -222,8 +227,8 @@ describe('a receipt', () => {
     expect(shown.json.lists).toContainEqual(expect.objectContaining({ family: 'matrix', list_key: key }))
   })
 
-  test('whose content is no longer what was pinned is not used', async () => {
-    const key = await newMatrix(reading(await newList()))
+  test('fails when the stored content differs from what was pinned', async () => {
+    const key = await newMatrix(buildLookupMatrix(await newList()))
     const manifest = await read(async (tx) =>
       getResolutionPins(await getResolution(w.kernel, tx, { family: 'matrix', key })),
     )
@@ -244,8 +249,8 @@ describe('a receipt', () => {
   })
 })
 
-describe('a list too large to be held', () => {
-  test('is asked by key', async () => {
+describe('a list too large to cache', () => {
+  test('is read by key', async () => {
     const text = 'x'.repeat(400)
     const data = Array.from({ length: 2000 }, (_, n) => ({ code: `c${n}`, points: n, text }))
     const list_key = await newList(data)
@@ -254,7 +259,7 @@ describe('a list too large to be held', () => {
       const more = Array.from({ length: 2000 }, (_, n) => ({ code: `c${from + n}`, points: 1, text }))
       data.push(...more)
     }
-    // Inline versions are smaller than that: it grows through an import.
+    // Inline versions are smaller than the limit, so an import extends the list.
     const headers = { 'content-type': 'application/octet-stream' }
     const payload = data.map((entry) => JSON.stringify(entry)).join('\n')
     const upload = await w.call('POST /uploads?file_name=large.ndjson', { token, payload, headers })

@@ -1,4 +1,4 @@
-/** One row in each table of definitions, for a tenant: what isolation is shown on. */
+/** Inserts one row of a tenant into each table of definitions, for the isolation tests. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

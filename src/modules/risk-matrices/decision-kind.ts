@@ -1,4 +1,4 @@
-/** What matrices and rules have in common as kinds of definitions: they are compiled, proved and decided on by an engine. */
+/** What matrices and rules have in common as kinds of definitions: an engine compiles, proves and decides them. */
 import { fromPartEntries, type PartEntry, toPartEntries } from '#decision/definition-parts.ts'
 import type { Definition, DefinitionFamily } from '#decision/model.ts'
 import type { documentStore } from '#modules/definitions/index.ts'

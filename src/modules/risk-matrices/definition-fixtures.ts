@@ -1,4 +1,4 @@
-/** Test fixtures of the operations that matrices and rules have in common, on the lists every installation is seeded with. */
+/** Test fixtures of the operations that matrices and rules share, on the seeded lists. */
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
@@ -11,13 +11,14 @@ export interface DefinitionFixtureOptions {
   readonly text: () => { readonly inputs: readonly { readonly title: string }[] }
   readonly inputs: object
   readonly expected: object
-  /** Key of a definition that every installation is seeded with. */
+  /** Key of a seeded definition. */
   readonly shared: string
 }
 
 const newKey = () => `definition-${uuidv7().slice(-12)}`
 const oncePerTenant = createOncePerTenant()
 
+/** Longer than 80 lines: one fixture per operation. */
 export function buildDefinitionFixtures(options: DefinitionFixtureOptions): Fixtures {
   const { path, param, noun, plural, text, inputs, expected, shared } = options
   const drafted = async (t: ExampleTenant): Promise<string> => {

@@ -1,4 +1,7 @@
-/** The shared matrices and rules an installation starts with: seeded like lists, by the same ledger, with their golden cases. */
+/**
+ * The shared matrices and rules an installation starts with, seeded through the same ledger as lists, with their golden
+ * cases.
+ */
 import path from 'node:path'
 import { toPartEntries } from '#decision/definition-parts.ts'
 import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
@@ -37,7 +40,7 @@ export const readDefinitionSeeds = (folder: string): DefinitionSeed[] =>
     })),
   )
 
-/** After the lists they read. A tenant may replace any of them by its own of the same key. */
+/** Runs after the lists they read. A tenant may replace any of them by its own with the same key. */
 export async function seedDefinitions(
   tx: Tx,
   seeds: readonly DefinitionSeed[],
@@ -57,11 +60,11 @@ export async function seedDefinitions(
         entries: toPartEntries(definitions[index] as Definition),
       })),
     }
-    for (const made of await seeding.seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
-      const definition = definitions[list.versions.indexOf(made.seed as never)] as Definition
+    for (const seeded of await seeding.seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
+      const definition = definitions[list.versions.indexOf(seeded.seed as never)] as Definition
       const { list_keys } = getEngine(CURRENT_ENGINE).compile(definition)
-      await documentStore.insertReferences(tx, made.dataset, made.version, list_keys)
-      await documentStore.upsertProfile(tx, made.dataset, { subject_types, products, typologies })
+      await documentStore.insertReferences(tx, seeded.dataset, seeded.version, list_keys)
+      await documentStore.upsertProfile(tx, seeded.dataset, { subject_types, products, typologies })
     }
     const dataset = assertFound(await datasetStore.findSharedDataset(tx, key, family))
     const known = new Set((await listCases(tx, dataset, null, MAX_CASES)).map(({ name }) => name))

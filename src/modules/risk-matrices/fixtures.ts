@@ -9,7 +9,7 @@ export const fixtures: Fixtures = buildDefinitionFixtures({
   noun: 'RiskMatrix',
   plural: 'RiskMatrices',
   text: smallMatrix,
-  // Not the country that the overlay of other fixtures changes.
+  // Another country than the one that the overlay of other fixtures changes.
   inputs: { country: 'FR', pep: false },
   expected: { band: 'low' },
   shared: 'customer-risk-person',

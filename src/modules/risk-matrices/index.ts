@@ -1,6 +1,6 @@
 /**
- * Public interface of the risk-matrices router: matrices, their proofs and golden cases. Rules are the other kind that is
- * decided on; whoever decides resolves and binds definitions through here.
+ * Public interface of the risk-matrices router: matrices, proofs, golden cases, and resolving and binding definitions for
+ * decisions. Rules are the other kind of definition that is decided.
  */
 import type { Module } from '#kernel/module.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'

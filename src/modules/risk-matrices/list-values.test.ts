@@ -1,4 +1,6 @@
-/** Tables that compare with values of lists, through the API: found faulty at their cell, held to by their lists, exactly replayed. */
+/**
+ * Tables that compare with values of lists, through the API: validation per cell, gates for their lists, and exact replay.
+ */
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { activationStore, seeding } from '#modules/definitions/index.ts'
@@ -49,7 +51,7 @@ const addVersion = (list_key: string, data: object[]) =>
 const activateList = (list_key: string, version: number) =>
   call(`POST /reference-data/datasets/${list_key}/activations`, { version, reason: 'next' })
 
-/** Hits from the amount of the list on. */
+/** Hits when the amount reaches the threshold of the list. */
 const ruleFrom = (cell: string) => ({
   inputs: [
     { name: 'flag', title: 'Flag', type: 'boolean' },
@@ -82,7 +84,7 @@ describe('a draft', () => {
     const { findings, reading } = (await call(`GET /rules/${rule_key}/versions/draft`)).json
     return { findings, reading }
   }
-  test('is found faulty at its row and column, by the type of the list and by its content', async () => {
+  test('has findings at its row and column, from the type of the list and from its content', async () => {
     const list_key = await newList(limit())
     const at = '/table/rows/1/when/1'
     for (const [cell, code, message] of [
@@ -99,7 +101,7 @@ describe('a draft', () => {
     }
   })
 
-  test('is read aloud with the place the value stands in', async () => {
+  test('is described with the list entry that the value comes from', async () => {
     const list_key = await newList(limit())
     const { findings, reading } = await findingsOf(`>= minor(list(${list_key}, cash).amount_minor)`)
     expect(findings).toEqual([])
@@ -110,17 +112,17 @@ describe('a draft', () => {
 })
 
 describe('a decision', () => {
-  test('pins what it was compared with, replays on it, and is attributed to the list that moved', async () => {
+  test('pins the list it was compared with, replays with it, and attributes a change to the list', async () => {
     const list_key = await newList(limit())
     const rule_key = await newRule(ruleFrom(`>= minor(list(${list_key}, cash).amount_minor)`))
     const dependencies = (await call(`GET /rules/${rule_key}/dependencies`)).json
     expect(dependencies.items).toMatchObject([
       { list_key, read_at: [{ pointer: '/table/rows/1/when/1', key: 'cash', field: 'amount_minor' }] },
     ])
-    const order = { rule_key, inputs: { flag: false, amount: '9999.99' } }
-    const missed = await t.make('POST /evaluations', { body: order })
+    const request = { rule_key, inputs: { flag: false, amount: '9999.99' } }
+    const missed = await t.make('POST /evaluations', { body: request })
     expect(missed.outcome.hit).toBe(false)
-    const hit = await t.make('POST /evaluations', { body: { ...order, inputs: { flag: false, amount: '10000.00' } } })
+    const hit = await t.make('POST /evaluations', { body: { ...request, inputs: { flag: false, amount: '10000.00' } } })
     expect(hit.explanation.rows[0].reason).toBe(
       `10000.00 is large. By the lists: Amount ≥ 10,000.00 (${list_key} v1, cash).`,
     )
@@ -170,7 +172,7 @@ describe('a list that a table in force compares with', () => {
     ['a gap', { low: 10, high: 20 }, { code: 'table_gap', example: { count: 10 } }],
     ['an overlap', { low: 30, high: 20 }, { code: 'rows_overlap', example: { count: 20 } }],
     ['a row that never counts', { low: 0, high: 0 }, { code: 'row_never' }],
-  ])('is not put in force where it makes %s, and the gate shows it', async (_, more, finding) => {
+  ])('cannot be activated where it makes %s, and the gate reports it', async (_, more, finding) => {
     const list_key = await newList(limit())
     const matrix_key = `counted-${++count}`
     await t.make('POST /risk-matrices', { body: { matrix_key, title: 'Counted', definition: score(list_key) } })
@@ -193,10 +195,10 @@ describe('a list that a table in force compares with', () => {
   })
 })
 
-describe('an installation seeded before', () => {
+describe('an installation with older seeds', () => {
   const SYSTEM = { tenant_id: '00000000-0000-0000-0000-000000000000', actor: 'seed:test' }
   const rules = ['cash-structuring', 'dormant-account', 'high-risk-country-transfer']
-  /** The shipped seeds under other keys, so that they can be seeded once more from the beginning. */
+  /** The shipped seeds with other keys, so that they can be seeded again from the start. */
   const renamed = <T>(seeds: T): T =>
     JSON.parse(
       JSON.stringify(seeds)
@@ -211,7 +213,7 @@ describe('an installation seeded before', () => {
   const type = types.find(({ type_key }) => type_key === 'old-threshold') as (typeof types)[number]
   const list = lists.find(({ list_key }) => list_key === 'old-thresholds') as (typeof lists)[number]
 
-  /** As the type was before the rules read from the list. */
+  /** The type before the rules read from the list. */
   function formerType(): typeof type {
     const schema = structuredClone(type.schema) as { properties: Record<string, unknown> }
     const fields = { ...type.fields }
@@ -240,7 +242,7 @@ describe('an installation seeded before', () => {
   const dormant = (amount: string) =>
     summaryOf('old-dormant-account', { segment: 'retail', days_inactive: 365, amount })
 
-  test('keeps deciding as before; new rules are taken over once the operator has put their list in force', async () => {
+  test('keeps its decisions; new rules are available once the operator has activated their list', async () => {
     await seedAll(formerType(), 1)
     const before = await dormant('5000.00')
     expect(await seedAll(type, 2)).toEqual([
@@ -270,7 +272,7 @@ describe('an installation seeded before', () => {
     )
   })
 
-  test('keeps the reason codes of before; the matrix that gives them exactly waits, and old decisions replay', async () => {
+  test('keeps its reason codes; the matrix with exact codes is not active, and old decisions replay', async () => {
     const person = readDefinitionSeeds(folder).find(({ key }) => key === 'customer-risk-person')
     if (!person) throw new Error('there is no such seed')
     const seedUpTo = async (versions: number) => {
@@ -279,8 +281,8 @@ describe('an installation seeded before', () => {
       await w.steward.write(SYSTEM, (tx) => seedDefinitions(tx, [seed], (step) => steps.push(step)))
       return steps
     }
-    const order = { matrix_key: 'earlier-person', inputs: person.cases[0]?.inputs }
-    const decide = async () => t.make('POST /evaluations', { body: order })
+    const request = { matrix_key: 'earlier-person', inputs: person.cases[0]?.inputs }
+    const decide = async () => t.make('POST /evaluations', { body: request })
     await seedUpTo(2)
     const before = await decide()
     expect(before.reason_codes).toEqual(['RAT_COUNTRY_HIGH', 'RAT_PRODUCT_HIGH', 'RAT_CHANNEL_REMOTE'])

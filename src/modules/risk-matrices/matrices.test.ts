@@ -13,23 +13,24 @@ afterAll(() => w.close())
 
 const call = (at: string, body?: unknown, headers: Record<string, string> = {}) =>
   w.call(at, { token, headers, ...(body !== undefined && { body }) })
-const brief = ({ status, json }: { status: number; json: { code?: string } }) => `${status} ${json?.code ?? ''}`.trim()
+const toSummary = ({ status, json }: { status: number; json: { code?: string } }) =>
+  `${status} ${json?.code ?? ''}`.trim()
 
 let count = 0
-async function drafted(definition: object = smallMatrix()): Promise<string> {
+async function createDraft(definition: object = smallMatrix()): Promise<string> {
   const matrix_key = `matrix-${++count}`
-  const made = await call('POST /risk-matrices', { matrix_key, title: 'Small', definition })
-  expect([made.status, made.json.code]).toEqual([201, undefined])
+  const reply = await call('POST /risk-matrices', { matrix_key, title: 'Small', definition })
+  expect([reply.status, reply.json.code]).toEqual([201, undefined])
   return `/risk-matrices/${matrix_key}`
 }
-async function publish(path: string, order: object = {}) {
-  const made = await call(`POST ${path}/versions/draft/publish`, order)
-  expect([made.status, made.json.findings]).toEqual([201, undefined])
-  return made.json
+async function publish(path: string, options: object = {}) {
+  const reply = await call(`POST ${path}/versions/draft/publish`, options)
+  expect([reply.status, reply.json.findings]).toEqual([201, undefined])
+  return reply.json
 }
-/** A second version without the trigger, and the first one in force. */
-async function twice(): Promise<string> {
-  const path = await drafted()
+/** A second version without the trigger; the first one is in force. */
+async function createTwoVersions(): Promise<string> {
+  const path = await createDraft()
   await publish(path)
   await call(`POST ${path}/activations`, { version: 1, reason: 'reviewed' })
   await call(`POST ${path}/versions`, { definition: { ...smallMatrix(), triggers: [] } })
@@ -37,14 +38,14 @@ async function twice(): Promise<string> {
   return path
 }
 
-describe('from draft to force', () => {
-  test('a matrix is drafted, published with its proof, put in force and simulated', async () => {
-    const path = await drafted()
+describe('from draft to activation', () => {
+  test('a matrix is drafted, published with its proof, activated and simulated', async () => {
+    const path = await createDraft()
     expect((await call(`GET ${path}`)).json).toMatchObject({ origin: 'own', active: null, draft: { revision: 1 } })
     const draft = await call(`GET ${path}/versions/draft`)
     expect(draft.json).toMatchObject({ state: 'draft', findings: [], definition: smallMatrix() })
     expect(await publish(path, { note: 'first' })).toMatchObject({ version: 1, note: 'first' })
-    expect(brief(await call(`POST ${path}/activations`, { version: 1, reason: 'reviewed' }))).toBe('201')
+    expect(toSummary(await call(`POST ${path}/activations`, { version: 1, reason: 'reviewed' }))).toBe('201')
     const simulated = await call(`POST ${path}/versions/1/simulate`, { inputs: { country: 'DE', pep: false } })
     expect(simulated.json).toMatchObject({
       decided: true,
@@ -63,8 +64,8 @@ describe('from draft to force', () => {
     })
   })
 
-  test('nothing of it is stored by simulating, validating or testing', async () => {
-    const path = await drafted()
+  test('simulating, validating and testing store nothing', async () => {
+    const path = await createDraft()
     const before = (await call('GET /audit/events?limit=1')).json.items
     await call(`POST ${path}/versions/draft/simulate`, { inputs: { country: 'DE', pep: true } })
     await call(`POST ${path}/versions/draft/validate`)
@@ -72,8 +73,8 @@ describe('from draft to force', () => {
     expect((await call('GET /audit/events?limit=1')).json.items).toEqual(before)
   })
 
-  test('inputs that are missing, unknown or not allowed are findings, never an outcome', async () => {
-    const path = await drafted()
+  test('missing, unknown and invalid inputs are findings, never an outcome', async () => {
+    const path = await createDraft()
     const simulate = async (inputs: object) => {
       const { json } = await call(`POST ${path}/versions/draft/simulate`, { inputs })
       return [json.decided, json.outcome, json.findings.map(({ code }: { code: string }) => code)]
@@ -85,9 +86,9 @@ describe('from draft to force', () => {
   })
 })
 
-describe('a reason code that the list of reason codes does not hold', () => {
-  test('is a warning at the trigger, in the draft, when validating and in the published version', async () => {
-    const path = await drafted()
+describe('a reason code that is not in the list of reason codes', () => {
+  test('is a warning at the trigger, in the draft, in the validation and in the published version', async () => {
+    const path = await createDraft()
     const [trigger] = smallMatrix().triggers
     const definition = {
       ...smallMatrix(),
@@ -107,25 +108,25 @@ describe('a reason code that the list of reason codes does not hold', () => {
 })
 
 describe('drafts', () => {
-  test('one at a time, edited by revision, thrown away', async () => {
-    const path = await drafted()
-    expect(brief(await call(`POST ${path}/versions`, {}))).toBe('409 duplicate')
+  test('there is one at a time, updated with its revision and deleted', async () => {
+    const path = await createDraft()
+    expect(toSummary(await call(`POST ${path}/versions`, {}))).toBe('409 duplicate')
     const definition = { ...smallMatrix(), aggregation: 'median' }
     const edited = await call(`PUT ${path}/versions/draft`, { definition, expected_revision: 1 })
     expect([edited.status, edited.json.revision, edited.headers['etag']]).toEqual([200, 2, '"2"'])
     expect(edited.json.findings).toEqual([expect.objectContaining({ pointer: '/aggregation', severity: 'error' })])
-    expect(brief(await call(`PUT ${path}/versions/draft`, { definition, expected_revision: 1 }))).toBe(
+    expect(toSummary(await call(`PUT ${path}/versions/draft`, { definition, expected_revision: 1 }))).toBe(
       '409 revision_stale',
     )
-    expect(brief(await call(`PUT ${path}/versions/draft`, { definition }, { 'if-match': '"1"' }))).toBe(
+    expect(toSummary(await call(`PUT ${path}/versions/draft`, { definition }, { 'if-match': '"1"' }))).toBe(
       '412 precondition_failed',
     )
     expect((await call(`DELETE ${path}/versions/draft`)).status).toBe(204)
-    expect(brief(await call(`GET ${path}/versions/draft`))).toBe('404 not_found')
+    expect(toSummary(await call(`GET ${path}/versions/draft`))).toBe('404 not_found')
   })
 
-  test('begun from a version, or from what is in force', async () => {
-    const path = await twice()
+  test('are created from a version, or from the version in force', async () => {
+    const path = await createTwoVersions()
     const fromForce = await call(`POST ${path}/versions`, {})
     expect(fromForce.json.definition).toEqual(smallMatrix())
     await call(`DELETE ${path}/versions/draft`)
@@ -133,7 +134,7 @@ describe('drafts', () => {
     expect(fromLabel.json).toMatchObject({ based_on: 2, definition: { triggers: [] } })
   })
 
-  test('a matrix of the tenant’s own may begin with a shared one and goes before it', async () => {
+  test('an own matrix may be created from a shared one and replaces it', async () => {
     const tenant_id = await w.makeTenant()
     const own = await w.token({ tenant_id })
     const body = { matrix_key: 'customer-risk-person', title: 'Ours', from_key: 'customer-risk-person' }
@@ -144,30 +145,30 @@ describe('drafts', () => {
     expect([made.status, made.json.findings]).toEqual([201, undefined])
   })
 
-  test('a shared one is not edited, activated or given cases by a tenant', async () => {
+  test('a tenant cannot edit or activate a shared one, or add cases to it', async () => {
     const path = '/risk-matrices/customer-risk-person'
     const refused = '409 transition_not_allowed'
-    expect(brief(await call(`POST ${path}/versions`, {}))).toBe(refused)
-    expect(brief(await call(`PATCH ${path}`, { owner: 'me' }))).toBe(refused)
-    expect(brief(await call(`POST ${path}/activations`, { version: 1, reason: 'mine' }))).toBe(refused)
+    expect(toSummary(await call(`POST ${path}/versions`, {}))).toBe(refused)
+    expect(toSummary(await call(`PATCH ${path}`, { owner: 'me' }))).toBe(refused)
+    expect(toSummary(await call(`POST ${path}/activations`, { version: 1, reason: 'mine' }))).toBe(refused)
     const golden = { name: 'mine', inputs: {}, expected: { band: 'low' } }
-    expect(brief(await call(`POST ${path}/test-cases`, golden))).toBe(refused)
+    expect(toSummary(await call(`POST ${path}/test-cases`, golden))).toBe(refused)
   })
 })
 
 describe('publishing', () => {
   const refusal = async (definition: object) => {
-    const path = await drafted(definition)
+    const path = await createDraft(definition)
     const { status, json } = await call(`POST ${path}/versions/draft/publish`, {})
     expect((await call(`GET ${path}/versions`)).json.items).toEqual([])
     return { status, code: json.code, findings: json.findings }
   }
 
-  test('a definition that cannot be read is refused with its place', async () => {
+  test('an unreadable definition is refused with the location', async () => {
     expect(await refusal({})).toMatchObject({ status: 409, code: 'definition_invalid' })
   })
 
-  test('a list that is not in force is named where it is read', async () => {
+  test('a list that is not in force is reported where it is read', async () => {
     const [factor] = smallMatrix().factors
     const { code, findings } = await refusal({ ...smallMatrix(), factors: [{ ...factor, list_key: 'no-such-list' }] })
     expect([code, findings]).toEqual([
@@ -176,7 +177,7 @@ describe('publishing', () => {
     ])
   })
 
-  test('an input that no row answers is shown', async () => {
+  test('an input without a matching row is reported', async () => {
     const table = {
       hit_policy: 'unique',
       columns: ['amount'],
@@ -200,18 +201,18 @@ describe('publishing', () => {
     ])
   })
 
-  test('what is too large to be proved is not published', async () => {
+  test('a definition too large to prove is not published', async () => {
     const path = '/rules/too-large'
     await call('POST /rules', { rule_key: 'too-large', title: 'Large', definition: unprovableRule() })
     const { status, json } = await call(`POST ${path}/versions/draft/publish`, {})
     expect([status, json.code]).toEqual([409, 'not_analysable'])
   })
 
-  test('golden cases must be met', async () => {
-    const path = await drafted()
+  test('golden cases must pass', async () => {
+    const path = await createDraft()
     const golden = { name: 'a neighbour', inputs: { country: 'FR', pep: false }, expected: { band: 'high' } }
     const { case_id } = (await call(`POST ${path}/test-cases`, golden)).json
-    expect(brief(await call(`POST ${path}/test-cases`, golden))).toBe('409 duplicate')
+    expect(toSummary(await call(`POST ${path}/test-cases`, golden))).toBe('409 duplicate')
     const refused = await call(`POST ${path}/versions/draft/publish`, {})
     expect([refused.json.code, refused.json.findings[0].code]).toEqual(['definition_invalid', 'golden_case_failed'])
     expect(refused.json.detail).toContain('a neighbour')
@@ -221,8 +222,8 @@ describe('publishing', () => {
     await publish(path)
   })
 
-  test('a golden case that cannot be decided is told in one sentence', async () => {
-    const path = await drafted()
+  test('a golden case that cannot be decided is reported in one sentence', async () => {
+    const path = await createDraft()
     await call(`POST ${path}/test-cases`, { name: 'half', inputs: { country: 'FR' }, expected: { band: 'low' } })
     const [finding] = (await call(`POST ${path}/versions/draft/validate`)).json.findings
     expect(finding.message).toMatch(/^The golden case "half" is not met: [^.]+\.$/)
@@ -230,15 +231,15 @@ describe('publishing', () => {
 })
 
 describe('versions in force', () => {
-  test('what changed is told part by part', async () => {
-    const path = await twice()
+  test('differences are listed part by part', async () => {
+    const path = await createTwoVersions()
     const { json } = await call(`GET ${path}/diff?from=1&to=2`)
     expect(json.summary).toMatchObject({ added: 0, removed: 1, changed: 0 })
     expect(json.items).toEqual([expect.objectContaining({ op: 'removed', key: 'trigger|pep', after: null })])
   })
 
   test('activate, schedule, cancel, roll back', async () => {
-    const path = await twice()
+    const path = await createTwoVersions()
     const later = { version: 2, reason: 'later', effective_from: '2090-01-01T00:00:00Z' }
     const { activation_id } = (await call(`POST ${path}/activations`, later)).json
     expect((await call(`GET ${path}`)).json).toMatchObject({ active: { version: 1 }, pending: [{ version: 2 }] })
@@ -265,14 +266,17 @@ describe('versions in force', () => {
     const body = { matrix_key: 'ours', title: 'Ours', definition: smallMatrix() }
     await w.call('POST /risk-matrices', { token: maker, body })
     await w.call('POST /risk-matrices/ours/versions/draft/publish', { token: maker, body: {} })
-    const asked = await w.call('POST /risk-matrices/ours/versions/1/submit', { token: maker, body: { reason: 'new' } })
-    expect([asked.status, asked.json.state]).toEqual([201, 'open'])
+    const proposal = await w.call('POST /risk-matrices/ours/versions/1/submit', {
+      token: maker,
+      body: { reason: 'new' },
+    })
+    expect([proposal.status, proposal.json.state]).toEqual([201, 'open'])
     const read = async () => (await w.call('GET /risk-matrices/ours', { token: maker })).json.active
     expect(await read()).toBeNull()
-    await w.call(`POST /change-requests/${asked.json.cr_id}/approve`, { token: checker, body: {} })
+    await w.call(`POST /change-requests/${proposal.json.cr_id}/approve`, { token: checker, body: {} })
     expect(await read()).toMatchObject({ version: 1 })
 
-    // What was scheduled with approval is cancelled with approval, and so is a longer review cadence.
+    // Cancelling an approved schedule needs approval, and so does a longer review interval.
     const later = { version: 1, reason: 'later', effective_from: '2090-01-01T00:00:00Z' }
     const scheduled = await w.call('POST /risk-matrices/ours/activations', { token: checker, body: later })
     const other = await w.token({ tenant_id, roles: ['compliance_officer'] })
@@ -289,8 +293,8 @@ describe('versions in force', () => {
     expect((await w.call('PATCH /risk-matrices/ours', { token: maker, body: { title: 'Ours too' } })).status).toBe(200)
   })
 
-  test('lists it reads, and definitions a list is read by', async () => {
-    const path = await twice()
+  test('lists the lists it reads, and the definitions that read a list', async () => {
+    const path = await createTwoVersions()
     const { items } = (await call(`GET ${path}/dependencies`)).json
     expect(items.map(({ list_key, in_force }: never) => [list_key, (in_force as { via: string }).via])).toEqual([
       ['jurisdiction-risk', 'shared'],
@@ -303,17 +307,17 @@ describe('versions in force', () => {
     expect(dependents).toContainEqual(expect.objectContaining({ kind: 'matrix', key: 'customer-risk-person' }))
   })
 
-  test('archived only when nothing of it is in force', async () => {
-    const path = await twice()
-    expect(brief(await call(`POST ${path}/archive`))).toBe('409 conflict')
-    const other = await drafted()
+  test('can be archived only when no version is in force', async () => {
+    const path = await createTwoVersions()
+    expect(toSummary(await call(`POST ${path}/archive`))).toBe('409 conflict')
+    const other = await createDraft()
     expect((await call(`POST ${other}/archive`)).json).toMatchObject({ state: 'archived' })
-    expect(brief(await call(`POST ${other}/versions/draft/publish`, {}))).toBe('409 transition_not_allowed')
+    expect(toSummary(await call(`POST ${other}/versions/draft/publish`, {}))).toBe('409 transition_not_allowed')
   })
 })
 
 describe('rules', () => {
-  test('hit or no hit, and a reading in plain words', async () => {
+  test('return hit or no hit, and a description in plain words', async () => {
     await call('POST /rules', { rule_key: 'small', title: 'Small', definition: smallRule() })
     await publish('/rules/small')
     const { reading } = (await call('GET /rules/small/versions/1')).json
@@ -326,17 +330,17 @@ describe('rules', () => {
     expect(results.map(({ outcome }: { outcome: { hit: boolean } }) => outcome.hit)).toEqual([true, false])
   })
 
-  test('what a cell may hold is what the engine reads', async () => {
+  test('the listed condition forms are those the engine reads', async () => {
     const { tests, lists, hit_policies } = (await call('GET /rules/functions')).json
     expect(tests.map(({ form, example }: never) => [form, example])).toContainEqual(['compare', '>= 1000.00'])
     expect(hit_policies).toHaveLength(5)
     expect(lists).toContainEqual(expect.objectContaining({ list_key: 'countries' }))
-    expect(brief(await call('POST /rules', { rule_key: 'functions', title: 'No' }))).toBe('409 list_key_reserved')
+    expect(toSummary(await call('POST /rules', { rule_key: 'functions', title: 'No' }))).toBe('409 list_key_reserved')
   })
 })
 
-describe('what an installation starts with', () => {
-  test.each(['/risk-matrices', '/rules'])('%s: in force, proved, with golden cases that are met', async (path) => {
+describe('the seeded definitions of an installation', () => {
+  test.each(['/risk-matrices', '/rules'])('%s: are in force and proved, and their golden cases pass', async (path) => {
     const { items } = (await call(`GET ${path}?origin=shared`)).json
     expect(items.length).toBeGreaterThan(1)
     for (const item of items) {

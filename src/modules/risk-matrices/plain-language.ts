@@ -1,4 +1,4 @@
-/** A definition in plain words, for whoever approves it. Drafts may be any JSON: what cannot be read is left out. */
+/** Describes a definition in plain words for approvers. Drafts may be any JSON, so unreadable parts are omitted. */
 
 import {
   type Column,
@@ -21,86 +21,88 @@ import type {
   Trigger,
 } from '#decision/model.ts'
 
-type Readable = Partial<Omit<MatrixDefinition & RuleDefinition, 'inputs'>> & { readonly inputs?: readonly Input[] }
+type DefinitionParts = Partial<Omit<MatrixDefinition & RuleDefinition, 'inputs'>> & {
+  readonly inputs?: readonly Input[]
+}
 
 export function describeDefinition(text: Readonly<Record<string, unknown>>): string[] {
   try {
-    return [...sentences(text as Readable)]
+    return [...describeParts(text as DefinitionParts)]
   } catch (error) {
-    // Not of the shape that is described; the findings of the draft say where.
+    // Not a valid definition; the findings of the draft say where.
     if (error instanceof TypeError) return []
     throw error
   }
 }
 
-function* sentences({ inputs = [], factors = [], aggregation, bands, triggers = [], ...rule }: Readable) {
-  const names = new Names(inputs, factors)
-  for (const factor of factors) yield* factorSentences(factor, names)
+function* describeParts({ inputs = [], factors = [], aggregation, bands, triggers = [], ...rule }: DefinitionParts) {
+  const names = new ColumnNames(inputs, factors)
+  for (const factor of factors) yield* describeFactor(factor, names)
   if (aggregation) yield `The score is the ${AGGREGATIONS[aggregation]} of the factors.`
   if (bands) yield `The band of the score is read from the list ${bands.list_key}.`
-  for (const trigger of triggers) yield triggerSentence(trigger, names)
+  for (const trigger of triggers) yield describeTrigger(trigger, names)
   if (!rule.table) return
-  yield* rows(rule.table, names, () => 'the rule hits')
+  yield* describeRows(rule.table, names, () => 'the rule hits')
   if (rule.required_actions?.length) yield `A hit requires: ${rule.required_actions.join(', ')}.`
 }
 
 const AGGREGATIONS = { weighted_sum: 'weighted sum', sum: 'sum', max: 'highest' } as const
 
-/** What columns are called, and how they are typed. */
-class Names {
+/** Titles and types of columns. */
+class ColumnNames {
   readonly #inputs: ReadonlyMap<string, Input>
   readonly #factors: ReadonlyMap<string, string>
   constructor(inputs: readonly Input[], factors: readonly Factor[]) {
     this.#inputs = new Map(inputs.map((input) => [input.name, input]))
     this.#factors = new Map(factors.map(({ key, title }) => [`factor.${key}`, title]))
   }
-  titleOf(name: string): string {
+  getTitle(name: string): string {
     if (name === 'score') return 'the score'
     return this.#inputs.get(name)?.title ?? (this.#factors.has(name) ? `the score of ${this.#factors.get(name)}` : name)
   }
-  columnOf(name: string): Column {
+  getColumn(name: string): Column {
     const input = this.#inputs.get(name)
     return input ? toColumn(input) : SCORE_COLUMN
   }
 }
 
-function* factorSentences(factor: Factor, names: Names): Generator<string> {
-  const weight = factor.weight_bps === undefined ? '' : ` (weight ${valueText(factor.weight_bps)})`
+function* describeFactor(factor: Factor, names: ColumnNames): Generator<string> {
+  const weight = factor.weight_bps === undefined ? '' : ` (weight ${formatValue(factor.weight_bps)})`
   const begin = `${factor.title}${weight}`
   switch (factor.form) {
     case 'lookup': {
-      const by = factor.inputs.map((name) => names.titleOf(name)).join(' and ')
+      const by = factor.inputs.map((name) => names.getTitle(name)).join(' and ')
       const missing =
         factor.on_missing === 'fail'
           ? 'a value that is not on it cannot be decided on'
-          : `a value that is not on it gives ${valueText(factor.on_missing.default)}`
+          : `a value that is not on it gives ${formatValue(factor.on_missing.default)}`
       yield `${begin}: ${factor.field} of ${by} in the list ${factor.list_key}; ${missing}.`
       return
     }
     case 'presence': {
       const how = factor.count ? 'for each value' : 'when a value'
-      yield `${begin}: ${valueText(factor.present)} ${how} of ${names.titleOf(factor.input)} is on the list ${factor.list_key}, ${valueText(factor.absent)} otherwise.`
+      yield `${begin}: ${formatValue(factor.present)} ${how} of ${names.getTitle(factor.input)} is on the list ${factor.list_key}, ${formatValue(factor.absent)} otherwise.`
       return
     }
     case 'score_map': {
-      const scores = Object.entries(factor.scores).map(([value, score]) => `${value} gives ${valueText(score)}`)
-      yield `${begin}: by ${names.titleOf(factor.input)}, ${scores.join(', ')}.`
+      const scores = Object.entries(factor.scores).map(([value, score]) => `${value} gives ${formatValue(score)}`)
+      yield `${begin}: by ${names.getTitle(factor.input)}, ${scores.join(', ')}.`
       return
     }
     case 'table':
-      yield `${begin}: a table by ${factor.table.columns.map((name) => names.titleOf(name)).join(' and ')}.`
-      yield* rows(factor.table, names, ([score]) => `the score is ${valueText(score)}`)
+      yield `${begin}: a table by ${factor.table.columns.map((name) => names.getTitle(name)).join(' and ')}.`
+      yield* describeRows(factor.table, names, ([score]) => `the score is ${formatValue(score)}`)
   }
 }
 
-function* rows(
+function* describeRows(
   table: DecisionTable,
-  names: Names,
+  names: ColumnNames,
   then: (values: readonly PolicyValue[]) => string,
 ): Generator<string> {
   for (const { when, then: values, reason } of table.rows) {
     const conditions = when.flatMap((test, index) => {
-      const words = testWords(test, table.columns[index] ?? '', names)
+      const words = describeCondition(test, table.columns[index] ?? '', names)
       return words === null ? [] : [words]
     })
     const when_text = conditions.length === 0 ? 'Always' : `When ${conditions.join(' and ')}`
@@ -109,8 +111,10 @@ function* rows(
   if (table.otherwise) yield `Otherwise: ${then(table.otherwise.then)} (${table.otherwise.reason}).`
 }
 
-function triggerSentence({ title, when, floor_band, required_actions = [] }: Trigger, names: Names): string {
-  const conditions = when.map(({ of, test }) => testWords(test, of, names) ?? `${names.titleOf(of)} is anything`)
+function describeTrigger({ title, when, floor_band, required_actions = [] }: Trigger, names: ColumnNames): string {
+  const conditions = when.map(
+    ({ of, test }) => describeCondition(test, of, names) ?? `${names.getTitle(of)} is anything`,
+  )
   const effects = [
     ...(floor_band === undefined ? [] : [`the band is at least ${floor_band}`]),
     ...required_actions.map((action) => `${action} is required`),
@@ -118,38 +122,38 @@ function triggerSentence({ title, when, floor_band, required_actions = [] }: Tri
   return `${title}: when ${conditions.join(' and ')}, ${effects.join(' and ')}.`
 }
 
-const valueText = (value: PolicyValue | undefined): string =>
+const formatValue = (value: PolicyValue | undefined): string =>
   typeof value === 'object' ? `${value.field} of ${value.key} in the list ${value.list_key}` : String(value)
 
-/** Null for a test that anything passes. */
-function testWords(test: string, name: string, names: Names): string | null {
-  const column = names.columnOf(name)
+/** Null for a condition that everything matches. */
+function describeCondition(test: string, name: string, names: ColumnNames): string | null {
+  const column = names.getColumn(name)
   const parsed = parseTest(test, column)
-  if (isTestFault(parsed)) return `${names.titleOf(name)} passes "${test}"`
+  if (isTestFault(parsed)) return `${names.getTitle(name)} passes "${test}"`
   if (parsed.form === 'any') return null
-  const subject = column.many ? `one of ${names.titleOf(name)}` : names.titleOf(name)
-  return `${subject} ${parsed.terms.map((term) => termWords(term, column)).join(' or ')}`
+  const subject = column.many ? `one of ${names.getTitle(name)}` : names.getTitle(name)
+  return `${subject} ${parsed.terms.map((term) => describeTerm(term, column)).join(' or ')}`
 }
 
 const SIGNS = { '<': 'is less than', '<=': 'is at most', '>': 'is more than', '>=': 'is at least' } as const
 
-/** Written out, or where it stands. */
-const operandText = (value: Scalar | ListOperand, column: Column): string =>
-  isListOperand(value) ? valueText(value) : printScalar(value, column)
+/** The value itself, or the list entry it comes from. */
+const formatOperand = (value: Scalar | ListOperand, column: Column): string =>
+  isListOperand(value) ? formatValue(value) : printScalar(value, column)
 
-function termWords(term: UnboundTerm, column: Column): string {
+function describeTerm(term: UnboundTerm, column: Column): string {
   switch (term.form) {
     case 'equals':
-      return `is ${operandText(term.value, column)}`
+      return `is ${formatOperand(term.value, column)}`
     case 'compare':
-      return `${SIGNS[term.sign]} ${operandText(term.value, column)}`
+      return `${SIGNS[term.sign]} ${formatOperand(term.value, column)}`
     case 'range': {
-      const [from, to] = [operandText(term.from, column), operandText(term.to, column)]
+      const [from, to] = [formatOperand(term.from, column), formatOperand(term.to, column)]
       return `is ${term.from_included ? 'from' : 'above'} ${from} ${term.to_included ? 'to' : 'to below'} ${to}`
     }
     case 'in_list':
       return `is on the list ${term.list_key}`
     case 'not':
-      return `${term.terms.map((inner) => termWords(inner, column).replace(/^is /, 'is not ')).join(' and ')}`
+      return `${term.terms.map((inner) => describeTerm(inner, column).replace(/^is /, 'is not ')).join(' and ')}`
   }
 }

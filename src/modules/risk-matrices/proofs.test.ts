@@ -1,4 +1,7 @@
-/** Proofs that take time are made in a thread, while no transaction is open, and hold for exactly what they were made of. */
+/**
+ * Expensive proofs run in a thread while no transaction is open, and are valid only for exactly the content they were
+ * computed for.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createControlledAnalysis } from '#test/support/controlled-analysis.ts'
 import { SharedList } from '#test/support/shared-list.ts'
@@ -34,7 +37,7 @@ async function make(at: string, body: unknown) {
   if (reply.status >= 300) throw new Error(`${at}: ${reply.status} ${reply.text}`)
   return reply.json
 }
-const brief = ({ status, json }: Reply): string => `${status} ${json.code ?? ''}`.trim()
+const toSummary = ({ status, json }: Reply): string => `${status} ${json.code ?? ''}`.trim()
 
 const both = [
   { code: 'a', points: 1000 },
@@ -53,8 +56,8 @@ const addVersion = (list_key: string, data: object[]) =>
 const activateList = (list_key: string, version: number) =>
   call(`POST /reference-data/datasets/${list_key}/activations`, { version, reason: 'next' })
 
-/** Some thousand combinations, beside a look-up in the list. `top` tells definitions apart that are alike otherwise. */
-const wide = (list_key: string, top = 40, { values, field } = { values: ['a', 'b'], field: 'points' }) => {
+/** Several thousand combinations and a look-up in the list. `top` distinguishes otherwise equal definitions. */
+const buildWideMatrix = (list_key: string, top = 40, { values, field } = { values: ['a', 'b'], field: 'points' }) => {
   const columns = ['n0', 'n1', 'n2']
   const rows = Array.from({ length: 30 }, (_, n) => ({
     key: `r${n}`,
@@ -88,8 +91,8 @@ async function newMatrix(definition: object, state: 'draft' | 'published' | 'act
   return path
 }
 
-/** Begins a call, and gives it back once its proof is under way and waits. */
-async function held(begin: () => Promise<Reply>): Promise<{ readonly reply: Promise<Reply> }> {
+/** Starts a call, and returns it once its proof has started and is blocked. */
+async function startBlocked(begin: () => Promise<Reply>): Promise<{ readonly reply: Promise<Reply> }> {
   const begun = analysis.begun()
   analysis.order('wait')
   let answered = false
@@ -101,8 +104,8 @@ async function held(begin: () => Promise<Reply>): Promise<{ readonly reply: Prom
   return { reply }
 }
 
-/** As the database sees it: locks, and transactions that are open without doing anything. */
-const openElsewhere = async () =>
+/** As seen in the database: locks, and idle open transactions. */
+const countOpenTransactions = async () =>
   w.runtime.database.one({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
     tx.find<{ open: number }>(
       `select count(*)::int as open from pg_stat_activity
@@ -117,48 +120,48 @@ describe('while a proof is made', () => {
     ['looking at the draft', async (path) => () => call(`GET ${path}/versions/draft`)],
     [
       'editing the draft',
-      async (path, list_key) => () => call(`PUT ${path}/versions/draft`, { definition: wide(list_key, 50) }),
+      async (path, list_key) => () => call(`PUT ${path}/versions/draft`, { definition: buildWideMatrix(list_key, 50) }),
     ],
   ]
 
   test.each(operations)('%s holds no connection', async (_name, prepare) => {
     const list_key = await newList()
-    const path = await newMatrix(wide(list_key), 'draft')
-    const { reply } = await held(await prepare(path, list_key))
+    const path = await newMatrix(buildWideMatrix(list_key), 'draft')
+    const { reply } = await startBlocked(await prepare(path, list_key))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
-    expect(await openElsewhere()).toEqual({ open: 0 })
+    expect(await countOpenTransactions()).toEqual({ open: 0 })
     expect((await call(`GET ${path}/versions`)).status).toBe(200)
     analysis.order('go')
     expect((await reply).status).toBeLessThan(300)
   })
 
-  test('neither does putting a list in force that a definition reads', async () => {
+  test('activating a list that a definition reads holds no connection', async () => {
     const list_key = await newList()
-    await newMatrix(wide(list_key), 'active')
+    await newMatrix(buildWideMatrix(list_key), 'active')
     await addVersion(list_key, [...both, { code: 'c', points: 1 }])
-    const { reply } = await held(() => activateList(list_key, 2))
+    const { reply } = await startBlocked(() => activateList(list_key, 2))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
-    // Nor a lock: somebody else's change goes through meanwhile.
+    // It holds no lock either: another change commits meanwhile.
     expect((await activateList(await newList(), 1)).status).toBe(201)
     analysis.order('go')
     expect((await reply).status).toBe(201)
   })
 
-  test('nor approving what somebody proposed', async () => {
+  test('approving a proposal holds no connection', async () => {
     const tenant_id = await w.makeTenant({ four_eyes: true })
     const [maker, checker] = [await w.token({ tenant_id }), await w.token({ tenant_id })]
     const own = (at: string, body: unknown, by = maker) => w.call(at, { token: by, body })
     const shared = ['DE', 'FR', 'IT'].map((country) => ({ country, rating: 'low' as const, score: 10 }))
     const list = await SharedList.create(w, 'free', shared.slice(0, 2))
-    const definition = wide(list.list_key, 40, { values: ['DE', 'FR'], field: 'score' })
+    const definition = buildWideMatrix(list.list_key, 40, { values: ['DE', 'FR'], field: 'score' })
     await own('POST /risk-matrices', { matrix_key: 'eyes', title: 'Eyes', definition })
-    expect(brief(await own('POST /risk-matrices/eyes/versions/draft/publish', {}))).toBe('201')
+    expect(toSummary(await own('POST /risk-matrices/eyes/versions/draft/publish', {}))).toBe('201')
     const begun = analysis.begun()
-    const asked = await own('POST /risk-matrices/eyes/activations', { version: 1, reason: 'go' })
-    // It was proved when it was published, of the same content; then the operator changes the list.
-    expect([asked.status, analysis.begun()]).toEqual([202, begun])
+    const proposal = await own('POST /risk-matrices/eyes/activations', { version: 1, reason: 'go' })
+    // It was proved when it was published with the same content; then the operator changes the list.
+    expect([proposal.status, analysis.begun()]).toEqual([202, begun])
     await list.publish(shared)
-    const { reply } = await held(() => own(`POST /change-requests/${asked.json.cr_id}/approve`, {}, checker))
+    const { reply } = await startBlocked(() => own(`POST /change-requests/${proposal.json.cr_id}/approve`, {}, checker))
     await expect.poll(() => w.runtime.database.semaphore.inUse).toBe(0)
     analysis.order('go')
     expect((await reply).json.state).toBe('approved')
@@ -167,18 +170,18 @@ describe('while a proof is made', () => {
 })
 
 describe('a proof', () => {
-  test('is made once for each content, whoever asks', async () => {
+  test('is computed once per content for all callers', async () => {
     const list_key = await newList()
-    const path = await newMatrix(wide(list_key), 'draft')
+    const path = await newMatrix(buildWideMatrix(list_key), 'draft')
     const begun = analysis.begun()
-    const { reply } = await held(() => call(`POST ${path}/versions/draft/validate`))
+    const { reply } = await startBlocked(() => call(`POST ${path}/versions/draft/validate`))
     const second = call(`POST ${path}/versions/draft/validate`)
     analysis.order('go')
     expect([(await reply).json.valid, (await second).json.valid]).toEqual([true, true])
     await make(`POST ${path}/versions/draft/publish`, {})
     await make(`POST ${path}/activations`, { version: 1, reason: 'go' })
     expect((await call(`GET ${path}`)).json.attention).toEqual([])
-    // The same entries once more, as another version, have been gone through.
+    // The same entries as another version are already proved.
     await addVersion(list_key, both)
     expect((await activateList(list_key, 2)).status).toBe(201)
     expect(analysis.begun()).toBe(begun + 1)
@@ -187,52 +190,52 @@ describe('a proof', () => {
     expect(analysis.begun()).toBe(begun + 2)
   })
 
-  test('of lists that moved meanwhile is none, and another one is made', async () => {
+  test('is discarded when a list changed meanwhile, and another one is computed', async () => {
     const list_key = await newList()
-    const path = await newMatrix(wide(list_key), 'draft')
+    const path = await newMatrix(buildWideMatrix(list_key), 'draft')
     await addVersion(list_key, [{ code: 'a', points: 1 }])
     const begun = analysis.begun()
-    const { reply } = await held(() => call(`POST ${path}/versions/draft/publish`, {}))
+    const { reply } = await startBlocked(() => call(`POST ${path}/versions/draft/publish`, {}))
     expect((await activateList(list_key, 2)).status).toBe(201)
     analysis.order('go')
     const refused = await reply
-    expect(brief(refused)).toBe('409 definition_invalid')
+    expect(toSummary(refused)).toBe('409 definition_invalid')
     expect(refused.json.findings).toMatchObject([{ code: 'list_key_missing', example: { code: 'b' } }])
     expect(analysis.begun()).toBe(begun + 2)
   })
 
-  test('that shows a fault keeps the list out', async () => {
+  test('that finds a fault blocks the activation of the list', async () => {
     const list_key = await newList()
-    await newMatrix(wide(list_key), 'active')
+    await newMatrix(buildWideMatrix(list_key), 'active')
     await addVersion(list_key, [{ code: 'a', points: 1 }])
     expect((await activateList(list_key, 2)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
   })
 
-  test('that meets a limit is none: refused like what is too large, and not tried again at once', async () => {
-    const path = await newMatrix(wide(await newList()), 'draft')
+  test('that reaches a limit is refused like a definition too large to prove, and is not retried immediately', async () => {
+    const path = await newMatrix(buildWideMatrix(await newList()), 'draft')
     analysis.order('full')
     const refused = await call(`POST ${path}/versions/draft/publish`, {})
-    expect(brief(refused)).toBe('409 not_analysable')
+    expect(toSummary(refused)).toBe('409 not_analysable')
     expect(refused.json.detail).toContain('it needs more than 256 MiB of memory')
     const begun = analysis.begun()
     analysis.order('go')
-    expect(brief(await call(`POST ${path}/versions/draft/publish`, {}))).toBe('409 not_analysable')
+    expect(toSummary(await call(`POST ${path}/versions/draft/publish`, {}))).toBe('409 not_analysable')
     expect(analysis.begun()).toBe(begun)
     expect((await call(`GET ${path}/versions`)).json.items).toEqual([])
   })
 
-  test('that cannot be made because its thread ends is answered as such, and nothing is stored', async () => {
+  test('returns 503 when its thread ends, and nothing is stored', async () => {
     const list_key = await newList()
-    const path = await newMatrix(wide(list_key), 'draft')
+    const path = await newMatrix(buildWideMatrix(list_key), 'draft')
     const before = (await call(`GET ${path}`)).json.draft.revision
     analysis.order('die')
-    const definition = wide(list_key, 60)
+    const definition = buildWideMatrix(list_key, 60)
     const dead = await call(`PUT ${path}/versions/draft`, { definition }, { 'if-match': `"${before}"` })
-    expect(brief(dead)).toBe('503 dependency_unavailable')
+    expect(toSummary(dead)).toBe('503 dependency_unavailable')
     expect(dead.headers['retry-after']).toBe('1')
     expect((await call(`GET ${path}`)).json.draft.revision).toBe(before)
     const publish = () => call(`POST ${path}/versions/draft/publish`, {}, { 'idempotency-key': `publish-${path}` })
-    expect(brief(await publish())).toBe('503 dependency_unavailable')
+    expect(toSummary(await publish())).toBe('503 dependency_unavailable')
     expect((await call(`GET ${path}/versions`)).json.items).toEqual([])
     analysis.order('go')
     const published = await publish()

@@ -1,6 +1,6 @@
 /**
- * Does a definition hold: can it be read, do its lists give what it asks of them, is every input answered, are its golden
- * cases met? The same question is asked of a draft, when it is published, and whenever it or one of its lists comes into force.
+ * Checks whether a definition is valid: it can be read, its lists have what it needs, every input has an answer, and its
+ * golden cases pass. Runs for drafts, when publishing, and when the definition or one of its lists comes into force.
  */
 import { analyseDefinition } from '#decision/analysis/analyse.ts'
 import { type AnalysisRequest, buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
@@ -25,9 +25,9 @@ import {
 } from './binding/bind-definition.ts'
 import { findDifferences, type GoldenCase, toCaseFinding } from './cases/golden-case.ts'
 
-/** A definition that was read as far as that goes. */
+/** A definition, parsed as far as possible. */
 export interface CheckedDefinition {
-  /** Null: something keeps it from being bound, and the findings say what. */
+  /** Null: it cannot be bound, and the findings say why. */
   readonly of: Bindable | null
   readonly findings: readonly Finding[]
 }
@@ -37,7 +37,7 @@ export const hasErrors = (findings: readonly Finding[]): boolean =>
 
 type Reference = CompiledDefinition['references'][number]
 
-/** Reads any JSON as a definition and finds the lists it names, as they are in force. */
+/** Parses any JSON as a definition and resolves the lists it names. */
 export async function checkDefinition(
   tx: Tx,
   family: DefinitionFamily,
@@ -78,21 +78,21 @@ const proofFindings = declareCache<readonly Finding[]>({
 const proofThread = declareThread({
   script: 'analysis-worker',
   create: (options) => {
-    const analyst = createAnalysisRunner(options)
-    return { analyst, running: new Map<string, Promise<void>>(), close: () => analyst.close() }
+    const runner = createAnalysisRunner(options)
+    return { runner, running: new Map<string, Promise<void>>(), close: () => runner.close() }
   },
 })
 
-/** Going through so many combinations takes about as long as handing them to another thread. */
+/** Up to this many combinations, proving takes about as long as starting another thread. */
 const MAX_INLINE_COMBINATIONS = 2000
 
-/** What met a limit is not tried again by everybody who comes along. */
+/** A proof that reached a limit is not retried before this time, whoever requests it. */
 const PARTIAL_PROOF_TTL_MS = 60_000
 
 /**
- * Faults of the lists, and of the definition over all of its inputs; found once per content of all of them. Going through all
- * inputs may take seconds: unless it is small, it is done in a thread of its own while no transaction is open, and the
- * transaction that asked is repeated. It then finds the proof by what it is about, or asks anew where that has moved.
+ * Findings on the lists, and on the definition over all of its inputs; computed once per content of all of them. Large
+ * proofs may take seconds: they run in a thread while no transaction is open, and the transaction is retried. The retry
+ * finds the proof in the cache, or requests another one when the content has changed.
  */
 export async function prove(
   kernel: Capabilities<'caches' | 'threads'>,
@@ -111,15 +111,15 @@ export async function prove(
     cache.set(id, found)
     return found
   }
-  const order = buildAnalysisRequest(of.compiled, lists, CURRENT_ENGINE)
-  throw new NeedsPrecompute(() => proveInThread(kernel, id, order, tenant_id))
+  const request = buildAnalysisRequest(of.compiled, lists, CURRENT_ENGINE)
+  throw new NeedsPrecompute(() => proveInThread(kernel, id, request, tenant_id))
 }
 
-/** Content and nothing else: what is published or put in force once more, or tried and undone, is still proved. */
+/** Depends on content only, so that repeated publications, activations and dry runs reuse the proof. */
 function toProofKey({ identity, lists }: Bindable, tenant_id: string): string {
   const contents = [...lists.values()].map((list) => {
     const { list_key, content_hash, version, overlay_version, overlay_hash, overlay_policy } = list
-    // What an overlay makes of a list depends on the base version and its type, and on the policy.
+    // The result of an overlay depends on the base version with its type, and on the policy.
     const over = overlay_version === null ? [] : [version, overlay_version, overlay_hash, overlay_policy]
     return [list_key, content_hash, ...over].join(':')
   })
@@ -129,27 +129,27 @@ function toProofKey({ identity, lists }: Bindable, tenant_id: string): string {
 async function proveInThread(
   kernel: Capabilities<'caches' | 'threads'>,
   id: string,
-  order: AnalysisRequest,
+  request: AnalysisRequest,
   tenant_id: string,
 ): Promise<void> {
   const cache = kernel.caches.get(proofFindings)
-  const { running, analyst } = kernel.threads.get(proofThread)
+  const { running, runner } = kernel.threads.get(proofThread)
   if (cache.get(id)) return
-  const proving =
+  const computation =
     running.get(id) ??
-    analyst
-      .analyse(order, tenant_id)
+    runner
+      .analyse(request, tenant_id)
       .then(({ findings, is_cut_short }) => {
         cache.set(id, findings, is_cut_short ? { ttl_ms: PARTIAL_PROOF_TTL_MS } : {})
       })
-      .catch(failUnproved)
+      .catch(failProofUnavailable)
       .finally(() => running.delete(id))
-  running.set(id, proving)
-  await proving
+  running.set(id, computation)
+  await computation
 }
 
-/** Without a thread there is no proof, and without a proof nothing is stored. */
-const failUnproved = (error: unknown): never =>
+/** A failed thread gives no proof, and without a proof nothing is stored. */
+const failProofUnavailable = (error: unknown): never =>
   failThreadUnavailable(error, 'The definition could not be gone through at this moment; nothing was changed.')
 
 export interface CaseResult {
@@ -174,17 +174,17 @@ export async function runCases(
   return results
 }
 
-/** Everything there is to say: structure, lists, completeness and, once those stand, golden cases. */
+/** All findings: structure, lists, completeness and, when there is no error, golden cases. */
 export async function collectFindings(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
-  examined: CheckedDefinition,
+  checked: CheckedDefinition,
   cases: readonly GoldenCase[],
 ): Promise<Finding[]> {
-  if (!examined.of) return [...examined.findings]
-  const findings = [...examined.findings, ...(await prove(kernel, tx, examined.of))]
+  if (!checked.of) return [...checked.findings]
+  const findings = [...checked.findings, ...(await prove(kernel, tx, checked.of))]
   if (hasErrors(findings)) return findings
-  const results = await runCases(kernel, tx, examined.of, cases)
+  const results = await runCases(kernel, tx, checked.of, cases)
   const failed = results.flatMap(({ passed, differences }, index) =>
     passed ? [] : [toCaseFinding(cases[index] as GoldenCase, differences)],
   )

@@ -1,4 +1,4 @@
-/** Reason codes that a definition gives and that no reader could look up. */
+/** Warns about reason codes of a definition that are not in the list of reason codes. */
 import type { Finding } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -9,7 +9,7 @@ interface CodeUse {
   readonly pointer: string
 }
 
-/** Every `reason_code` of a definition: of triggers, factors and rows, and of a rule itself. */
+/** Every `reason_code` of a definition: of triggers, factors, rows, and of a rule itself. */
 export function collectReasonCodes(part: unknown, pointer = ''): CodeUse[] {
   if (typeof part !== 'object' || part === null) return []
   return Object.entries(part).flatMap(([name, value]) => {
@@ -20,7 +20,7 @@ export function collectReasonCodes(part: unknown, pointer = ''): CodeUse[] {
   })
 }
 
-/** Warnings: the list may get the code before the definition comes into force, and deciding does not read it. */
+/** Warnings, not errors: the list may get the code before the definition is activated, and decisions do not read it. */
 export async function findReasonCodeWarnings(
   kernel: Capabilities<'caches'>,
   tx: Tx,

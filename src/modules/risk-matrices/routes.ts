@@ -1,4 +1,4 @@
-/** All routes of matrices, and of rules: those of every definition, and trying one before it is published. */
+/** All routes of a decision kind: those of every definition, and validation, simulation and golden cases. */
 import type { Route } from '#kernel/route.ts'
 import { createDefinitionRoutes } from '#modules/definitions/index.ts'
 import { createCaseRoutes } from './cases/routes.ts'

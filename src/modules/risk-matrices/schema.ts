@@ -1,4 +1,4 @@
-/** Wire contract of trying a matrix or rule: validation, simulation and golden cases. */
+/** Wire contract of validation, simulation and golden cases of a matrix or rule. */
 import { Count, closed, Id, integer, listOf, nullable, pageOf, Timestamp, Type, text } from '#kernel/schema.ts'
 import { documentStore } from '#modules/definitions/index.ts'
 

@@ -1,4 +1,4 @@
-/** Where the operator changes what tenants read: what holds a tenant's own change back, and what is shown where nothing can. */
+/** Changes of shared definitions by the operator: gates for a tenant's own changes, and findings where no gate applies. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { buildPointsMatrix, PolicyFixture, pointsEntries } from '#test/support/policy-fixture.ts'
@@ -17,7 +17,7 @@ const shared = [
 ] as const
 
 describe('a shared list that the operator changes', () => {
-  test('is shown as attention on what it breaks, and keeps nothing else from being mended', async () => {
+  test('creates findings on the definitions it breaks, and does not block corrections', async () => {
     const list = await SharedList.create(g.w, 'free', shared)
     const own = await g.newList()
     const twoLists = {
@@ -50,7 +50,7 @@ describe('a shared list that the operator changes', () => {
     expect((await g.activateList(own, 2)).status).toBe(201)
   })
 
-  test('may be pinned where that holds', async () => {
+  test('can be pinned where the definitions stay valid', async () => {
     const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
     await list.publish(shared)
     await g.newMatrix(buildPointsMatrix(list.list_key, 'score', ['DE', 'FR']))
@@ -60,21 +60,23 @@ describe('a shared list that the operator changes', () => {
     expect((await pin(2)).status).toBe(201)
   })
 
-  test('is not overlaid, nor an overlay taken off, where a matrix would no longer hold', async () => {
+  test('cannot get or lose an overlay where a matrix would become invalid', async () => {
     const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
     const path = `/reference-data/datasets/${list.list_key}/overlay`
-    const lay = (entries: object[]) => g.call(`PUT ${path}`, { entries, reason: 'house view' })
+    const putOverlay = (entries: object[]) => g.call(`PUT ${path}`, { entries, reason: 'own assessment' })
     const added = { key: 'FR', op: 'put', value: shared[1] }
-    expect((await lay([added])).status).toBe(200)
+    expect((await putOverlay([added])).status).toBe(200)
     await g.newMatrix(buildPointsMatrix(list.list_key, 'score', ['DE', 'FR']))
-    expect((await lay([added, { key: 'DE', op: 'remove' }])).json.gates).toMatchObject([{ gate: 'referenced-by' }])
+    expect((await putOverlay([added, { key: 'DE', op: 'remove' }])).json.gates).toMatchObject([
+      { gate: 'referenced-by' },
+    ])
     expect((await g.call(`DELETE ${path}`)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
-    expect((await lay([{ ...added, value: { ...shared[1], score: 90 } }])).status).toBe(200)
+    expect((await putOverlay([{ ...added, value: { ...shared[1], score: 90 } }])).status).toBe(200)
   })
 })
 
 describe('a shared matrix', () => {
-  /** Each definition a version, the last one in force for all tenants. */
+  /** Publishes each definition as a version; the last one is in force for all tenants. */
   async function sharedMatrix(...definitions: object[]): Promise<string> {
     const key = g.newKey('shared-matrix')
     const settings = { title: 'Shared', description: 'Of the operator.', owner: 'Operator' }
@@ -95,7 +97,7 @@ describe('a shared matrix', () => {
   }
   const active = async (path: string) => (await g.call(`GET ${path}`)).json.active
 
-  test('is pinned to a version, and followed again', async () => {
+  test('is pinned to a version, and unpinned', async () => {
     const list = await SharedList.create(g.w, 'free', shared)
     const [one, two] = [['DE'], ['DE', 'FR']].map((values) => buildPointsMatrix(list.list_key, 'score', values)) as [
       object,
@@ -131,7 +133,7 @@ describe('a shared matrix', () => {
     )
   })
 
-  test('is not pinned to a version that does not hold, nor followed again where the shared one does not', async () => {
+  test('cannot be pinned to an invalid version, nor unpinned while the shared one is invalid', async () => {
     const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
     const [one, two] = [['DE'], ['DE', 'FR']].map((values) => buildPointsMatrix(list.list_key, 'score', values)) as [
       object,

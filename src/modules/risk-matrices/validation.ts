@@ -1,4 +1,4 @@
-/** Everything there is to say of a matrix or rule: structure, lists, completeness, golden cases and reason codes. */
+/** All findings on a matrix or rule: structure, lists, completeness, golden cases and reason codes. */
 import { CURRENT_ENGINE } from '#decision/engines.ts'
 import type { DefinitionFamily, Finding } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'

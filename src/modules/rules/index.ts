@@ -1,4 +1,4 @@
-/** Public interface of the rules router: decided on like matrices, with hit or no hit instead of a score. */
+/** Public interface of the rules router: like matrices, with hit or no hit instead of a score. */
 import type { Module } from '#kernel/module.ts'
 import { createDecisionRoutes } from '#modules/risk-matrices/index.ts'
 import { performanceRoutes } from './performance/routes.ts'

@@ -1,4 +1,4 @@
-/** SQL of what only rules have: the typologies they are tagged with. */
+/** SQL of the typologies that rules are tagged with. */
 import type { Tx } from '#kernel/database/tx.ts'
 
 export interface TypologyRuleRow {
@@ -10,7 +10,10 @@ export interface TypologyRuleRow {
   readonly version: number | null
 }
 
-/** Each typology with each live rule that covers it, in order. A shared rule that does not decide gives way to the tenant's own. */
+/**
+ * Each typology with each live rule that covers it, in order. A shared rule that is not in force is omitted where the tenant
+ * owns one with its key.
+ */
 export const listTypologyRules = (tx: Tx, count: number) =>
   tx.query<TypologyRuleRow>(
     `select t.typology, d.list_key as rule_key, d.title, case when d.tenant_id = $1 then 'own' else 'shared' end as origin, r.version

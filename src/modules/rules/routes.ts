@@ -1,4 +1,4 @@
-/** What rules have beside the routes of all definitions. */
+/** Routes that only rules have. */
 import { importDmn } from '#decision/import/dmn.ts'
 import { importGoRules } from '#decision/import/gorules.ts'
 import { everyone } from '#kernel/auth/roles.ts'
@@ -69,23 +69,24 @@ export const ruleRoutes: readonly Route[] = [
       const keys = new Map(
         definitions.map(({ name, place }) => [place, createRuleKey(name, body.key_prefix ?? '', taken)]),
       )
-      const keyOf = (place: string | null): string | null => (place === null ? null : (keys.get(place) ?? null))
+      const getRuleKey = (place: string | null): string | null => (place === null ? null : (keys.get(place) ?? null))
       const items = await mapWithPrecompute(definitions, async ({ name, place, definition, reads, only_if }) => {
-        const rule_key = keyOf(place) as string
+        const rule_key = getRuleKey(place) as string
         const text = definition as unknown as Record<string, unknown>
         const title = name.trim().slice(0, 200) || rule_key
-        const dataset = await documentStore.createDefinition(kernel, tx, ruleKind, rule_key, {
+        const dataset = await documentStore.createDefinition(kernel, tx, ruleKind, {
+          key: rule_key,
           title,
           definition: text,
         })
-        const judged = await validateDefinition(kernel, tx, { dataset, text })
+        const validation = await validateDefinition(kernel, tx, { dataset, text })
         return {
           rule_key,
           name,
           place,
-          reads: reads.map(({ rule, ...link }) => ({ ...link, rule_key: keyOf(rule) })),
-          only_if: only_if.map(({ rule, ...branch }) => ({ ...branch, rule_key: keyOf(rule) })),
-          findings: judged.findings as never,
+          reads: reads.map(({ rule, ...link }) => ({ ...link, rule_key: getRuleKey(rule) })),
+          only_if: only_if.map(({ rule, ...branch }) => ({ ...branch, rule_key: getRuleKey(rule) })),
+          findings: validation.findings as never,
         }
       })
       audit.recordDiff(null, { format: body.format, rules: items.map(({ rule_key }) => rule_key) })

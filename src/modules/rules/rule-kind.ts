@@ -1,4 +1,4 @@
-/** Rules as a kind of definition: decided on like matrices, with hit or no hit instead of a score. */
+/** Rules as a kind of definition: like matrices, with hit or no hit instead of a score. */
 import { createDecisionKind } from '#modules/risk-matrices/index.ts'
 
 export const ruleKind = createDecisionKind({

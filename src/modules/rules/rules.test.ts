@@ -1,4 +1,4 @@
-/** What only rules have: the words of their tests, and tables taken over from DMN and GoRules. */
+/** What only rules have: condition forms, and import of DMN and GoRules tables. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seed } from '#app/seed.ts'
 import { toColumn } from '#decision/engine-1/unary.ts'
@@ -16,7 +16,7 @@ afterAll(() => w.close())
 const call = (at: string, body?: unknown) => w.call(at, { token, ...(body !== undefined && { body }) })
 
 test.each(conditionForms)(
-  '$form: the example is read by the engine for one of the types it names',
+  '$form: the engine parses the example for one of the listed types',
   ({ example, input_types }) => {
     const read = input_types.filter((type) => {
       const values = type === 'enum' ? { values: ['retail', 'corporate', 'DE'] } : {}
@@ -26,7 +26,7 @@ test.each(conditionForms)(
   },
 )
 
-test('keys are made of names, and kept apart', () => {
+test('derives unique keys from names', () => {
   const taken = new Set<string>()
   const keys = ['Fee class', 'Fee  Class!', 'Gebühr', '漢字', ''].map((name) => createRuleKey(name, 'p-', taken))
   expect(keys).toEqual(['p-fee-class', 'p-fee-class-2', 'p-gebu-hr', 'p-rule', 'p-rule-2'])
@@ -42,7 +42,7 @@ describe('import', () => {
 </decisionTable></decision>
 <decision id="d2" name="Sum"><literalExpression><text>a + b</text></literalExpression></decision></definitions>`
 
-  test('a table becomes a rule with a draft, and what cannot be taken over is named', async () => {
+  test('creates a rule with a draft from a table, and reports what cannot be converted', async () => {
     const text = dmn(row('> 100', '"large"') + row('-', '"small"'))
     const { status, json } = await call('POST /rules/import', { format: 'dmn', text, key_prefix: 'fees-' })
     expect([status, json.items]).toEqual([
@@ -61,7 +61,7 @@ describe('import', () => {
     expect(results[0]).toMatchObject({ decided: true, outcome: { hit: true, outputs: { class: 'large' } } })
   })
 
-  test('a file without a table that can be taken over makes nothing', async () => {
+  test('creates nothing from a file without a convertible table', async () => {
     const before = (await call('GET /rules')).json.items.length
     const cell = dmn(row('> today()', '"x"'))
     for (const text of [cell, '<nonsense', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>']) {
@@ -75,7 +75,7 @@ describe('import', () => {
     expect((await call('GET /rules')).json.items.length).toBe(before)
   })
 
-  test('nodes of a graph become rules that name each other by their keys', async () => {
+  test('creates rules from the nodes of a graph, which reference each other by key', async () => {
     const facts = { passThrough: true, expressions: [{ id: 'e', key: 'large', value: 'amount > 100' }] }
     const fee = {
       hitPolicy: 'first',
@@ -110,7 +110,7 @@ describe('import', () => {
     expect(results[0].outcome.outputs).toEqual({ large: true })
   })
 
-  test('a key that is taken refuses the whole file', async () => {
+  test('refuses the whole file when a key exists', async () => {
     const text = dmn(row('-', '"x"'))
     await call('POST /rules/import', { format: 'dmn', text, key_prefix: 'twice-' })
     expect((await call('POST /rules/import', { format: 'dmn', text, key_prefix: 'twice-' })).json.code).toBe(
@@ -119,7 +119,7 @@ describe('import', () => {
   })
 })
 
-test('typologies are listed with the rules that cover them, and rules are found by them', async () => {
+test('lists typologies with the rules that cover them, and finds rules by typology', async () => {
   const definition = {
     inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],
     table: {
@@ -158,7 +158,7 @@ test('typologies are listed with the rules that cover them, and rules are found 
   expect(await keysOf('typology=unheard-of')).toEqual([])
 })
 
-test('seeding again adds nothing', async () => {
+test('adds nothing when seeded again', async () => {
   const steps: string[] = []
   await seed(w.seedContext, { demo: false }, (text) => steps.push(text))
   expect(steps).toEqual([])

@@ -29,7 +29,7 @@ async function readAll(import_id: string): Promise<Blob> {
 export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
   const { import_id, list_key, rejects, finished_at } = one
   const [code, setCode] = useState<string | null>(null)
-  const list = usePages<Rejected>(['imports', 'rejects', import_id, code], (cursor, signal) =>
+  const list = usePages<Rejected>(['imports', 'rejects', import_id, finished_at, code], (cursor, signal) =>
     probity.GET(REJECTS, {
       params: { path: { import_id }, query: { ...cursor, ...(code !== null && { code }), limit: 50 } },
       signal,

@@ -1,4 +1,6 @@
-/** Putting a version in force, taking it back, pinning: each is one statement under the list's lock, after the gates. */
+/**
+ * Activations: put a version in force, roll back, pin and unpin. Each takes the lock of the list and passes the gates first.
+ */
 import type { Static } from 'typebox'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -32,7 +34,7 @@ import type { RollbackRequest as RollbackSchema } from './schema.ts'
 
 type RollbackBody = Static<typeof RollbackSchema>
 
-/** What is about to change, as the modules that stand on the registry are asked about it; the name of their review. */
+/** Name of the review that other modules register to check a change of what is in force. */
 export const IN_FORCE_REVIEW = 'in-force'
 export interface InForceChange {
   readonly family: DatasetFamily
@@ -42,77 +44,87 @@ export interface InForceChange {
 }
 
 /**
- * Makes the change between two questions to every module that reviews such changes: what stands before, and what is in the
- * way afterwards. All gates are answered together, and any of them undoes the transaction.
+ * Applies a change between the two phases of every registered review: the state before it, and the gates it closes. Returns
+ * all closed gates in one problem, which rolls the transaction back.
  */
 export async function applyWithReview<T>(
   tx: Tx,
   kernel: Capabilities<'reviews'> | null,
   change: InForceChange,
-  gates: readonly Gate[],
-  make: () => Promise<T>,
+  { apply, gates = [] }: { readonly apply: () => Promise<T>; readonly gates?: readonly Gate[] },
 ): Promise<T> {
-  // Always the list before what reviewers lock: whoever comes from elsewhere must not meet us in the other order.
+  // The list is locked before anything that reviewers lock, so that concurrent changes take locks in one order and
+  // cannot deadlock.
   await lockActivations(tx, change.family, change.list_key)
   const reviews = kernel ? await kernel.reviews.begin(IN_FORCE_REVIEW, tx, change) : []
-  const made = await make()
+  const result = await apply()
   const closed = [...gates]
   for (const finish of reviews) closed.push(...((await finish()) as readonly Gate[]))
   if (closed.length > 0) failGatesClosed(closed)
-  return made
+  return result
 }
 
-export interface ActivateInput {
+/** The definition that an operation changes. */
+interface DefinitionInput {
+  /** A list by default. */
+  readonly family?: DatasetFamily
   readonly list_key: string
-  readonly version: number
   readonly reason: string
-  readonly effective_from?: string | undefined
-  readonly expected_active?: number | null | undefined
   readonly cr_id?: string | undefined
 }
 
-/** Without a kernel nobody else is asked: what all tenants share is seeded and kept by the operator. */
+export interface ActivateInput extends DefinitionInput {
+  readonly kind?: 'activate' | 'rollback' | 'seed'
+  readonly version: number
+  readonly effective_from?: string | undefined
+  readonly expected_active?: number | null | undefined
+}
+
+/**
+ * Without a kernel no review runs: shared definitions are maintained by the operator and each tenant gets findings instead.
+ */
 export async function activateVersion(
   tx: Tx,
   request: ActivateInput,
-  kind: 'activate' | 'rollback' | 'seed' = 'activate',
-  family: DatasetFamily = 'list',
   kernel: Capabilities<'reviews'> | null = null,
 ): Promise<ActivationRow> {
+  const { family = 'list', kind = 'activate' } = request
   await lockActivations(tx, family, request.list_key)
   const dataset = assertFound(await findDatasetForWrite(tx, request.list_key, family))
   assertOwnedByTenant(tx, dataset)
   await assertNotWithdrawn(tx, dataset, request.version)
   const effective_from = request.effective_from ?? null
   const change = { family, list_key: request.list_key, effective_from }
-  const made = await applyWithReview(tx, kernel, change, await findClosedGates(tx, dataset, request), () =>
-    insertActivation(tx, {
-      activation_id: uuidv7(),
-      family,
-      list_key: request.list_key,
-      layer: 'base',
-      kind,
-      dataset_tenant_id: dataset.tenant_id,
-      dataset_id: dataset.dataset_id,
-      version: request.version,
-      effective_from,
-      expires_at: null,
-      reason: request.reason,
-      cr_id: request.cr_id ?? null,
-    }),
-  )
-  return assertNotOverdue(tx, assertFound(made))
+  const activation = await applyWithReview(tx, kernel, change, {
+    gates: await findClosedGates(tx, dataset, request),
+    apply: () =>
+      insertActivation(tx, {
+        activation_id: uuidv7(),
+        family,
+        list_key: request.list_key,
+        layer: 'base',
+        kind,
+        dataset_tenant_id: dataset.tenant_id,
+        dataset_id: dataset.dataset_id,
+        version: request.version,
+        effective_from,
+        expires_at: null,
+        reason: request.reason,
+        cr_id: request.cr_id ?? null,
+      }),
+  })
+  return assertNotOverdue(tx, assertFound(activation))
 }
 
 /**
- * What was to begin later and is approved too late would govern a time that others have decided in already. Asked of the
- * recorded row: by then the instant either has passed or is safely ahead.
+ * Refuses an approval that arrives after its start instant, since decisions in between used another version. Checks the
+ * stored row, so that the time of the check does not matter.
  */
-async function assertNotOverdue(tx: Tx, made: ActivationRow): Promise<ActivationRow> {
-  if (await isOverdue(tx, made)) {
-    fail('approval_void', `The instant has passed (${made.effective_from}): propose it again.`)
+async function assertNotOverdue(tx: Tx, activation: ActivationRow): Promise<ActivationRow> {
+  if (await isOverdue(tx, activation)) {
+    fail('approval_void', `The instant has passed (${activation.effective_from}): propose it again.`)
   }
-  return made
+  return activation
 }
 
 function assertOwnedByTenant(tx: Tx, { tenant_id, family, list_key }: DatasetRow): void {
@@ -130,7 +142,7 @@ async function assertNotWithdrawn(tx: Tx, dataset: DatasetRow, number: number): 
   if (version.state === 'withdrawn') fail('transition_not_allowed', `Version ${number} is withdrawn.`)
 }
 
-/** Everything in the way, named together. */
+/** All closed gates, so that the caller can solve them together. */
 async function findClosedGates(tx: Tx, dataset: DatasetRow, request: ActivateInput): Promise<Gate[]> {
   const gates: Gate[] = []
   if (dataset.state === 'archived') {
@@ -150,22 +162,19 @@ async function findClosedGates(tx: Tx, dataset: DatasetRow, request: ActivateInp
   return gates
 }
 
-export interface RollbackInput {
-  readonly list_key: string
+export interface RollbackInput extends DefinitionInput {
   readonly to_version?: number | undefined
-  readonly reason: string
   readonly keep_scheduled?: boolean | undefined
   readonly expected_active?: number | null | undefined
-  readonly cr_id?: string | undefined
 }
 
-/** One activation of what was in force before, and, unless told otherwise, nothing scheduled survives it. */
+/** Activates the version that was in force before, and revokes scheduled activations unless `keep_scheduled` is set. */
 export async function rollBack(
   tx: Tx,
   request: RollbackInput,
-  family: DatasetFamily = 'list',
   kernel: Capabilities<'reviews'> | null = null,
 ): Promise<{ activation: ActivationRow; revoked: ActivationRow[] }> {
+  const { family = 'list' } = request
   await lockActivations(tx, family, request.list_key)
   const current = await findActivationInForce(tx, family, request.list_key, 'base')
   if (!current?.version) {
@@ -173,7 +182,7 @@ export async function rollBack(
     return fail('nothing_in_force', `No version of ${request.list_key} is in force to roll back from.`)
   }
   if (request.to_version === undefined && current.kind === 'rollback') {
-    // What was in force before is the very version that was taken back: a request sent twice must not put it there again.
+    // The previous version is the one that was rolled back from, so repeating the request would restore it.
     return fail(
       'transition_not_allowed',
       `Version ${current.version} was put in force by a rollback; name the version to go to.`,
@@ -187,21 +196,21 @@ export async function rollBack(
   const revoked: ActivationRow[] = []
   if (!request.keep_scheduled) {
     for (const { activation_id } of await listScheduledActivations(tx, family, request.list_key)) {
-      const gone = await updateActivationRevoked(tx, activation_id, `Rolled back: ${request.reason}`)
-      if (gone) revoked.push(gone)
+      const row = await updateActivationRevoked(tx, activation_id, `Rolled back: ${request.reason}`)
+      if (row) revoked.push(row)
     }
   }
-  const activation = await activateVersion(tx, { ...request, version: to }, 'rollback', family, kernel)
+  const activation = await activateVersion(tx, { ...request, kind: 'rollback', version: to }, kernel)
   return { activation, revoked }
 }
 
-/** Why a rollback is an emergency, or undefined where it is not. */
+/** The reason of an emergency rollback; undefined for an ordinary one. */
 export const findBreakGlassReason = (body: unknown): string | undefined =>
   (body as Pick<RollbackBody, 'break_glass'> | undefined)?.break_glass?.reason
 
 /**
- * Where the policy has no rule for rollbacks: one that cancels scheduled activations needs the approval they had, or whoever
- * may roll back could undo alone what others have approved.
+ * The default when the policy has no rule for rollbacks: cancelling scheduled activations needs the same approval as
+ * scheduling them. Otherwise one person could undo what others approved.
  */
 export async function findRollbackApprovalRule(
   tx: Tx,
@@ -215,7 +224,7 @@ export async function findRollbackApprovalRule(
     : undefined
 }
 
-/** A rollback asks for less than an activation, so it only returns to what was in force with all that an activation asks for. */
+/** A rollback needs fewer approvals than an activation, so its target must have passed an activation before. */
 async function assertRollbackTarget(tx: Tx, dataset: DatasetRow, to: number, current: ActivationRow): Promise<void> {
   assertOwnedByTenant(tx, dataset)
   await assertNotWithdrawn(tx, dataset, to)
@@ -230,26 +239,26 @@ async function assertRollbackTarget(tx: Tx, dataset: DatasetRow, to: number, cur
   }
 }
 
-/** A version in force stays in force when it is withdrawn, so another one must replace it first. */
+/** Withdrawing does not end an activation, so another version must replace this one first. */
 export async function assertNotInForce(tx: Tx, dataset: DatasetRow, version: number): Promise<void> {
   await lockActivations(tx, dataset.family, dataset.list_key)
-  const governing = await findInForceOrScheduled(tx, dataset, version)
-  if (!governing) return
+  const activation = await findInForceOrScheduled(tx, dataset, version)
+  if (!activation) return
   fail(
     'version_in_force',
-    governing.is_scheduled
-      ? `Version ${version} of ${dataset.list_key} is scheduled from ${governing.effective_from}: cancel that first.`
+    activation.is_scheduled
+      ? `Version ${version} of ${dataset.list_key} is scheduled from ${activation.effective_from}: cancel that first.`
       : `Version ${version} of ${dataset.list_key} is in force: put another version in force first.`,
   )
 }
 
-/** Takes back what is scheduled. What stays in force instead passes the same gates as if it were put there. */
+/** Revokes a scheduled activation. The version that stays in force passes the same gates as a new activation. */
 export async function cancelActivation(
   tx: Tx,
-  { list_key, activation_id, reason }: { list_key: string; activation_id: string; reason?: string | undefined },
-  family: DatasetFamily = 'list',
+  request: Omit<DefinitionInput, 'reason'> & { readonly activation_id: string; readonly reason?: string | undefined },
   kernel: Capabilities<'reviews'> | null = null,
 ): Promise<{ activation: ActivationRow; revoked: ActivationRow }> {
+  const { family = 'list', list_key, activation_id, reason } = request
   await lockActivations(tx, family, list_key)
   const activation = assertFound(await findActivation(tx, family, list_key, activation_id))
   if (activation.revoked_at !== null) fail('transition_not_allowed', 'It was cancelled already.')
@@ -257,27 +266,31 @@ export async function cancelActivation(
   if (Date.parse(effective_from) <= Date.now()) {
     fail('transition_not_allowed', 'It is in force already; roll back instead.')
   }
-  const revoked = await applyWithReview(tx, kernel, { family, list_key, effective_from }, [], () =>
-    updateActivationRevoked(tx, activation_id, reason ?? 'Cancelled.'),
+  const revoked = await applyWithReview(
+    tx,
+    kernel,
+    { family, list_key, effective_from },
+    {
+      apply: () => updateActivationRevoked(tx, activation_id, reason ?? 'Cancelled.'),
+    },
   )
   return { activation, revoked: assertFound(revoked) }
 }
 
 const MAX_PIN_DAYS = 90
 
+export interface PinInput extends DefinitionInput {
+  readonly version: number
+  readonly effective_from?: string | undefined
+  readonly expires_at?: string | null | undefined
+}
+
 export async function pinVersion(
   tx: Tx,
-  request: {
-    list_key: string
-    version: number
-    reason: string
-    effective_from?: string | undefined
-    expires_at?: string | null | undefined
-    cr_id?: string | undefined
-  },
+  request: PinInput,
   kernel: Capabilities<'reviews'> | null = null,
-  family: DatasetFamily = 'list',
 ): Promise<ActivationRow> {
+  const { family = 'list' } = request
   await lockActivations(tx, family, request.list_key)
   const shared = await findSharedDataset(tx, request.list_key, family)
   if (!shared) {
@@ -287,8 +300,8 @@ export async function pinVersion(
   await assertNotWithdrawn(tx, shared, request.version)
   const from_ms = request.effective_from === undefined ? Date.now() : Date.parse(request.effective_from)
   const until_ms = request.expires_at ? Date.parse(request.expires_at) : Number.POSITIVE_INFINITY
-  const ends = shared.overlay_policy === 'none' || shared.overlay_policy === 'tighten_only'
-  if ((ends && until_ms > from_ms + MAX_PIN_DAYS * 86_400_000) || until_ms <= from_ms) {
+  const needs_end = shared.overlay_policy === 'none' || shared.overlay_policy === 'tighten_only'
+  if ((needs_end && until_ms > from_ms + MAX_PIN_DAYS * 86_400_000) || until_ms <= from_ms) {
     return fail(
       'conflict',
       until_ms <= from_ms
@@ -297,54 +310,64 @@ export async function pinVersion(
     )
   }
   const effective_from = request.effective_from ?? null
-  const made = await applyWithReview(tx, kernel, { family, list_key: request.list_key, effective_from }, [], () =>
-    insertActivation(tx, {
-      activation_id: uuidv7(),
-      family,
-      list_key: request.list_key,
-      layer: 'base',
-      kind: 'pin',
-      dataset_tenant_id: shared.tenant_id,
-      dataset_id: shared.dataset_id,
-      version: request.version,
-      effective_from,
-      expires_at: request.expires_at ?? null,
-      reason: request.reason,
-      cr_id: request.cr_id ?? null,
-    }),
+  const activation = await applyWithReview(
+    tx,
+    kernel,
+    { family, list_key: request.list_key, effective_from },
+    {
+      apply: () =>
+        insertActivation(tx, {
+          activation_id: uuidv7(),
+          family,
+          list_key: request.list_key,
+          layer: 'base',
+          kind: 'pin',
+          dataset_tenant_id: shared.tenant_id,
+          dataset_id: shared.dataset_id,
+          version: request.version,
+          effective_from,
+          expires_at: request.expires_at ?? null,
+          reason: request.reason,
+          cr_id: request.cr_id ?? null,
+        }),
+    },
   )
-  return assertNotOverdue(tx, assertFound(made))
+  return assertNotOverdue(tx, assertFound(activation))
 }
 
 export async function unpinVersion(
   tx: Tx,
-  list_key: string,
-  reason: string,
-  cr_id?: string,
+  request: DefinitionInput,
   kernel: Capabilities<'reviews'> | null = null,
-  family: DatasetFamily = 'list',
 ): Promise<ActivationRow> {
+  const { family = 'list', list_key, reason, cr_id } = request
   await lockActivations(tx, family, list_key)
   const current = await findActivationInForce(tx, family, list_key, 'base')
   if (current?.kind !== 'pin') {
     assertFound(await findDataset(tx, list_key, family))
     return fail('transition_not_allowed', `${list_key} is not pinned.`)
   }
-  const made = await applyWithReview(tx, kernel, { family, list_key, effective_from: null }, [], () =>
-    insertActivation(tx, {
-      activation_id: uuidv7(),
-      family,
-      list_key,
-      layer: 'base',
-      kind: 'unpin',
-      dataset_tenant_id: null,
-      dataset_id: null,
-      version: null,
-      effective_from: null,
-      expires_at: null,
-      reason,
-      cr_id: cr_id ?? null,
-    }),
+  const activation = await applyWithReview(
+    tx,
+    kernel,
+    { family, list_key, effective_from: null },
+    {
+      apply: () =>
+        insertActivation(tx, {
+          activation_id: uuidv7(),
+          family,
+          list_key,
+          layer: 'base',
+          kind: 'unpin',
+          dataset_tenant_id: null,
+          dataset_id: null,
+          version: null,
+          effective_from: null,
+          expires_at: null,
+          reason,
+          cr_id: cr_id ?? null,
+        }),
+    },
   )
-  return assertFound(made)
+  return assertFound(activation)
 }

@@ -1,4 +1,4 @@
-/** Putting versions in force, at once or later, pinning them, taking them back, and the timeline of it all. */
+/** Activations: put a version in force now or later, pin it, roll back, and list the timeline. */
 export {
   activateVersion,
   applyWithReview,

@@ -1,4 +1,4 @@
-/** SQL of activations. Number, time, hash and order are given by the database under the list's lock. */
+/** SQL of activations. The database assigns number, time and hash under the lock of the list. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
@@ -38,14 +38,14 @@ export interface NewActivation {
   readonly dataset_tenant_id: string | null
   readonly dataset_id: string | null
   readonly version: number | null
-  /** NULL: from the instant it is recorded. */
+  /** NULL: when the row is inserted. */
   readonly effective_from: string | null
   readonly expires_at: string | null
   readonly reason: string
   readonly cr_id: string | null
 }
 
-/** Held until the end of the transaction: what is read afterwards stays true until then. */
+/** Held until the transaction ends, so that later reads in it cannot become stale. */
 export const lockActivations = (tx: Tx, family: DatasetFamily, list_key: string) =>
   tx.run('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`activation:${tx.tenant_id}:${family}:${list_key}`])
 
@@ -72,7 +72,7 @@ export const insertActivation = (tx: Tx, activation: NewActivation) =>
     ],
   )
 
-/** Asked for while its instant was still to come, and recorded after it. */
+/** The request was made before `effective_from`, and the row was inserted after it. */
 export const isOverdue = async (tx: Tx, { activation_id, retroactive, cr_id }: ActivationRow): Promise<boolean> =>
   retroactive &&
   cr_id !== null &&
@@ -82,7 +82,7 @@ export const isOverdue = async (tx: Tx, { activation_id, retroactive, cr_id }: A
     [tx.tenant_id, activation_id],
   )) !== undefined
 
-/** Newest first. The shared list's own timeline is read with the system tenant's id. */
+/** Newest first. The timeline of a shared list is read with the id of the system tenant. */
 export const listActivations = (
   tx: Tx,
   of: { tenant_id: string; family: DatasetFamily; list_key: string },
@@ -110,7 +110,7 @@ export const listScheduledActivations = (tx: Tx, family: DatasetFamily, list_key
     [tx.tenant_id, family, list_key],
   )
 
-/** The activation that governs now, of the caller's own scope. */
+/** The activation of the tenant that is in force now. */
 export const findActivationInForce = (tx: Tx, family: DatasetFamily, list_key: string, layer: 'base' | 'overlay') =>
   tx.find<ActivationRow>(
     `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3 and layer = $4
@@ -119,8 +119,8 @@ export const findActivationInForce = (tx: Tx, family: DatasetFamily, list_key: s
   )
 
 /**
- * The one that governed before the one in force, as a person means it: an earlier statement about another version of the
- * tenant's own. A version of the shared one that was pinned has a number of its own owner.
+ * The activation in force before the current one that has another version of the tenant's own. Pinned shared versions do not
+ * count, since they are numbered by another owner.
  */
 export const findPreviousActivation = (
   tx: Tx,
@@ -136,7 +136,7 @@ export const findPreviousActivation = (
     [tx.tenant_id, family, list_key, dataset_id, version],
   )
 
-/** Whether a version of the caller's own list was ever in force: the same question a trigger asks of every rollback. */
+/** Whether a version of the tenant's own list was ever in force. A trigger checks the same for every rollback. */
 export const wasInForce = async (
   tx: Tx,
   { family, list_key, dataset_id }: { family: DatasetFamily; list_key: string; dataset_id: string },
@@ -152,7 +152,7 @@ export const wasInForce = async (
     ])
   )?.was ?? false
 
-/** Whether a version is in force now or from a later instant on. */
+/** The activation by which a version is in force now or scheduled. */
 export const findInForceOrScheduled = (
   tx: Tx,
   { family, list_key, dataset_id }: { family: DatasetFamily; list_key: string; dataset_id: string },
@@ -177,7 +177,7 @@ export const updateActivationRevoked = (tx: Tx, activation_id: string, reason: s
     [tx.tenant_id, activation_id, tx.actor, reason],
   )
 
-/** How many distinct statements ever put a version of this list in force. */
+/** Whether this list has any activation. */
 export const hasActivations = async (tx: Tx, family: DatasetFamily, list_key: string): Promise<boolean> =>
   (
     await tx.find<{ some: boolean }>(

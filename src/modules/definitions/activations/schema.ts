@@ -1,4 +1,4 @@
-/** Wire contract of activations: what is in force from when, said when, by whom and why. */
+/** Wire contract of activations: which version is in force from when, recorded when, by whom and why. */
 import { closed, Id, integer, listOf, nullable, oneOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
 import { ListKey, Origin, Reason, Sha256, VersionNumber } from '../schema.ts'
 

@@ -1,4 +1,4 @@
-/** Which version governs between which instants, from the statements made so far. */
+/** Computes from the activations which version is in force in which period. */
 
 import { getOrigin, type Origin } from '../datasets/origin.ts'
 
@@ -15,14 +15,14 @@ export interface TimelineActivation {
 
 export interface TimelinePeriod {
   readonly version: number | null
-  /** Whose version it is; NULL where there is none. */
+  /** Owner of the version; NULL without a version. */
   readonly origin: Origin | null
   readonly from: string
   readonly until: string | null
   readonly activation_id: string
 }
 
-/** At each instant the statement with the greatest (effective_from, seq) governs; a pin that has ended governs nothing. */
+/** At each instant the activation with the greatest (effective_from, seq) is in force; a pin that has ended is ignored. */
 export function buildTimeline(statements: readonly TimelineActivation[]): TimelinePeriod[] {
   const effective = statements
     .filter(({ layer, revoked_at }) => layer === 'base' && revoked_at === null)
@@ -32,7 +32,7 @@ export function buildTimeline(statements: readonly TimelineActivation[]): Timeli
   const spans: TimelinePeriod[] = []
   effective.forEach(({ activation_id, version, dataset_tenant_id, effective_from, expires_at }, index) => {
     const next = effective[index + 1]?.effective_from ?? null
-    // Said again for the same instant: the later one governs.
+    // Several activations have the same instant: the latest replaces the others.
     if (next === effective_from) return
     const ends = expires_at !== null && (next === null || expires_at < next)
     const origin = dataset_tenant_id === null ? null : getOrigin(dataset_tenant_id)

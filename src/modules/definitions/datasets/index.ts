@@ -1,5 +1,5 @@
 /** The master record of a definition: its key, owner, settings and newest version. */
-export { changesGovernedSettings, getOrigin, type Origin, toViewEtag } from './origin.ts'
+export { getOrigin, hasGovernedChange, type Origin, toViewEtag } from './origin.ts'
 export {
   type DatasetFamily,
   type DatasetRow,

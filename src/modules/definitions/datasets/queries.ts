@@ -1,4 +1,4 @@
-/** SQL of lists. A tenant sees its own and the shared ones, and may have its own under the key of a shared one. */
+/** SQL of datasets. A tenant sees its own and the shared ones, and may own one with the key of a shared one. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { GuardSettings } from '../versions/guards.ts'
@@ -37,7 +37,10 @@ export const datasetColumns = `tenant_id, dataset_id, family, list_key, role, ba
   type_key, title, description, owner, review_every_days, stale_after_days, guards, overlay_policy, head_version, state,
   revision, created_at, created_by, updated_at`
 
-/** What a key means to a reader: of the owner who is named, or else the one in force, then the tenant's own, then the shared one. */
+/**
+ * The dataset a reader means by a key: of the given owner, or else the one in force, then the tenant's own, then the shared
+ * one.
+ */
 export const findDataset = (tx: Tx, list_key: string, family: DatasetFamily = 'list', origin: Origin | null = null) =>
   tx.find<DatasetRow>(
     `select ${datasetColumns} from app.dataset
@@ -49,7 +52,10 @@ export const findDataset = (tx: Tx, list_key: string, family: DatasetFamily = 'l
     [tx.tenant_id, family, list_key, origin],
   )
 
-/** What a key means to somebody who changes it: the tenant's own. The shared one only where there is no other, to be refused. */
+/**
+ * The dataset a writer means by a key: the tenant's own. Returns the shared one only when there is no other; callers refuse
+ * it.
+ */
 export const findDatasetForWrite = (tx: Tx, list_key: string, family: DatasetFamily = 'list') =>
   tx.find<DatasetRow>(
     `select ${datasetColumns} from app.dataset
@@ -71,7 +77,7 @@ export const findOverlay = (tx: Tx, list_key: string, family: DatasetFamily = 'l
     [tx.tenant_id, family, list_key],
   )
 
-/** Serialises publishers and activators of this list only. */
+/** Serialises publishing and activation of this list only. */
 export const lockDataset = (tx: Tx, dataset_id: string) =>
   tx.find<DatasetRow>(`select ${datasetColumns} from app.dataset where tenant_id = $1 and dataset_id = $2 for update`, [
     tx.tenant_id,
@@ -151,23 +157,24 @@ export interface DatasetViewRow extends DatasetRow {
   readonly review_due_at: string | null
 }
 
-const instant = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+const formatInstant = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
-/** `d` is a dataset row; the rest follows from it. Instants inside JSON are written like all others. */
+/** `d` is a dataset row. Instants inside JSON have the same format as all others. */
 const viewColumns = `${datasetColumns
   .split(',')
   .map((name) => `d.${name.trim()}`)
   .join(', ')},
   case when d.tenant_id = $1 then 'own' else 'shared' end as origin, d.head_version as versions_total,
   case when v.version is not null then jsonb_build_object('version', r.version, 'via', r.via, 'content_hash', v.content_hash,
-    'effective_from', ${instant('r.effective_from')}, 'overlay_version', r.overlay_version) end as active,
+    'effective_from', ${formatInstant('r.effective_from')}, 'overlay_version', r.overlay_version) end as active,
   (select coalesce(jsonb_agg(p order by p ->> 'effective_from'), '[]') from (
-     select jsonb_build_object('version', a.version, 'effective_from', ${instant('a.effective_from')}, 'reason', a.reason) as p
+     select jsonb_build_object('version', a.version, 'effective_from', ${formatInstant('a.effective_from')}, 'reason', a.reason) as p
        from app.activation a where a.tenant_id = d.tenant_id and a.family = d.family and a.list_key = d.list_key
         and a.effective_from > statement_timestamp() and a.revoked_at is null order by a.effective_from limit 50) x) as pending,
   (select coalesce(jsonb_agg(s order by (s ->> 'version')::bigint desc), '[]') from (
      select jsonb_build_object('version', v.version, 'label', v.label, 'state', v.state, 'content_hash', v.content_hash,
-              'entry_count', v.entry_count, 'created_at', ${instant('v.created_at')}) as s
+              'entry_count', v.entry_count, 'created_at', ${formatInstant('v.created_at')}) as s
        from app.dataset_version v where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id
       order by v.version desc limit 50) y) as versions,
   case when v.created_at + d.stale_after_days * interval '1 day' < statement_timestamp()
@@ -175,7 +182,7 @@ const viewColumns = `${datasetColumns
   (select max(v.created_at) + d.review_every_days * interval '1 day' from app.dataset_version v
     where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id) as review_due_at`
 
-/** `r` and `v`: what is in force of the list, asked once. */
+/** `r` and `v` are computed once per list: what is in force, and its version. */
 const viewSource = `app.dataset d
   left join lateral app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
     on r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id
@@ -184,16 +191,16 @@ const viewSource = `app.dataset d
 export const listDatasets = (
   tx: Tx,
   filter: {
+    family?: DatasetFamily
     origin: string | null
     state: string | null
     type_key: string | null
     key_prefix: string | null
-    /** Only definitions that are tagged with it. */
+    /** Only definitions with this tag. */
     typology?: string | null
   },
   after: PagePosition,
   count: number,
-  family: DatasetFamily = 'list',
 ) =>
   tx.query<DatasetViewRow>(
     `select ${viewColumns} from ${viewSource}
@@ -214,7 +221,7 @@ export const listDatasets = (
       after?.[0] ?? null,
       after?.[1] ?? null,
       count,
-      family,
+      filter.family ?? 'list',
       filter.typology ?? null,
     ],
   )
@@ -241,14 +248,14 @@ export interface DependentRow {
 }
 
 /**
- * What of this tenant stands on the list: its own changes to it, and the definitions in force that read it. Nothing reads a list
- * while the one in force under its key belongs to another owner.
+ * What of this tenant uses the list: its overlay, and the definitions in force that read it. Empty while another owner's
+ * list is in force under the key.
  */
 export const listDependents = (tx: Tx, { list_key, dataset_id }: Pick<DatasetRow, 'list_key' | 'dataset_id'>) =>
   tx.query<DependentRow>(
     `select case when r.overlay_version is not null then 'overlay' else 'pin' end as kind, r.list_key as key,
             coalesce(r.overlay_version, r.version) as version,
-            case when r.overlay_version is not null then 'The overlay in force is laid over this list.'
+            case when r.overlay_version is not null then 'The overlay in force applies to this list.'
                  else 'The list is pinned to this version.' end as detail
        from app.resolve_lists('list', array[$1::text], statement_timestamp(), null) r
       where r.dataset_id = $3 and (r.overlay_version is not null or r.via = 'tenant-pin')

@@ -1,4 +1,4 @@
-/** Wire contract of a definition's master record: what it is, who owns it, which version is in force. */
+/** Wire contract of the master record of a definition: its settings, its owner, and the version in force. */
 import {
   Count,
   closed,

@@ -1,3 +1,3 @@
-/** Counts of what changed between two versions, computed once and stored with the pair. */
+/** Counts of the differences between two versions, computed once and stored for the pair. */
 export { insertSummary, sumDifferences } from './queries.ts'
 export { countDifferences, getDifferenceSummary, storeSummary } from './summary.ts'

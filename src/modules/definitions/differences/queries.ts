@@ -1,4 +1,4 @@
-/** SQL of stored summaries of differences. */
+/** SQL of stored difference summaries. */
 import type { Tx } from '#kernel/database/tx.ts'
 
 interface DatasetId {
@@ -26,7 +26,7 @@ export interface SummaryRow extends DifferenceCounts {
   readonly fields: readonly FieldCount[]
 }
 
-/** The operator's or the tenant's own; they are the same. */
+/** Operator and tenant may both have stored one; their contents are equal. */
 export const findSummary = (tx: Tx, of: DatasetId, { from, to }: VersionRange) =>
   tx.find<SummaryRow>(
     `select added, removed, changed, fields from app.dataset_difference
@@ -47,7 +47,7 @@ export const insertSummary = (
     [tx.tenant_id, of.tenant_id, of.dataset_id, from, to, added, removed, changed, JSON.stringify(fields)],
   )
 
-/** At most so many keys differ: the sum of what each version between the two changed. */
+/** Upper bound of the number of keys that differ: the sum over the versions in between. */
 export const sumDifferences = async (tx: Tx, of: DatasetId, { from, to }: VersionRange): Promise<number> => {
   const row = await tx.find<{ keys: number }>(
     `select coalesce(sum((difference->>'added')::bigint + (difference->>'removed')::bigint + (difference->>'changed')::bigint), 0)::bigint as keys

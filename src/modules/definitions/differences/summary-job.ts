@@ -1,4 +1,4 @@
-/** Counting the fields that differ between two versions, as long work. */
+/** The job that counts the differing fields of two versions. */
 import { defineJob } from '#kernel/job/define-job.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { VersionNumber } from '../schema.ts'
@@ -14,11 +14,12 @@ export const differenceSummaryJob = defineJob({
     const range = { from: payload.from, to: payload.to }
     const total = await read((tx) => sumDifferences(tx, payload, range))
     let done = 0
-    const { added, removed, changed } = await storeSummary(read, write, payload, range, async (keys) => {
+    const onBatch = async (keys: number) => {
       signal.throwIfAborted()
       done += keys
       await step(async () => ({ progress: { done, total, unit: 'keys' } }))
-    })
+    }
+    const { added, removed, changed } = await storeSummary({ read, write, onBatch }, payload, range)
     return { added, removed, changed }
   },
 })

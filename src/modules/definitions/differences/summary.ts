@@ -1,6 +1,6 @@
 /**
- * How much differs between two versions, by kind and by field. Few differences are counted when they are asked for; many are
- * counted once by a job and stored, so that the first page of a difference never waits for them.
+ * Counts differences between two versions by kind and by field. Few differences are counted in the request; many are counted
+ * once by a job and stored, so that the first page never waits for them.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import { listFieldChanges } from '#registry/content/json-patch.ts'
@@ -22,7 +22,7 @@ type DatasetId = Pick<DatasetRow, 'tenant_id' | 'dataset_id'>
 const BATCH = 2000
 /** Each batch reads both lists. */
 const TWO_LIST_BATCH = 50_000
-/** So many keys are compared while the caller waits: some 30 ms. */
+/** At most this many keys are compared in the request: about 30 ms. */
 const MAX_SYNC_KEYS = 1000
 const MAX_FIELDS = 200
 
@@ -40,7 +40,7 @@ export interface SummaryResult {
 
 export async function getDifferenceSummary(tx: Tx, from: VersionRow, to: VersionRow): Promise<SummaryResult> {
   const read: RunInTx = (body) => body(tx)
-  // Two lists have no common history that would say how much differs: both are read from end to end anyway.
+  // Versions of two lists have no shared history from which to estimate the size, and both must be read fully anyway.
   if (from.dataset_id !== to.dataset_id) return toCompleteResult(await countDifferences(read, from, to))
   const range = { from: from.version, to: to.version }
   if ((await sumDifferences(tx, to, range)) <= MAX_SYNC_KEYS)
@@ -58,7 +58,7 @@ const toCompleteResult = ({ fields, ...counts }: SummaryRow): SummaryResult => (
   summary_state: 'complete',
 })
 
-/** Neighbouring versions: counted when the later one was published. */
+/** Adjacent versions: their counts were stored when the later one was published. */
 function getNeighbourCounts(from: VersionRow, to: VersionRow): DifferenceCounts | null {
   if (to.version === from.version + 1) return to.difference
   if (from.version !== to.version + 1) return null
@@ -68,21 +68,21 @@ function getNeighbourCounts(from: VersionRow, to: VersionRow): DifferenceCounts 
 
 type VersionId = Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>
 
-/** Every difference, compared field by field. */
+/** Compares every differing entry field by field. */
 export async function countDifferences(
   read: RunInTx,
   older: VersionId,
-  younger: VersionId,
+  newer: VersionId,
   onBatch = async (_keys: number) => {},
 ): Promise<SummaryRow> {
   const counts = { added: 0, removed: 0, changed: 0 }
   const fields = new Map<string, number>()
-  const batch = older.dataset_id === younger.dataset_id ? BATCH : TWO_LIST_BATCH
+  const batch = older.dataset_id === newer.dataset_id ? BATCH : TWO_LIST_BATCH
   let after: string | null = null
   for (;;) {
     const from = after
     const rows: DifferenceRow[] = await read((tx) =>
-      listVersionDifferences(tx, older, younger, { after: from, prefix: null }, batch),
+      listVersionDifferences(tx, older, newer, { after: from, prefix: null, count: batch }),
     )
     for (const row of rows) {
       const [before, later] = parseDifference(row)
@@ -99,17 +99,18 @@ export async function countDifferences(
   return { ...counts, fields: sorted.slice(0, MAX_FIELDS) }
 }
 
-export async function storeSummary(
-  read: RunInTx,
-  write: RunInTx,
-  dataset: DatasetId,
-  range: VersionRange,
-  onBatch?: (keys: number) => Promise<void>,
-) {
+interface SummaryRun {
+  readonly read: RunInTx
+  readonly write: RunInTx
+  /** Called after each batch with the number of compared keys. */
+  readonly onBatch?: (keys: number) => Promise<void>
+}
+
+export async function storeSummary({ read, write, onBatch }: SummaryRun, dataset: DatasetId, range: VersionRange) {
   const stored = await read((tx) => findSummary(tx, dataset, range))
   if (stored) return stored
-  const versionOf = (version: number): VersionId => ({ ...dataset, version })
-  const summary = await countDifferences(read, versionOf(range.from), versionOf(range.to), onBatch)
+  const toVersionId = (version: number): VersionId => ({ ...dataset, version })
+  const summary = await countDifferences(read, toVersionId(range.from), toVersionId(range.to), onBatch)
   await write((tx) => insertSummary(tx, dataset, range, summary))
   return summary
 }

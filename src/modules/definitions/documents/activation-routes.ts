@@ -1,4 +1,4 @@
-/** Putting a version of a definition in force, later or at once, taking it back, and the timeline of it all. */
+/** Routes that put a version of a definition in force now or later, roll back, pin, and list the timeline. */
 
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -27,13 +27,14 @@ import { getDefinition } from './document.ts'
 import { type DefinitionKind, getDefinitionKey } from './kind.ts'
 import type { DefinitionSchemas } from './schema.ts'
 
+/** Longer than 80 lines: a list of route declarations. */
 export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, word, operations } = kind
   const at = `/${segment}/:${param}` as const
   const toActivationView = ({ dataset_tenant_id: owner, dataset_id: _d, list_key, ...activation }: ActivationRow) =>
     ({ [param]: list_key, ...activation, origin: owner === null ? null : getOrigin(owner) }) as never
 
-  /** A proposal is bound to what was in force when it was made. */
+  /** A proposal becomes void when another version comes into force. */
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
     (await findActivationInForce(tx, family, params[param] as string, 'base'))?.activation_id ?? 'none'
 
@@ -72,23 +73,16 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       body: registrySchemas.ActivationRequest,
       reply: [201, s.Activation],
       governed: { action: 'activation', head },
-      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}/activations`,
+      location: (reply) => `/${segment}/${getDefinitionKey(kind, reply)}/activations`,
       problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
       const before = await findActivationInForce(tx, family, list_key, 'base')
-      const made = await activateVersion(
-        tx,
-        { list_key, ...body, cr_id: request.change_request_id },
-        'activate',
-        family,
-        kernel,
-      )
-      audit.recordDiff(
-        { version: before?.version ?? null },
-        { version: made.version, effective_from: made.effective_from, reason: made.reason },
-      )
-      return toActivationView(made)
+      const input = { family, list_key, ...body, cr_id: request.change_request_id }
+      const activation = await activateVersion(tx, input, kernel)
+      const { version, effective_from, reason } = activation
+      audit.recordDiff({ version: before?.version ?? null }, { version, effective_from, reason })
+      return toActivationView(activation)
     }),
 
     tenantRoute(`POST ${at}/versions/:version/submit`, {
@@ -111,9 +105,9 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       const dataset = assertFound(await findDatasetForWrite(tx, getDefinitionKey(kind, params), family))
       const published = assertFound(await findVersion(tx, dataset, version))
       const operation = assertFound(kernel.routes.find(({ id }) => id === operations.activateVersion))
-      const order = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }
-      return submitChangeRequest(tx, operation, order, () =>
-        kernel.executeOperation(operation.id, { tx, actor, request, audit, ...order }),
+      const proposal = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }
+      return submitChangeRequest(tx, operation, proposal, () =>
+        kernel.executeOperation(operation.id, { tx, actor, request, audit, ...proposal }),
       )
     }),
 
@@ -151,8 +145,8 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
       const before = await findActivationInForce(tx, family, list_key, 'base')
-      const order = { list_key, ...body, cr_id: request.change_request_id }
-      const { activation, revoked } = await rollBack(tx, order, family, kernel)
+      const input = { family, list_key, ...body, cr_id: request.change_request_id }
+      const { activation, revoked } = await rollBack(tx, input, kernel)
       audit.recordDiff(
         { version: before?.version ?? null },
         {
@@ -176,10 +170,11 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       governed: { action: 'activation', head },
       problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
-      const order = { list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
-      const made = await pinVersion(tx, order, kernel, family)
-      audit.recordDiff(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
-      return toActivationView(made)
+      const input = { family, list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
+      const activation = await pinVersion(tx, input, kernel)
+      const { version, expires_at, reason } = activation
+      audit.recordDiff(null, { pinned: version, expires_at, reason })
+      return toActivationView(activation)
     }),
 
     tenantRoute(`POST ${at}/unpin`, {
@@ -193,11 +188,10 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       reply: [201, s.Activation],
       governed: { action: 'activation', head },
       problems: ['not_found', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
-    }).handle(async ({ tx, params, body, request, kernel }) =>
-      toActivationView(
-        await unpinVersion(tx, getDefinitionKey(kind, params), body.reason, request.change_request_id, kernel, family),
-      ),
-    ),
+    }).handle(async ({ tx, params, body, request, kernel }) => {
+      const input = { family, list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
+      return toActivationView(await unpinVersion(tx, input, kernel))
+    }),
 
     tenantRoute(`DELETE ${at}/activations/:activation_id`, {
       id: operations.deleteActivation,
@@ -212,8 +206,8 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, query, audit, kernel }) => {
       const { activation_id } = params as unknown as { activation_id: string }
-      const order = { list_key: getDefinitionKey(kind, params), activation_id, ...query }
-      const { activation, revoked } = await cancelActivation(tx, order, family, kernel)
+      const input = { family, list_key: getDefinitionKey(kind, params), activation_id, ...query }
+      const { activation, revoked } = await cancelActivation(tx, input, kernel)
       audit.recordDiff({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
       return toActivationView(revoked)
     }),

@@ -1,4 +1,4 @@
-/** Definitions as people know them: by their key, with what they are for, their draft, and whether they still hold. */
+/** Operations on definitions by key: settings, profile, draft and versions. */
 
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -31,7 +31,7 @@ import {
   upsertProfile,
 } from './queries.ts'
 
-/** Of the owner who is named, or else the one in force, then the tenant's own, then the shared one. */
+/** The definition of the given owner, or else the one in force, then the tenant's own, then the shared one. */
 export const getDefinition = async (
   tx: Tx,
   family: string,
@@ -39,7 +39,7 @@ export const getDefinition = async (
   origin: Origin | null = null,
 ): Promise<DatasetRow> => assertFound(await findDataset(tx, key, family, origin))
 
-/** For changes: what is shared is kept by the operator, and what is archived stays as it is. */
+/** Locks the definition for a change. Refuses a shared one, which the operator maintains, and an archived one. */
 export async function lockOwnDefinition(tx: Tx, family: string, key: string): Promise<DatasetRow> {
   const dataset = assertFound(await findDatasetForWrite(tx, key, family))
   assertWritable(dataset, tx)
@@ -94,14 +94,14 @@ export interface VersionOrDraft {
   readonly draft: DraftRow | null
 }
 
-/** What a path names: a version by number or label, or the open draft, which is always the tenant's own. */
+/** Resolves a path segment: a version number, a label, or `draft`, which is always the tenant's own. */
 export async function getVersionOrDraft(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
-  params: { readonly version: string },
-  origin: Origin | null = null,
+  params: { readonly version: string; readonly origin?: Origin | undefined },
 ): Promise<VersionOrDraft> {
+  const { origin = null } = params
   const key = getDefinitionKey(kind, params)
   if (params.version === 'draft' && origin !== 'shared') {
     const own = await getDefinition(tx, kind.family, key, 'own')
@@ -114,6 +114,7 @@ export async function getVersionOrDraft(
 }
 
 export interface NewDefinition extends Partial<ProfileRow> {
+  readonly key: string
   readonly title: string
   readonly description?: string | null
   readonly owner?: string | null
@@ -127,13 +128,12 @@ export async function createDefinition(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
-  key: string,
-  order: NewDefinition,
+  request: NewDefinition,
 ): Promise<DatasetRow> {
-  const { definition, from_key, subject_types = [], products = [], typologies = [], ...settings } = order
+  const { key, definition, from_key, subject_types = [], products = [], typologies = [], ...settings } = request
   const shared = await findSharedDataset(tx, key, kind.family)
   if (kind.reserved.includes(key) || (shared && shared.overlay_policy !== 'free')) fail('list_key_reserved')
-  const begun = await getInitialText(kernel, tx, kind, definition, from_key)
+  const text = await getInitialText(kernel, tx, kind, request)
   const type = (await findSharedType(tx, kind.type_key)) ?? fail('internal')
   const dataset = assertFound(
     await insertDataset(tx, {
@@ -147,7 +147,7 @@ export async function createDefinition(
     }),
   )
   await upsertProfile(tx, dataset, { subject_types, products, typologies })
-  await insertDraft(tx, dataset, begun, null)
+  await insertDraft(tx, dataset, text, null)
   return dataset
 }
 
@@ -155,16 +155,15 @@ async function getInitialText(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
-  text?: DefinitionText,
-  from_key?: string,
+  { definition, from_key }: NewDefinition,
 ): Promise<DefinitionText> {
-  if (text && from_key !== undefined) fail('conflict', 'Give the definition, or the key to begin from, not both.')
-  if (text) return text
+  if (definition && from_key !== undefined) fail('conflict', 'Give the definition, or the key to begin from, not both.')
+  if (definition) return definition
   if (from_key === undefined) return {}
   return (await getCurrentText(kernel, tx, kind, await getDefinition(tx, kind.family, from_key))).text
 }
 
-/** The version of this definition that is in force or, while none of it is, its newest; nothing before the first. */
+/** The version of this definition that is in force, else its newest version; an empty document before the first version. */
 export async function getCurrentText(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -179,17 +178,17 @@ export async function getCurrentText(
   return { version: newest.version, text: await loadVersionText(kernel, tx, kind, { dataset, version: newest }) }
 }
 
-/** What a new draft begins with: what is in force under the key, whoever it is of, or else the newest of its own versions. */
+/** The initial text of a new draft: the version in force under the key, of either owner, else the newest own version. */
 export async function getInitialDraft(kernel: Capabilities<'caches'>, tx: Tx, kind: DefinitionKind, own: DatasetRow) {
-  const governs = await getDefinition(tx, kind.family, own.list_key)
-  const { version, text } = await getCurrentText(kernel, tx, kind, governs)
-  return { based_on: governs.dataset_id === own.dataset_id ? version : null, text }
+  const inForce = await getDefinition(tx, kind.family, own.list_key)
+  const { version, text } = await getCurrentText(kernel, tx, kind, inForce)
+  return { based_on: inForce.dataset_id === own.dataset_id ? version : null, text }
 }
 
 type DefinitionViewRow = DatasetViewRow & Partial<ProfileRow> & { readonly draft: DraftRow | undefined }
 
-/** With what stands beside the registry's own view of it. */
-export async function withProfiles(tx: Tx, rows: readonly DatasetViewRow[]): Promise<DefinitionViewRow[]> {
+/** Adds the profile and the draft to each row. */
+export async function addProfiles(tx: Tx, rows: readonly DatasetViewRow[]): Promise<DefinitionViewRow[]> {
   if (rows.length === 0) return []
   const profiles = new Map((await findProfiles(tx, rows)).map((row) => [`${row.tenant_id} ${row.dataset_id}`, row]))
   const drafts = new Map((await listDrafts(tx, rows)).map((row) => [row.dataset_id, row]))
@@ -221,15 +220,14 @@ export function toDefinitionView(kind: DefinitionKind, row: DefinitionViewRow) {
   }
 }
 
-/** One definition, and what no longer holds of its version in force. */
+/** One definition with the findings of its version in force. */
 export async function getDefinitionView(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   kind: DefinitionKind,
-  key: string,
-  origin: Origin | null = null,
+  { key, origin = null }: { readonly key: string; readonly origin?: Origin | null | undefined },
 ) {
-  const [row] = await withProfiles(tx, [assertFound(await findDatasetView(tx, key, kind.family, origin))])
+  const [row] = await addProfiles(tx, [assertFound(await findDatasetView(tx, key, kind.family, origin))])
   const view = toDefinitionView(kind, row as DefinitionViewRow)
   const attention = view.active ? await kind.checkInForce(kernel, tx, key) : []
   return { ...view, attention } as never

@@ -1,4 +1,4 @@
-/** Definitions written as documents: their drafts, versions and routes. */
+/** Definitions that are JSON documents: their drafts, versions and routes. */
 export {
   createDefinition,
   getDefinition,

@@ -1,7 +1,6 @@
 /**
- * A kind of definition that is written as one JSON document: matrices and rules, and whatever is drafted, published and put in
- * force like them. A kind declares itself in its own module and gets the routes of this one; its family is a row of
- * app.definition_family.
+ * A kind of definition that is one JSON document, such as matrices and rules. A kind declares itself in its own module and
+ * gets the routes of this one; its family is a row of app.definition_family.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -10,7 +9,7 @@ import type { VersionPointer } from '../resolve/queries.ts'
 
 export type DefinitionText = Readonly<Record<string, unknown>>
 
-/** The entries a document is stored as, so that two versions are compared part by part. */
+/** One stored part of a document. Versions are compared part by part. */
 export type DocumentEntry = Readonly<Record<string, unknown>>
 
 export interface Finding {
@@ -22,7 +21,7 @@ export interface Finding {
   readonly example?: Readonly<Record<string, unknown>>
 }
 
-/** A place in the document that reads a list. */
+/** A JSON Pointer at which the document reads a list. */
 export interface ListReference {
   readonly list_key: string
   readonly pointer: string
@@ -30,16 +29,16 @@ export interface ListReference {
   readonly field: string | null
 }
 
-/** What is known of a document once it was checked against the lists in force. */
+/** The result of checking a document against the lists in force. */
 export interface Validation {
   readonly findings: readonly Finding[]
-  /** Lists that the version reads, kept with it. */
+  /** Lists that the version reads, stored with it. */
   readonly list_keys: readonly string[]
-  /** What the version was checked against, kept with it as its proof. */
+  /** What the version was checked against, stored with it as its proof. */
   readonly proof: Readonly<Record<string, unknown>>
 }
 
-/** operationIds, spelled out in the folder of the kind's router so that each is found by searching for it. */
+/** operationIds, spelled out in the folder of the kind's router so that a text search finds them. */
 export interface DefinitionOperations {
   readonly list: string
   readonly create: string
@@ -65,20 +64,20 @@ export interface DefinitionOperations {
 
 export interface DefinitionKind {
   readonly family: string
-  /** First segment of its paths. */
+  /** First segment of the paths of its routes. */
   readonly segment: string
-  /** The path parameter, and the member of replies that names the definition. */
+  /** Name of the path parameter and of the reply member that hold the key. */
   readonly param: string
   /** Prefix of the titles of its schemas. */
   readonly noun: string
-  /** One of them, in a sentence. */
+  /** Singular noun for texts. */
   readonly word: string
-  /** The shared type that its entries are validated against. */
+  /** Key of the shared type that validates its entries. */
   readonly type_key: string
   readonly example: string
-  /** Words that stand in paths where a key would. */
+  /** Path segments that cannot be keys. */
   readonly reserved: readonly string[]
-  /** Whether it is tagged with subject types, products and typologies. */
+  /** Whether it has subject types, products and typologies as tags. */
   readonly has_profile: boolean
   readonly operations: DefinitionOperations
   toEntries(text: DefinitionText): readonly DocumentEntry[]
@@ -88,14 +87,14 @@ export interface DefinitionKind {
     tx: Tx,
     written: { dataset: DatasetRow; text: DefinitionText },
   ): Promise<Validation>
-  /** Lists that the document reads, as they are in force, and where it reads them. */
+  /** Lists in force that the document reads, and where it reads them. */
   findReferences(
     tx: Tx,
     text: DefinitionText,
   ): Promise<{ readonly lists: ReadonlyMap<string, VersionPointer>; readonly references: readonly ListReference[] }>
-  /** What no longer holds of the version in force. */
+  /** Findings on the version in force. */
   checkInForce(kernel: Capabilities<'caches' | 'threads'>, tx: Tx, key: string): Promise<readonly Finding[]>
-  /** The document in plain sentences. */
+  /** The document as plain sentences. */
   describe(text: DefinitionText): string[]
 }
 

@@ -1,4 +1,4 @@
-/** Publishing a draft: validated first, then stored like any version, one entry for each part of the document. */
+/** Publishes a draft: validates it, then stores one entry for each part of the document. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
@@ -14,7 +14,7 @@ import type { VersionRow } from '../versions/queries.ts'
 import type { DefinitionKind, DocumentEntry, Finding } from './kind.ts'
 import { type DraftRow, insertReferences } from './queries.ts'
 
-/** What keeps a definition from being published, with every finding; a proof that cannot be made is no proof. */
+/** Refuses to publish with all findings. An incomplete proof has its own problem. */
 export function assertNoErrors(findings: readonly Finding[]): void {
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) return
@@ -36,7 +36,7 @@ export interface PublishOptions {
   readonly note?: string | null
 }
 
-/** Validated in the transaction that publishes it: against the locked draft and the lists in force in there. */
+/** Validates in the publishing transaction, against the locked draft and the lists in force in that snapshot. */
 export async function publishDraft(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,

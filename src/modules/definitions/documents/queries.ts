@@ -1,7 +1,7 @@
-/** SQL of what stands beside the versions of a definition: its draft, what it is for, and which lists its versions read. */
+/** SQL of the draft, the profile and the referenced lists of a definition. */
 import type { Tx } from '#kernel/database/tx.ts'
 
-/** A definition is a dataset of its own family; these name it. */
+/** A definition is a dataset of its own family; these columns identify it. */
 export interface DatasetId {
   readonly tenant_id: string
   readonly dataset_id: string
@@ -36,7 +36,7 @@ export const lockDraft = (tx: Tx, { dataset_id }: DatasetId) =>
     [tx.tenant_id, dataset_id],
   )
 
-/** Nothing when a draft is open already. */
+/** Returns nothing when a draft exists already. */
 export const insertDraft = (tx: Tx, { dataset_id }: DatasetId, definition: object, based_on: number | null) =>
   tx.find<DraftRow>(
     `insert into app.definition_draft (tenant_id, dataset_id, definition, based_on, created_by, updated_by)
@@ -83,7 +83,7 @@ export const insertReferences = (tx: Tx, { dataset_id }: DatasetId, version: num
     [tx.tenant_id, dataset_id, version, list_keys],
   )
 
-/** Definitions some version of which reads the list: those of the tenant, and the shared ones. */
+/** Definitions of which any version reads the list: the tenant's and the shared ones. */
 export const listReferencingDefinitions = (tx: Tx, list_key: string) =>
   tx.query<{ family: string; key: string }>(
     `select distinct d.family, d.list_key as key from app.definition_reference r
@@ -92,8 +92,13 @@ export const listReferencingDefinitions = (tx: Tx, list_key: string) =>
     [tx.tenant_id, list_key],
   )
 
-/** When something of a definition or of its lists is yet to come into force, after `from` and after now, soonest first. */
-export const listUpcomingChanges = (tx: Tx, family: string, key: string, from: string | null, count: number) =>
+/** Instants after `from` and after now at which the definition or one of its lists changes, earliest first. */
+export const listUpcomingChanges = (
+  tx: Tx,
+  { family, key }: { readonly family: string; readonly key: string },
+  from: string | null,
+  count: number,
+) =>
   tx.query<{ at: string }>(
     `select distinct a.effective_from as at from app.activation a
       where a.tenant_id in ($1, app.system_tenant()) and a.revoked_at is null
@@ -106,6 +111,9 @@ export const listUpcomingChanges = (tx: Tx, family: string, key: string, from: s
     [tx.tenant_id, family, key, from, count],
   )
 
-/** Held until the end of the transaction: of a list and a definition that change at once, the later one sees the earlier. */
+/**
+ * Held until the transaction ends. Serialises concurrent changes of a list and a definition, so that the later one sees the
+ * earlier one.
+ */
 export const lockDefinitions = (tx: Tx) =>
   tx.run('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`definitions:${tx.tenant_id}`])

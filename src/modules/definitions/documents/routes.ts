@@ -1,4 +1,4 @@
-/** All routes of one kind of definition that is written as a document. */
+/** All routes of one kind of document definition. */
 import type { Route } from '#kernel/route.ts'
 import { createActivationRoutes } from './activation-routes.ts'
 import type { DefinitionKind } from './kind.ts'

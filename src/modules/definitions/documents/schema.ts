@@ -1,4 +1,4 @@
-/** Wire contract of definitions that are written as documents, the same for every kind but for its names. */
+/** Wire contract of document definitions. Kinds differ only in names. */
 import {
   closed,
   ExpectedRevision,
@@ -47,7 +47,7 @@ export const ListVersion = closed(
   { title: 'ListVersion' },
 )
 
-/** The versions of lists that something was checked against. */
+/** Versions of lists that something was checked against. */
 export const toListVersions = (lists: ReadonlyMap<string, ContentPointer>) =>
   [...lists.values()].map(({ list_key, via, version, content_hash, overlay_version, overlay_hash }) => ({
     list_key,
@@ -87,14 +87,15 @@ export const PublishRequest = closed({
   note: Type.Optional(text(2000, { description: 'What changed and why.' })),
   expected_revision: ExpectedRevision,
 })
-/** A list of the registry's answers, with the definition's own name instead of the list's. */
+/** Replaces the list's key and origin in a shared schema by those of the definition. */
 function withDefinitionKey(kind: DefinitionKind, schema: { properties: Record<string, TSchema> }, title: string) {
-  // Documents are written, not imported: they have no deltas.
+  // Documents are edited, not imported, so they have no deltas.
   const { list_key: _, list_origin, delta_base_version: _d, ...rest } = schema.properties
   const names = { [kind.param]: Slug(), ...(list_origin && { [`${kind.word}_origin`]: list_origin }) }
   return closed({ ...names, ...rest }, { title: `${kind.noun}${title}` })
 }
 
+/** Longer than 80 lines: a list of schema declarations. */
 export function createDefinitionSchemas(kind: DefinitionKind) {
   const changeable = { ...settings, ...(kind.has_profile && profile) }
   const Key = Slug({ description: `Name of the ${kind.word}.`, examples: [kind.example] })

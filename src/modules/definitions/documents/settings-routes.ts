@@ -1,4 +1,4 @@
-/** Definitions by key: list, create, read, keep, retire, and see which lists they read. */
+/** Routes to list, create, read, update and archive definitions, and to list what they depend on. */
 
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -9,11 +9,12 @@ import { findInheritedRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import type { GovernedChange, Route } from '#kernel/route.ts'
 import { lockActivations } from '../activations/queries.ts'
-import { changesGovernedSettings, getOrigin, toViewEtag } from '../datasets/origin.ts'
+import { getOrigin, hasGovernedChange, toViewEtag } from '../datasets/origin.ts'
 import { findDatasetForWrite, listDatasets, updateDataset } from '../datasets/queries.ts'
 import { findPointersInForce } from '../resolve/resolver.ts'
 import * as registrySchemas from '../schemas.ts'
 import {
+  addProfiles,
   createDefinition,
   getCurrentText,
   getDefinition,
@@ -21,12 +22,12 @@ import {
   lockOwnDefinition,
   type NewDefinition,
   toDefinitionView,
-  withProfiles,
 } from './document.ts'
 import { type DefinitionKind, getDefinitionKey } from './kind.ts'
 import { findProfiles, type ProfileRow, upsertProfile } from './queries.ts'
 import { type DefinitionSchemas, toListVersions } from './schema.ts'
 
+/** Longer than 80 lines: a list of route declarations. */
 export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, word, operations } = kind
   const at = `/${segment}/:${param}` as const
@@ -35,10 +36,10 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
     return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
   }
 
-  /** What describes a definition may be corrected at once. */
+  /** Descriptive settings may be changed without approval. */
   const isGovernedChange = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
     const dataset = await findDatasetForWrite(tx, getDefinitionKey(kind, params), family)
-    return dataset === undefined || changesGovernedSettings(dataset, body)
+    return dataset === undefined || hasGovernedChange(dataset, body)
   }
 
   return [
@@ -58,9 +59,9 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
         operations.list,
         ['list_key', 'dataset_id'],
         (after, count) =>
-          listDatasets(input.tx, { origin, state, type_key: null, key_prefix, typology }, after, count, family),
+          listDatasets(input.tx, { family, origin, state, type_key: null, key_prefix, typology }, after, count),
       )
-      const rows = await withProfiles(input.tx, items)
+      const rows = await addProfiles(input.tx, items)
       return { items: rows.map((row) => toDefinitionView(kind, row)) as never, next_cursor }
     }),
 
@@ -76,15 +77,15 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       body: s.New,
       reply: [201, s.View],
       revisioned: true,
-      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}?origin=own`,
+      location: (reply) => `/${segment}/${getDefinitionKey(kind, reply)}?origin=own`,
       links: { [operations.get]: { [param]: param, origin: 'origin' } },
       problems: ['not_found', 'duplicate', 'list_key_reserved', 'conflict'],
     }).handle(async ({ tx, body, audit, kernel }) => {
-      const { [param]: key, ...order } = body as unknown as Record<string, unknown>
-      const { definition: _, ...settings } = order
-      await createDefinition(kernel, tx, kind, key as string, order as unknown as NewDefinition)
+      const { [param]: key, ...rest } = body as unknown as Record<string, unknown>
+      const { definition: _, ...settings } = rest
+      await createDefinition(kernel, tx, kind, { ...rest, key } as unknown as NewDefinition)
       audit.recordDiff(null, { [param]: key, ...settings })
-      return getDefinitionView(kernel, tx, kind, key as string, 'own')
+      return getDefinitionView(kernel, tx, kind, { key: key as string, origin: 'own' })
     }),
 
     tenantRoute(`GET ${at}`, {
@@ -100,7 +101,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       headers: (view) => ({ etag: toViewEtag(view as never) }),
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) =>
-      getDefinitionView(kernel, tx, kind, getDefinitionKey(kind, params), query.origin),
+      getDefinitionView(kernel, tx, kind, { key: getDefinitionKey(kind, params), ...query }),
     ),
 
     tenantRoute(`PATCH ${at}`, {
@@ -133,7 +134,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       const { subject_types, products, typologies } = { ...before, ...change }
       await upsertProfile(tx, dataset, { subject_types, products, typologies })
       audit.recordDiff({ ...dataset, ...before }, { ...changed, subject_types, products, typologies })
-      return getDefinitionView(kernel, tx, kind, dataset.list_key, 'own')
+      return getDefinitionView(kernel, tx, kind, { key: dataset.list_key, origin: 'own' })
     }),
 
     tenantRoute(`POST ${at}/archive`, {
@@ -156,7 +157,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       }
       audit.recordDiff({ state: dataset.state }, { state: 'archived' })
       await updateDataset(tx, { ...dataset, state: 'archived' })
-      return getDefinitionView(kernel, tx, kind, key, 'own')
+      return getDefinitionView(kernel, tx, kind, { key, origin: 'own' })
     }),
 
     tenantRoute(`GET ${at}/dependencies`, {

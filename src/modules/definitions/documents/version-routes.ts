@@ -1,4 +1,4 @@
-/** Versions of a definition: the draft people work on, what was published, and what changed between two. */
+/** Routes of drafts and published versions, and of the differences between two versions. */
 
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -23,7 +23,7 @@ import { publishDraft } from './publish.ts'
 import { insertDraft, lockDraft, removeDraft, updateDraft } from './queries.ts'
 import { type DefinitionSchemas, DraftText, NewDraft, PublishRequest } from './schema.ts'
 
-/** A version or a draft in one shape; a published one never changes, so its revision is always the first. */
+/** A version or a draft in one shape. A published version never changes, so its revision is always 1. */
 function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findings: readonly Finding[] | null) {
   const { dataset, text, version, draft } = written
   return {
@@ -50,6 +50,7 @@ const toVersionMetadata = (kind: DefinitionKind, key: string, version: VersionRo
   return { [kind.param]: list_key, [`${kind.word}_origin`]: list_origin, ...rest } as never
 }
 
+/** Longer than 80 lines: a list of route declarations. */
 export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, word, operations } = kind
   const at = `/${segment}/:${param}` as const
@@ -70,7 +71,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       const dataset = await getDefinition(tx, family, getDefinitionKey(kind, params), query.origin)
       const route = `${operations.listVersions} ${dataset.dataset_id}`
       const versions = await paginate(input, route, ['version'], (after, count) =>
-        listVersions(tx, dataset, query.state ?? null, after, count),
+        listVersions(tx, { dataset, state: query.state ?? null }, after, count),
       )
       return { ...versions, items: versions.items.map((row) => toVersionMetadata(kind, dataset.list_key, row)) }
     }),
@@ -85,18 +86,18 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       body: NewDraft,
       reply: [201, s.VersionWithText],
       revisioned: true,
-      location: (made) => `/${segment}/${getDefinitionKey(kind, made)}/versions/draft`,
+      location: (reply) => `/${segment}/${getDefinitionKey(kind, reply)}/versions/draft`,
       problems: ['not_found', 'duplicate', 'conflict', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, kernel, audit }) => {
       const dataset = await lockOwnDefinition(tx, family, getDefinitionKey(kind, params))
       if (body.definition && body.from_version) fail('conflict', 'Give the definition, or the version to begin from.')
-      const begin = async (): Promise<{ based_on: number | null; text: DefinitionText }> => {
+      const loadInitialDraft = async (): Promise<{ based_on: number | null; text: DefinitionText }> => {
         if (body.definition) return { based_on: dataset.head_version || null, text: body.definition }
         if (body.from_version === undefined) return getInitialDraft(kernel, tx, kind, dataset)
         const from = assertReferenced(await findVersion(tx, dataset, body.from_version), `version ${body.from_version}`)
         return { based_on: from.version, text: await loadVersionText(kernel, tx, kind, { dataset, version: from }) }
       }
-      const { based_on, text } = await begin()
+      const { based_on, text } = await loadInitialDraft()
       const draft = await insertDraft(tx, dataset, text, based_on)
       if (!draft) return fail('duplicate', 'A draft is open already; edit or delete it.')
       audit.recordDiff(null, { draft: true, based_on })
@@ -116,7 +117,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       revisioned: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const written = await getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const written = await getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
       return toVersionTextView(
         kind,
         written,
@@ -172,8 +173,8 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       body: PublishRequest,
       reply: [201, s.Version],
       limit: 'heavy',
-      location: (made) =>
-        `/${segment}/${getDefinitionKey(kind, made)}/versions/${(made as { version: number }).version}?origin=own`,
+      location: (reply) =>
+        `/${segment}/${getDefinitionKey(kind, reply)}/versions/${(reply as { version: number }).version}?origin=own`,
       problems: [
         'not_found',
         'definition_invalid',

@@ -1,4 +1,4 @@
-/** Which version governs an instant, as it was known at another; receipts of such resolutions; entries by key. */
+/** Resolution: which version is in force at a valid time as known at another, its entries by key, and receipts. */
 export { cachePointers, getCachedPointers } from './pointer-cache.ts'
 export {
   type ContentPointer,
@@ -16,7 +16,7 @@ export { buildManifest, createCurrentReceipt, createReceipt, type Manifest, toPi
 export {
   assertInForce,
   type Clocks,
-  createOverlayLayer,
+  createOverlayApplier,
   findPointersInForce,
   getCachedList,
   isRecent,

@@ -1,9 +1,9 @@
-/** What is remembered of resolution: used while it holds, and never a moment longer, whoever activates and whatever the clock does. */
+/** Cached pointers are used only while they are valid, whatever is activated and however the clock moves. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { activateVersion as activateIn } from '../activations/activate.ts'
+import { activateVersion } from '../activations/activate.ts'
 import { cachePointers, getCachedPointers } from './pointer-cache.ts'
 import { listPointers } from './queries.ts'
 import { MAX_CACHED_LIST_BYTES } from './resolver.ts'
@@ -23,11 +23,11 @@ beforeAll(async () => {
 afterAll(() => w.close())
 
 let count = 0
-/** A list of this tenant with so many versions, the first one in force. */
+/** Creates a list with this many versions, of which the first is in force. */
 async function newList(versions: number): Promise<string> {
-  const list_key = `remembered-${++count}`
-  const made = { list_key, type_key: 'country-score', title: 'Scores' }
-  expect((await w.call('POST /reference-data/datasets', { token: maker, body: made })).status).toBe(201)
+  const list_key = `cached-${++count}`
+  const dataset = { list_key, type_key: 'country-score', title: 'Scores' }
+  expect((await w.call('POST /reference-data/datasets', { token: maker, body: dataset })).status).toBe(201)
   for (let n = 1; n <= versions; n++) {
     const data = [{ country: 'DE', score: n }]
     const reply = await w.call(`POST /reference-data/datasets/${list_key}/versions`, { token: maker, body: { data } })
@@ -36,7 +36,7 @@ async function newList(versions: number): Promise<string> {
   await activate(list_key, 1)
   return list_key
 }
-/** Of some more bytes than a process holds of one list. */
+/** Slightly larger than the limit for caching a whole list. */
 async function newLargeList(): Promise<string> {
   const type_key = 'long-remark'
   const text = { type: 'string', maxLength: 100_000 }
@@ -54,8 +54,8 @@ async function newLargeList(): Promise<string> {
     payload: lines.join(''),
     headers,
   })
-  const order = { list_key: 'remarks', upload_id: upload.json.upload_id, adapter_key: 'ndjson' }
-  const job = await w.call('POST /reference-data/imports', { token: maker, body: order })
+  const importRequest = { list_key: 'remarks', upload_id: upload.json.upload_id, adapter_key: 'ndjson' }
+  const job = await w.call('POST /reference-data/imports', { token: maker, body: importRequest })
   expect(await new ExampleTenant(w, tenant_id).runToEnd(job.json)).toMatchObject({ state: 'succeeded' })
   await activate('remarks', 1)
   return 'remarks'
@@ -66,30 +66,30 @@ const activate = async (list_key: string, version: number, more: object = {}) =>
   expect([reply.status, reply.json]).toMatchObject([201, {}])
   return reply.json as { effective_from: string }
 }
-const versionOf = async (list_key: string): Promise<number> =>
+const readVersion = async (list_key: string): Promise<number> =>
   (await w.call(`GET /reference-data/resolve/${list_key}`, { token: maker })).json.version
-const recalled = (list_key: string) =>
+const readCachedPointer = (list_key: string) =>
   replica.kernel.transactions.one({ tenant_id, actor: 'user:test' }, (tx) =>
     getCachedPointers(replica.kernel, tx, [{ family: 'list', key: list_key }]),
   )
 
-test('nothing is recalled before it was asked for, everything afterwards, until something is activated', async () => {
+test('caches a pointer after the first read, until something is activated', async () => {
   const list_key = await newList(2)
   const other = await newList(2)
-  expect(await recalled(list_key)).toBeNull()
-  expect(await versionOf(list_key)).toBe(1)
-  expect((await recalled(list_key))?.[0]?.version).toBe(1)
-  // Any activation of the tenant counts: the number is one for all of its lists.
+  expect(await readCachedPointer(list_key)).toBeNull()
+  expect(await readVersion(list_key)).toBe(1)
+  expect((await readCachedPointer(list_key))?.[0]?.version).toBe(1)
+  // The epoch is shared by all lists of a tenant, so any activation invalidates.
   await activate(other, 2)
-  expect(await recalled(list_key)).toBeNull()
-  expect(await versionOf(list_key)).toBe(1)
-  expect(await recalled(list_key)).not.toBeNull()
+  expect(await readCachedPointer(list_key)).toBeNull()
+  expect(await readVersion(list_key)).toBe(1)
+  expect(await readCachedPointer(list_key)).not.toBeNull()
   await activate(list_key, 2)
-  expect(await versionOf(list_key)).toBe(2)
+  expect(await readVersion(list_key)).toBe(2)
 })
 
-/** What the list in force says of a key, and the same asked inside one transaction that remembers nothing. */
-async function bothAnswers(list_key: string, key: string) {
+/** The entry of the list in force by the cached path, and the same read in one transaction without caches. */
+async function readBothWays(list_key: string, key: string) {
   const alone = await w.call(`GET /reference-data/resolve/${list_key}/entry?key=${key}`, { token: maker })
   const lookups = [{ list_key, keys: [key] }]
   const inside = await w.call('POST /reference-data/lookup', { token: maker, body: { lookups } })
@@ -98,76 +98,76 @@ async function bothAnswers(list_key: string, key: string) {
   return [JSON.stringify(alone.json), JSON.stringify({ list, ...entries[0] })] as const
 }
 
-test('a single key is answered as in a transaction, before and after an activation, also when it is not there', async () => {
+test('a single key gives the same answer with and without caches, before and after an activation, also when it is missing', async () => {
   const list_key = await newList(2)
   const answers: string[] = []
   for (const version of [1, 2, 1]) {
     await activate(list_key, version)
-    // The first asks for everything anew, the second remembers.
+    // The first read fills the cache, the second uses it.
     for (const key of ['DE', 'DE', 'FR']) {
-      const [alone, inside] = await bothAnswers(list_key, key)
-      expect(alone).toBe(inside)
-      answers.push(JSON.parse(alone).entry?.score ?? 'none')
+      const [cached, uncached] = await readBothWays(list_key, key)
+      expect(cached).toBe(uncached)
+      answers.push(JSON.parse(cached).entry?.score ?? 'none')
     }
   }
   expect(answers).toEqual([1, 1, 'none', 2, 2, 'none', 1, 1, 'none'])
 })
 
-test('so is a key of a list too large to be held', async () => {
+test('a key of a list too large to cache gives the same answer too', async () => {
   const list_key = await newLargeList()
   for (const key of ['P0', 'P7', 'P99']) {
-    const [alone, inside] = await bothAnswers(list_key, key)
-    expect(alone).toBe(inside)
-    expect(JSON.parse(alone).entry?.code ?? 'none').toBe(key === 'P99' ? 'none' : key)
+    const [cached, uncached] = await readBothWays(list_key, key)
+    expect(cached).toBe(uncached)
+    expect(JSON.parse(cached).entry?.code ?? 'none').toBe(key === 'P99' ? 'none' : key)
   }
 })
 
-test('a rollback and a revoked schedule are seen at once', async () => {
+test('a rollback and a revoked schedule take effect immediately', async () => {
   const list_key = await newList(2)
   await activate(list_key, 2)
-  expect([await versionOf(list_key), await versionOf(list_key)]).toEqual([2, 2])
+  expect([await readVersion(list_key), await readVersion(list_key)]).toEqual([2, 2])
   const body = { reason: 'test' }
   const reply = await w.call(`POST /reference-data/datasets/${list_key}/rollback`, { token: checker, body })
   expect(reply.status).toBe(201)
-  expect(await versionOf(list_key)).toBe(1)
+  expect(await readVersion(list_key)).toBe(1)
 })
 
-test('a scheduled version comes into force by the clock, though nothing is written then', async () => {
+test('a scheduled version comes into force at its instant without any write', async () => {
   const list_key = await newList(2)
   const { effective_from } = await activate(list_key, 2, {
     effective_from: new Date(Date.now() + 1500).toISOString(),
   })
-  expect(await versionOf(list_key)).toBe(1)
-  const [pointer] = (await recalled(list_key)) ?? []
+  expect(await readVersion(list_key)).toBe(1)
+  const [pointer] = (await readCachedPointer(list_key)) ?? []
   expect([pointer?.version, pointer?.until]).toEqual([1, effective_from])
-  await expect.poll(() => versionOf(list_key), { timeout: 10_000, interval: 50 }).toBe(2)
+  await expect.poll(() => readVersion(list_key), { timeout: 10_000, interval: 50 }).toBe(2)
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(effective_from))
-  expect((await recalled(list_key))?.[0]).toMatchObject({ version: 2, until: null })
+  expect((await readCachedPointer(list_key))?.[0]).toMatchObject({ version: 2, until: null })
 })
 
-test('another tenant with the same key remembers its own', async () => {
+test('two tenants with the same key have separate cache entries', async () => {
   const list_key = await newList(1)
-  expect(await versionOf(list_key)).toBe(1)
+  expect(await readVersion(list_key)).toBe(1)
   const other = await w.makeTenant()
   const token = await w.token({ tenant_id: other, roles: ['policy_editor'] })
   expect((await w.call(`GET /reference-data/resolve/${list_key}`, { token })).status).toBe(404)
 })
 
-test('what was resolved inside a transaction that was undone is not taken for fresh later', async () => {
+test('a pointer resolved in a rolled-back transaction is not valid later', async () => {
   const list_key = await newList(3)
   const scope = { tenant_id, actor: 'user:test' }
   await w.runtime.database
     .write(scope, async (tx) => {
-      await activateIn(tx, { list_key, version: 2, reason: 'undone' })
+      await activateVersion(tx, { list_key, version: 2, reason: 'rolled back' })
       cachePointers(replica.kernel, tx, await listPointers(tx, [list_key], { valid_at: null, known_at: null }))
-      throw new Error('undone')
+      throw new Error('rolled back')
     })
     .catch(() => {})
   await activate(list_key, 3)
-  expect(await versionOf(list_key)).toBe(3)
+  expect(await readVersion(list_key)).toBe(3)
 })
 
-test('the number is moved by activations and by nothing else', async () => {
+test('only activations increase the epoch', async () => {
   await newList(1)
   const scope = { tenant_id, actor: 'user:test' }
   const attempt = (text: string, values: unknown[] = [tenant_id]) =>

@@ -1,6 +1,7 @@
 /**
- * Pointers remembered between requests. Every activation moves a number in its own transaction; where that number, read inside
- * the request, has not moved, and no activation has begun or ended by the clock, what was resolved before holds on every replica.
+ * Caches resolved pointers between requests. Every activation increases the epoch of its tenant in the same transaction;
+ * while the epoch read in the request is unchanged and no activation started or ended by the clock, cached pointers are
+ * valid on every replica.
  */
 import { declareCache } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -13,13 +14,13 @@ export interface PointerKey {
   readonly key: string
 }
 
-/** A definition with every list that was asked for beside it, all of one statement. */
+/** A definition and all requested lists, resolved by one statement. */
 interface CachedDefinition {
   readonly definition: VersionPointer
-  /** In this order, and no others. */
+  /** Exactly these keys, in this order. */
   readonly list_keys: readonly string[]
   readonly lists: ReadonlyMap<string, ListPointer>
-  /** The first instant at which any of them changes by itself. */
+  /** The first instant at which any of them changes by the clock. */
   readonly until: string | null
 }
 
@@ -35,7 +36,7 @@ const definitionPointers = declareCache<CachedDefinition>({
   bound: { max_entries: 5_000 },
 })
 
-/** Nothing was activated since, and nothing has begun or ended by the clock. */
+/** The epoch is unchanged, and nothing has started or ended by the clock. */
 const isCurrent = (known: Pick<PointerRow, keyof EpochRow>, until: string | null, current: EpochRow): boolean =>
   known.own_epoch === current.own_epoch &&
   known.shared_epoch === current.shared_epoch &&
@@ -43,7 +44,7 @@ const isCurrent = (known: Pick<PointerRow, keyof EpochRow>, until: string | null
 
 const toCacheKey = (tenant_id: string, family: DatasetFamily, key: string): string => `${tenant_id}:${family}:${key}`
 
-/** All of them, in the order asked for, or null when any must be asked for anew. Sends at most one statement. */
+/** All pointers in the requested order, or null when any is missing or stale. Sends at most one statement. */
 export async function getCachedPointers(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -62,10 +63,10 @@ export async function getCachedPointers(
   return pointers.map((pointer) => ({ ...pointer, now: current.now }))
 }
 
-/** A row as it comes is a dictionary to the engine, and dear to copy each time it is recalled; a copy of it is not. */
+/** Rows from the driver are in dictionary mode, which makes every later copy slow; a plain copy is not. */
 const toPlainPointer = (row: VersionPointer): VersionPointer => ({ ...row })
 
-/** Only what is in force now is kept: rows of another instant, or of nothing, are not. */
+/** Caches only rows that are in force now. */
 export function cachePointers(kernel: Capabilities<'caches'>, tx: Tx, rows: readonly PointerRow[]): void {
   const cache = kernel.caches.get(versionPointers)
   for (const row of rows) {
@@ -75,8 +76,8 @@ export function cachePointers(kernel: Capabilities<'caches'>, tx: Tx, rows: read
 }
 
 /**
- * A definition with all of these lists, or null when it must be asked for anew. While nothing moves the map of lists is the very
- * same object: whoever derives something from it may keep that by it.
+ * The definition with all of these lists, or null when it is missing or stale. While it is valid the map of lists is the
+ * same object, so callers may key derived data by it.
  */
 export async function getCachedDefinition(
   kernel: Capabilities<'caches'>,
@@ -94,13 +95,11 @@ export async function getCachedDefinition(
 const isSameKeys = (known: readonly string[], keys: readonly string[]): boolean =>
   known === keys || (known.length === keys.length && known.every((key, index) => key === keys[index]))
 
-/** To be given what one statement gave, and all of the lists: one that is missing may be there a moment later. */
+/** Callers pass the result of one statement with all lists: a missing list may come into force at any moment. */
 export function cacheDefinition(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  definition: VersionPointer,
-  list_keys: readonly string[],
-  lists: ReadonlyMap<string, ListPointer>,
+  { definition, list_keys, lists }: Omit<CachedDefinition, 'until'>,
 ): void {
   const ends = [definition, ...lists.values()].flatMap(({ until }) => until ?? []).sort()
   const id = toCacheKey(tx.tenant_id, definition.family, definition.list_key)

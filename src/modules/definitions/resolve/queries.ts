@@ -1,4 +1,4 @@
-/** SQL of resolution: pointers to what is in force, in one statement for all lists, and the receipts that pin them. */
+/** SQL of resolution: pointers to the versions in force, in one statement for all lists, and receipts that pin them. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
 
@@ -29,24 +29,24 @@ export interface PointerRow {
   readonly overlay_hash: string | null
   readonly overlay_count: number | null
   readonly overlay_base_version: number | null
-  /** How often anything was activated by the tenant, and by the operator, when this was read. */
+  /** Number of activations by the tenant, and by the operator, when this was read. */
   readonly own_epoch: number
   readonly shared_epoch: number
-  /** When this changes by itself, because an activation begins or ends; NULL: never. */
+  /** When the next activation starts or ends by the clock; NULL: never. */
   readonly until: string | null
   readonly now: string
 }
 
-/** Pointer rows whose version is there; the others have been refused. */
+/** A pointer row with a version in force. */
 export type VersionPointer = PointerRow & { readonly via: NonNullable<PointerRow['via']> }
 
-/** The same without the instant at which it was asked for, and so the same for as long as nothing moves. */
+/** A pointer without the time of resolution, so that it stays equal until an activation changes it. */
 export type ListPointer = Omit<VersionPointer, 'now'>
 
-/** The part of a pointer that names content: all that reading it needs. */
+/** The part of a pointer that identifies content, which is all that reading it needs. */
 export type ContentPointer = ContentRow & { readonly via: NonNullable<PointerRow['via']> }
 
-/** `r` is what app.resolve_lists gives, with its family. */
+/** `r` is a row of app.resolve_lists with its family. */
 export const selectPointers = (source: string): string =>
   `select r.family, r.list_key, r.via, r.shadows_shared, r.dataset_tenant_id, r.dataset_id, r.version, v.label, v.type_tenant_id,
           v.type_key, v.type_version, v.content_hash, v.entry_count, v.data_bytes, r.effective_from, r.expires_at,
@@ -68,8 +68,8 @@ export const selectInForce = (family: string, keys: string): string =>
   `select ${family} as family, l.* from app.resolve_lists(${family}, ${keys}, coalesce($4::timestamptz, statement_timestamp()), $5::timestamptz) l`
 
 /**
- * A single key is written as such: an array whose length PostgreSQL cannot know may be planned anew each time, which takes
- * several times as long as the answer.
+ * A single key is a scalar parameter: PostgreSQL may plan an array of unknown length again each time, which takes several
+ * times as long as the query.
  */
 export const listPointers = (
   tx: Tx,
@@ -82,7 +82,9 @@ export const listPointers = (
     [tx.tenant_id, family, keys.length === 1 ? keys[0] : keys, clocks.valid_at, clocks.known_at],
   )
 
-/** A definition and the lists it reads, in one statement: versions of one instant, whatever is being activated meanwhile. */
+/**
+ * A definition and the lists it reads in one statement, so that concurrent activations cannot mix versions of two instants.
+ */
 export const listDefinitionPointers = (
   tx: Tx,
   definition: { family: DatasetFamily; key: string },
@@ -102,7 +104,7 @@ export interface EpochRow {
   readonly now: string
 }
 
-/** Whether what was resolved before still holds: a read of two small rows, whatever the number of lists. */
+/** The current epochs: a read of two small rows, whatever the number of lists. */
 export const findEpochs = (tx: Tx) =>
   tx.find<EpochRow>(
     `select coalesce(max(epoch) filter (where tenant_id = $1), 0) as own_epoch,
@@ -111,7 +113,7 @@ export const findEpochs = (tx: Tx) =>
     [tx.tenant_id],
   )
 
-/** Names content exactly, and no clock: what a receipt keeps of a pointer. */
+/** Identifies content exactly, without a clock: the part of a pointer that a receipt stores. */
 export interface PinnedVersion {
   readonly family?: DatasetFamily
   readonly list_key: string
@@ -125,11 +127,11 @@ export interface PinnedVersion {
   readonly overlay_dataset_id: string | null
   readonly overlay_version: number | null
   readonly overlay_hash: string | null
-  /** What the list allowed an overlay to do, where there is one: it may allow something else later. */
+  /** The policy at the time of the receipt; the list may change it later. */
   readonly overlay_policy?: PointerRow['overlay_policy']
 }
 
-/** Everything about a pointer that does not depend on when it was asked for. */
+/** The part of a pointer that does not depend on the time of resolution. */
 export type ContentRow = Omit<
   PointerRow,
   | 'known'
@@ -142,7 +144,7 @@ export type ContentRow = Omit<
   | 'until'
 >
 
-/** Versions by their numbers, as a receipt names them. What is gone is absent; hashes are compared by the caller. */
+/** Versions by the numbers in a receipt. Missing ones are absent; the caller compares hashes. */
 export const listPinnedVersions = (tx: Tx, pinned: readonly PinnedVersion[]) =>
   tx.query<ContentRow>(
     `select p.family, p.list_key, p.via, p.dataset_tenant_id, p.dataset_id, v.version, v.label, v.type_tenant_id, v.type_key,
@@ -157,7 +159,7 @@ export const listPinnedVersions = (tx: Tx, pinned: readonly PinnedVersion[]) =>
     [tx.tenant_id, JSON.stringify(pinned.map((one) => ({ family: 'list', ...one })))],
   )
 
-/** Waits for activations under way, so that the answer for a `known_at` of this minute never changes afterwards. */
+/** Waits for activations in progress, so that an answer for a recent `known_at` cannot change afterwards. */
 export const lockActivationsShared = (tx: Tx, family: DatasetFamily, keys: readonly string[]) =>
   tx.run(
     `select pg_advisory_xact_lock_shared(hashtextextended(name, 0)) from (
@@ -184,7 +186,7 @@ export type NewReceipt = Omit<ReceiptRow, 'created_at' | 'created_by'>
 const insertReceiptSql = `insert into app.resolution_receipt
   (tenant_id, receipt_id, consumer, valid_at, known_at, manifest, manifest_hash, created_by)
   values ($1, $2, $3, $4, $5, $6, $7, $8)`
-const valuesOf = (tx: Tx, receipt: NewReceipt): unknown[] => [
+const toReceiptValues = (tx: Tx, receipt: NewReceipt): unknown[] => [
   tx.tenant_id,
   receipt.receipt_id,
   receipt.consumer,
@@ -196,10 +198,11 @@ const valuesOf = (tx: Tx, receipt: NewReceipt): unknown[] => [
 ]
 
 export const insertReceipt = (tx: Tx, receipt: NewReceipt) =>
-  tx.find<ReceiptRow>(`${insertReceiptSql} returning ${columns}`, valuesOf(tx, receipt))
+  tx.find<ReceiptRow>(`${insertReceiptSql} returning ${columns}`, toReceiptValues(tx, receipt))
 
-/** Sent in the same flight as COMMIT, before whatever is deferred after it. */
-export const deferReceipt = (tx: Tx, receipt: NewReceipt): void => tx.defer(insertReceiptSql, valuesOf(tx, receipt))
+/** Sent in the same pipeline as COMMIT, before statements deferred later. */
+export const deferReceipt = (tx: Tx, receipt: NewReceipt): void =>
+  tx.defer(insertReceiptSql, toReceiptValues(tx, receipt))
 
 export const findReceipt = (tx: Tx, receipt_id: string) =>
   tx.find<ReceiptRow>(`select ${columns} from app.resolution_receipt where tenant_id = $1 and receipt_id = $2`, [

@@ -1,4 +1,4 @@
-/** Receipts: what a decision consulted, pinned by version and hash and never changed. Nothing here asks what is in force. */
+/** Receipts: the versions a decision used, pinned by version and hash. Immutable and independent of what is in force. */
 import { hash } from 'node:crypto'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -15,7 +15,7 @@ import {
 } from './queries.ts'
 import type { Clocks } from './resolver.ts'
 
-/** What a decision consulted, kept for ever; replay takes the receipt and no clock. */
+/** Stores the versions that a decision used. Replay uses the receipt and no clock. */
 export async function createReceipt(
   tx: Tx,
   consumer: string,
@@ -35,7 +35,10 @@ export async function createReceipt(
   return receipt ?? fail('internal')
 }
 
-/** The same for what is in force at this moment, `now` by the database's clock: it has nothing to add, and is not waited for. */
+/**
+ * The same for what is in force now. `now` is the database's clock; the insert is deferred, so the caller does not wait for
+ * it.
+ */
 export function createCurrentReceipt(tx: Tx, consumer: string, { text, hash }: Manifest, now: string): NewReceipt {
   const at = { valid_at: now, known_at: now }
   const receipt = { receipt_id: uuidv7(), consumer, ...at, manifest: text, manifest_hash: hash }
@@ -43,7 +46,7 @@ export function createCurrentReceipt(tx: Tx, consumer: string, { text, hash }: M
   return receipt
 }
 
-/** What a receipt says of pointers, and the text in which it says it. */
+/** The manifest of pointers and its canonical text. */
 export interface Manifest {
   readonly pins: readonly PinnedVersion[]
   readonly text: string
@@ -56,14 +59,14 @@ export function buildManifest(pointers: readonly ContentPointer[]): Manifest {
   return { pins, text, hash: hash('sha256', text, 'hex') }
 }
 
-/** What a receipt says of pointers, in the order it says it. */
+/** The pins of a manifest, in its order. */
 export const toPins = (pointers: readonly ContentPointer[]): PinnedVersion[] =>
   pointers.map(toPin).sort((a, b) => (toSortKey(a) < toSortKey(b) ? -1 : 1))
 
 const toSortKey = ({ family = 'list', list_key }: PinnedVersion): string => `${list_key} ${family}`
 
 const toPin = (pointer: ContentPointer): PinnedVersion => ({
-  // Lists are what receipts are about; anything else says what it is.
+  // A pin without a family is a list.
   ...(pointer.family !== 'list' && { family: pointer.family }),
   list_key: pointer.list_key,
   via: pointer.via,

@@ -1,6 +1,6 @@
 /**
- * The resolver: which version of each list is in force for a tenant, and what it holds. Pointers are asked for or recalled while
- * nothing has moved, content comes from a cache keyed by its hash: a hash never changes its meaning.
+ * The resolver: which version of each list is in force for a tenant, and its entries. Pointers are cached until something
+ * changes; content is cached by its hash, which never becomes stale.
  */
 import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
@@ -37,7 +37,7 @@ export interface Clocks {
   readonly known_at?: string | undefined
 }
 
-/** A list that is cached whole in the process; larger ones are looked up by key. */
+/** Lists up to this size are cached whole; larger ones are read by key. */
 export const MAX_CACHED_LIST_BYTES = 1024 * 1024
 const CACHE_BYTES = 64 * 1024 * 1024
 const BATCH = 5_000
@@ -52,19 +52,19 @@ export interface ListContent {
   readonly bytes: number
 }
 
-/** Keyed by tenant and hash: content that has a hash never changes. */
+/** Keyed by tenant and hash, so entries never become stale. */
 export const listContents = declareCache<ListContent>({
   name: 'list_contents',
   summary: 'Whole lists of at most 1 MiB.',
   bound: { max_bytes: CACHE_BYTES, sizeOf: ({ bytes }) => bytes + 200 },
 })
 
-/** Refuses a list that does not exist (404) or of which nothing is in force (404, its own code). */
+/** Fails with 404 when a list does not exist, and with another 404 code when no version of it is in force. */
 export function assertInForce(rows: readonly PointerRow[], keys: readonly string[]): VersionPointer[] {
   const byKey = new Map(rows.map((row) => [row.list_key, row]))
   return keys.map((key) => {
     const row = byKey.get(key)
-    // Of several, say which; a single one is the one that was asked for.
+    // With several keys the problem says which one; with one key the path does.
     const which = keys.length > 1 ? { members: { list_key: key } } : {}
     if (!row?.known) return fail('not_found', which)
     if (row.via === null) return fail('nothing_in_force', which)
@@ -72,11 +72,11 @@ export function assertInForce(rows: readonly PointerRow[], keys: readonly string
   })
 }
 
-/** True when the answer could still change because of activations that are being committed right now. */
+/** True while activations being committed could still change the answer. */
 export const isRecent = (known_at: string | undefined): boolean =>
   known_at !== undefined && Date.parse(known_at) > Date.now() - RECENT_MS
 
-/** All lists of one decision, never a torn set. `tx` must be a write transaction when `known_at` is recent. */
+/** Resolves all lists at one instant. `tx` must be a write transaction when `known_at` is recent. */
 export async function resolveVersions(
   tx: Tx,
   keys: readonly string[],
@@ -94,15 +94,14 @@ export async function resolveVersions(
 }
 
 /**
- * A definition and those of the lists that are in force, of one instant. The definition must be in force; a list that is
- * not is left out, since only the definition found here says whether it is read at all. Without a kernel nothing is recalled
- * or remembered: a transaction that changes what is in force sees what may be undone.
+ * A definition and those of the lists that are in force at the same instant. The definition must be in force; missing lists
+ * are omitted, since only the resolved version says which lists it reads. Without a kernel no cache is used: a transaction
+ * that changes what is in force may be rolled back.
  */
 export async function resolveWithLists(
   kernel: Capabilities<'caches'> | null,
   tx: Tx,
-  definition: { family: DatasetFamily; key: string },
-  list_keys: readonly string[],
+  { list_keys, ...definition }: { family: DatasetFamily; key: string; list_keys: readonly string[] },
   clocks: Clocks,
 ): Promise<{ definition: VersionPointer; lists: ReadonlyMap<string, ListPointer> }> {
   if (isRecent(clocks.known_at)) {
@@ -122,7 +121,9 @@ export async function resolveWithLists(
     const row = byKey.get(list_key)
     if (row && row.via !== null) lists.set(list_key, omitNow(row as VersionPointer))
   }
-  if (cacheKernel && lists.size === list_keys.length) cacheDefinition(cacheKernel, tx, pointer, list_keys, lists)
+  if (cacheKernel && lists.size === list_keys.length) {
+    cacheDefinition(cacheKernel, tx, { definition: pointer, list_keys, lists })
+  }
   return { definition: pointer, lists }
 }
 
@@ -142,7 +143,7 @@ export async function findPointersInForce(
   return new Map(rows.map((pointer) => [pointer.list_key, pointer]))
 }
 
-/** The pointers a receipt pinned; content that is no longer what was pinned is never used. */
+/** The content that a receipt pinned. Fails when the stored content has another hash. */
 export async function resolvePins(tx: Tx, pins: readonly PinnedVersion[]): Promise<ContentPointer[]> {
   const rows = await listPinnedVersions(tx, pins)
   const byId = new Map(rows.map((row) => [`${row.family}:${row.list_key}`, row]))
@@ -154,7 +155,7 @@ export async function resolvePins(tx: Tx, pins: readonly PinnedVersion[]): Promi
   })
 }
 
-/** Entries by key, as the tenant sees them: overlay applied, content verified against its hash. Missing keys are absent. */
+/** Entries by key as the tenant sees them: overlay applied, content verified by hash. Missing keys are absent. */
 export async function lookUpEntries(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -165,7 +166,7 @@ export async function lookUpEntries(
   return new Map([...hashed].map(([key, { entry }]) => [key, entry]))
 }
 
-/** The same with the hash of each entry. */
+/** Like lookUpEntries, with the hash of each entry. */
 export async function lookUpHashedEntries(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -190,16 +191,16 @@ export async function lookUpHashedEntries(
   const type = await loadBaseType(kernel, tx, pointer)
   for (const key of keys) {
     const change = overlay.get(key)
-    if (change) applyOverlayChange(found, key, change, pointer, type)
+    if (change) applyOverlayChange(found, change, pointer, type)
   }
   return new Map([...found].map(([key, entry]) => [key, { entry, hash: entryHash(canonicalJson(entry)) }]))
 }
 
-/** True when a look-up in it sends exactly one statement. */
+/** True when a look-up sends exactly one statement. */
 export const isSingleStatementLookup = (pointer: ContentPointer): boolean =>
   pointer.data_bytes > MAX_CACHED_LIST_BYTES && pointer.overlay_version === null
 
-/** What an overlay makes of a list depends on more than its content: on the policy, and on the base version it is pinned to. */
+/** The result of an overlay also depends on its policy and on the base version it is pinned to, so the key has both. */
 function toListCacheKey(tenant_id: string, pointer: ContentPointer): string {
   const over =
     pointer.overlay_version === null
@@ -208,14 +209,14 @@ function toListCacheKey(tenant_id: string, pointer: ContentPointer): string {
   return `${tenant_id}:${pointer.dataset_id}:${pointer.content_hash}${over}`
 }
 
-/** The whole list when it is held already: asking for it sends nothing. */
+/** The whole list when it is cached. Sends no statement. */
 export const getCachedList = (
   kernel: Capabilities<'caches'>,
   tenant_id: string,
   pointer: ContentPointer,
 ): ListContent | undefined => kernel.caches.get(listContents).get(toListCacheKey(tenant_id, pointer))
 
-/** The whole list as the tenant sees it, or null when it is too large to be held. */
+/** The whole list as the tenant sees it, or null when it is too large to cache. */
 export async function loadList(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -234,8 +235,8 @@ export async function loadList(
   if (pointer.overlay_version !== null) {
     const type = await loadBaseType(kernel, tx, pointer)
     const merged = new Map([...base].map(([key, { entry }]) => [key, entry]))
-    for (const [key, change] of await loadOverlay(kernel, tx, pointer))
-      applyOverlayChange(merged, key, change, pointer, type)
+    for (const change of (await loadOverlay(kernel, tx, pointer)).values())
+      applyOverlayChange(merged, change, pointer, type)
     const entries = new Map([...merged].map(([key, entry]) => [key, { entry, hash: entryHash(canonicalJson(entry)) }]))
     content = { entries: new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1))), bytes: pointer.data_bytes * 2 }
   }
@@ -294,7 +295,7 @@ async function loadOverlay(
   return changes
 }
 
-/** Changes of an overlay version, checked against its hash. */
+/** Reads the changes of an overlay version and verifies its hash. */
 export async function readOverlay(
   tx: Tx,
   version: { dataset_id: string; version: number; content_hash: string },
@@ -312,37 +313,37 @@ export async function readOverlay(
   return changes
 }
 
-/** By which overlays of a shared list are laid. */
+/** The type by which overlay changes are applied. */
 export async function loadBaseType(kernel: Capabilities<'caches'>, tx: Tx, pointer: ContentPointer): Promise<BaseType> {
   const type = await findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version)
   return getBaseType(kernel, type ?? fail('internal'))
 }
 
-/** Where policy or type do not take a change, or the pinned base is not the one in force, the base entry stands. */
+/** Keeps the base entry when policy or type refuse the change, or when the overlay is pinned to another base version. */
 function applyOverlayChange(
   entries: Map<string, Entry>,
-  key: string,
   change: OverlayEntry,
   pointer: ContentPointer,
   type: BaseType,
 ): void {
   if (pointer.overlay_base_version !== null && pointer.overlay_base_version !== pointer.version) return
+  const { key } = change
   const { effective, refusal } = evaluateOverlay(entries.get(key), change, pointer.overlay_policy, type)
   if (refusal) return
   if (effective === undefined) entries.delete(key)
   else entries.set(key, effective)
 }
 
-/** The overlay of a list, as what it makes of the entry under a key; for a list that passes entry by entry. */
-export async function createOverlayLayer(kernel: Capabilities<'caches'>, tx: Tx, pointer: ContentPointer) {
+/** Applies the overlay of a list to one entry at a time, for streaming a large list. */
+export async function createOverlayApplier(kernel: Capabilities<'caches'>, tx: Tx, pointer: ContentPointer) {
   const type = await loadBaseType(kernel, tx, pointer)
   const changes = await loadOverlay(kernel, tx, pointer)
   return {
     keys: [...changes.keys()],
-    laid: (key: string, base: Entry | undefined): Entry | undefined => {
+    applyTo: (key: string, base: Entry | undefined): Entry | undefined => {
       const entries = new Map(base === undefined ? [] : [[key, base]])
       const change = changes.get(key)
-      if (change) applyOverlayChange(entries, key, change, pointer, type)
+      if (change) applyOverlayChange(entries, change, pointer, type)
       return entries.get(key)
     },
   }

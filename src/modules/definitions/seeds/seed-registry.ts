@@ -1,6 +1,6 @@
 /**
- * The initial population of shared types and lists, once per content, by any number of replicas: a restart repeats nothing,
- * and what is already in force is never replaced. Runs as the steward, in the system tenant, under the seeding lock.
+ * Seeds shared types and lists once per content. Restarts and concurrent replicas repeat nothing, and a version in force is
+ * never replaced. Runs as the steward in the system tenant under the seeding lock.
  */
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -35,7 +35,7 @@ export interface SeedVersion {
   readonly entries: readonly Record<string, unknown>[]
 }
 export interface SeedList {
-  /** A list unless it says otherwise. */
+  /** A list by default. */
   readonly family?: DatasetFamily
   readonly list_key: string
   readonly type_key: string
@@ -55,7 +55,7 @@ export interface RegistrySeeds {
   readonly lists: readonly SeedList[]
 }
 
-/** Every JSON file of a folder, in the order of their names. */
+/** Every JSON file of a folder, in name order. */
 export function readJsonFolder<T>(folder: string): T[] {
   if (!fs.existsSync(folder)) return []
   return fs
@@ -70,16 +70,16 @@ export const readRegistrySeeds = (folder: string): RegistrySeeds => ({
   lists: readJsonFolder<SeedList>(path.join(folder, 'lists')),
 })
 
-const hashOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
+const computeSeedHash = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
 
-/** What a seed became. */
+/** The version that a seed was published as. */
 export interface SeededVersion {
   readonly dataset: DatasetRow
   readonly seed: SeedVersion
   readonly version: number
 }
 
-/** Says what it did, list by list, and gives the versions it made; nothing when everything was there. */
+/** Reports each step and returns the new versions; empty when everything was seeded before. */
 export async function seedRegistry(
   tx: Tx,
   seeds: RegistrySeeds,
@@ -118,8 +118,8 @@ async function seedList(
 ): Promise<SeededVersion[]> {
   const { versions: _, family = 'list', list_key, type_key, ...settings } = seed
   const subject = `${family}:${list_key}`
-  const fresh = seed.versions.map((version) => ({ version, seed_hash: hashOf(version.entries) }))
-  const missing = fresh.filter(({ seed_hash }) => !done.has(`${subject} ${seed_hash}`))
+  const hashed = seed.versions.map((version) => ({ version, seed_hash: computeSeedHash(version.entries) }))
+  const missing = hashed.filter(({ seed_hash }) => !done.has(`${subject} ${seed_hash}`))
   if (missing.length === 0) return []
   const type = await findType(tx, type_key)
   if (!type) throw new Error(`the seed ${list_key} names the unknown type ${type_key}`)
@@ -135,11 +135,11 @@ async function seedList(
       type_tenant_id: type.tenant_id,
       type_key,
     })) as DatasetRow)
-  // A deployment never changes policy: what was in force stays, and the operator activates the new version like any other.
+  // A deployment must not change policy: the version in force stays, and the operator activates the new one.
   const first = !(await hasActivations(tx, family, list_key))
   const seeded: SeededVersion[] = []
   for (const { version, seed_hash } of missing) {
-    const number = await publishSeed(tx, dataset, type, compiled, version, seed_hash)
+    const number = await publishSeed(tx, { dataset, type, compiled }, version, seed_hash)
     if (first) await activateSeed(tx, dataset, number, version)
     await insertSeedLedger(tx, { subject, seed_hash, version: number, outcome: first ? 'activated' : 'pending' })
     await recordSeedEvent(tx, 'seedList', subject, { version: number, seed_hash, activated: first })
@@ -151,9 +151,7 @@ async function seedList(
 
 async function publishSeed(
   tx: Tx,
-  dataset: DatasetRow,
-  type: TypeRow,
-  compiled: CompiledType,
+  { dataset, type, compiled }: { dataset: DatasetRow; type: TypeRow; compiled: CompiledType },
   seed: SeedVersion,
   seed_hash: string,
 ): Promise<number> {
@@ -179,12 +177,14 @@ async function publishSeed(
 }
 
 const activateSeed = (tx: Tx, { family, list_key }: DatasetRow, version: number, seed: SeedVersion) =>
-  activateVersion(
-    tx,
-    { list_key, version, reason: `Initial population: ${seed.label}.`, effective_from: seed.effective_from },
-    'seed',
+  activateVersion(tx, {
     family,
-  )
+    list_key,
+    kind: 'seed',
+    version,
+    reason: `Initial population: ${seed.label}.`,
+    effective_from: seed.effective_from,
+  })
 
 const recordSeedEvent = (tx: Tx, operation: string, subject: string, detail: Record<string, unknown>) =>
   insertOperatorEvent(tx, { operation, subject, detail: canonicalJson(detail) })

@@ -1,4 +1,4 @@
-/** SQL of the stage: rows of a new version in a temporary table, their delta against the head, and taking its place. */
+/** SQL of the stage: rows of a new version in a temporary table, their delta against the head, and applying it. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { OPEN_VERSION, type VersionRow } from '../versions/queries.ts'
 
@@ -13,10 +13,13 @@ export const createStage = async (tx: Tx): Promise<void> => {
 export const copyStage = (tx: Tx, source: AsyncIterable<Uint8Array>) =>
   tx.copy('copy pg_temp.stage (key, op, hash, base_hash, data, row, line) from stdin (format binary)', source)
 
-/** A large stage is sorted or joined whole, and wants room for that. */
+/** A large stage is sorted or joined as a whole, which needs more memory than the default. */
 export const raiseStageWorkMem = (tx: Tx) => tx.run(`select set_config('work_mem', '64MB', true)`)
 
-/** A join with it whose size nobody knows may be planned badly. Only its keys are looked at: looking at all of it takes long. */
+/**
+ * Without statistics the planner may choose a slow join. Only the key column is analysed, since analysing all columns is
+ * slow.
+ */
 export const analyseStage = (tx: Tx) => tx.run('analyze pg_temp.stage (key)')
 
 export interface DuplicateRow {
@@ -33,7 +36,7 @@ const repeated = `(select key, row, line, first_row, op <> first_op as is_contra
     where key in (select key from pg_temp.stage group by key having count(*) > 1) window k as (partition by key)) d
   where row > first_row) r`
 
-/** Every row after the first that has a key again. */
+/** Every row after the first with the same key. */
 export const listStagedDuplicates = (tx: Tx, limit: number) =>
   tx.query<DuplicateRow>(`select * from ${repeated} order by row limit $1`, [limit])
 
@@ -43,7 +46,7 @@ export const countStagedDuplicates = async (tx: Tx): Promise<{ repeated: number;
        from ${repeated}`,
   )) ?? { repeated: 0, contradicting: 0 }
 
-/** What the staged content changes against the head. */
+/** Creates the delta of the staged content against the head. */
 export const createDelta = (tx: Tx, dataset_id: string) =>
   tx.run(
     `create temporary table delta on commit drop as
@@ -70,7 +73,7 @@ export const countDelta = async (tx: Tx): Promise<VersionRow['difference']> => {
 
 const headEntry = `app.dataset_entry h on h.tenant_id = $1 and h.dataset_id = $2 and h.key = d.key and h.v_to = ${OPEN_VERSION}`
 
-/** Changed entries in key order: the text in the head and the hash of the staged one. */
+/** Changed entries in key order: the text in the head and the staged hash. */
 export const listChanged = (tx: Tx, dataset_id: string, after: string, count: number) =>
   tx.query<{ key: string; before: string; hash: Buffer }>(
     `select d.key, h.data as before, s.hash from pg_temp.delta d
@@ -84,17 +87,17 @@ export const updateRestated = (tx: Tx, keys: readonly string[]) =>
 
 export interface DeltaMemberRow {
   readonly pointer: string
-  /** Values and entries that have any, of the delta's keys, before and after. */
+  /** Number of values, and of entries with any value, among the keys of the delta, before and after. */
   readonly values_before: number
   readonly values_after: number
   readonly entries_before: number
   readonly entries_after: number
-  /** Values that entries in both versions have fewer, and entries that have none left. */
+  /** Values lost by entries that are in both versions, and entries that lost all of them. */
   readonly lost: number
   readonly emptied: number
 }
 
-/** Only entries that differ are looked at, so the cost follows the difference and not the list. */
+/** Only entries that differ are read, so the cost depends on the difference and not on the list. */
 export const countDeltaMembers = (
   tx: Tx,
   dataset_id: string,
@@ -125,14 +128,14 @@ export interface StagedEntryRow {
   readonly data: string
 }
 
-/** Added and changed entries in key order. */
+/** Staged entries in key order. */
 export const listStaged = (tx: Tx, after: string, count: number) =>
   tx.query<StagedEntryRow>('select key, hash, data from pg_temp.stage where key > $1 order by key limit $2', [
     after,
     count,
   ])
 
-/** Closes what ended and opens what began, in key order, so that a version is later read as it lies on disk. */
+/** Closes replaced entries and inserts new ones, in key order, so that a version is stored sequentially. */
 export const applyDelta = async (tx: Tx, dataset_id: string, version: number): Promise<void> => {
   await tx.run(
     `update app.dataset_entry e set v_to = $3 from pg_temp.delta d
@@ -147,7 +150,7 @@ export const applyDelta = async (tx: Tx, dataset_id: string, version: number): P
   )
 }
 
-/** The first version is its staged content, in key order too. Rows that were staged in that order lie in it already. */
+/** Inserts the first version, also in key order. Rows staged in that order need no sort. */
 export const insertStaged = (tx: Tx, dataset_id: string, version: number, is_ordered: boolean) =>
   tx.run(
     `insert into app.dataset_entry (tenant_id, dataset_id, key, v_from, op, hash, base_hash, data)

@@ -1,4 +1,4 @@
-/** Staging rows of a new version, and summarising what they are together. */
+/** Stages the rows of a new version and summarises them. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Warning } from '#registry/adapter.ts'
 import { createMerkleBuilder } from '#registry/content/merkle.ts'
@@ -9,7 +9,7 @@ import type { MemberCounts } from '#registry/types/array-members.ts'
 import { toTreeSource } from '../trees/stored-tree.ts'
 import { copyStage, createStage } from './queries.ts'
 
-/** What was staged, as the one who staged it knows it. */
+/** Summary of the staged rows. */
 export interface StagedContent {
   readonly content_hash: string
   readonly entry_count: number
@@ -17,15 +17,15 @@ export interface StagedContent {
   readonly filled: Readonly<Record<string, number>>
   /** The rows were staged in key order. */
   readonly is_ordered?: boolean
-  /** Absent where no key is ever proved: overlays, and definitions in parts. */
+  /** Absent where keys are never proved: in overlays and document definitions. */
   readonly tree?: TreeSource
-  /** Values of members that hold several; without them nobody looks at what entries lose. */
+  /** Values of array members. Without them lost values are not checked. */
   readonly members?: MemberCounts
-  /** What makes the source look incomplete. */
+  /** Warnings that the source may be incomplete. */
   readonly doubts?: readonly Warning[]
 }
 
-/** Stages rows that were prepared elsewhere. */
+/** Stages rows that are already encoded for COPY. */
 export async function stageEncodedRows(
   tx: Tx,
   rows: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -41,7 +41,7 @@ export async function stageEncodedRows(
   )
 }
 
-/** Stages rows that are already in memory, and says what they are together. */
+/** Stages rows that are in memory, and summarises them. */
 export async function stageRows(tx: Tx, rows: readonly StagedRow[]): Promise<StagedContent> {
   await stageEncodedRows(tx, rows.map(copyRow))
   return summarizeRows(rows)

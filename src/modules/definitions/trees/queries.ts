@@ -9,7 +9,7 @@ interface VersionId {
   readonly version: number
 }
 
-const firstBitsOf = (key_hash: string, bits: string): string =>
+const selectFirstBits = (key_hash: string, bits: string): string =>
   `((get_byte(${key_hash}, 0) << 16) | (get_byte(${key_hash}, 1) << 8) | get_byte(${key_hash}, 2)) >> (24 - ${bits}::int)`
 
 const deltaPairs = `(select sha256(convert_to('probity.key.1' || chr(10) || d.key, 'UTF8')) as key_hash,
@@ -27,7 +27,7 @@ export const findTree = (tx: Tx, { tenant_id, dataset_id, version }: VersionId) 
     [tenant_id, dataset_id, version],
   )
 
-/** The hashes beside a path, one after the other; only those parts of the nodes are read. */
+/** The sibling hashes of a path, concatenated; only those bytes of the nodes are read. */
 export const findSiblings = (tx: Tx, { tenant_id, dataset_id, version }: VersionId, offsets: readonly number[]) =>
   tx.find<{ base_version: number; siblings: Buffer }>(
     `select base_version, (select string_agg(substring(nodes from o + 1 for 32), ''::bytea order by n)
@@ -36,7 +36,7 @@ export const findSiblings = (tx: Tx, { tenant_id, dataset_id, version }: Version
     [tenant_id, dataset_id, version, offsets],
   )
 
-/** Blocks that hold pairs of a group, of the base and of all versions since, oldest first. */
+/** Blocks with pairs of a group, from the base and all later versions, oldest first. */
 export const listGroupBlocks = (
   tx: Tx,
   { tenant_id, dataset_id, version }: VersionId,
@@ -64,13 +64,12 @@ export const findNodes = (tx: Tx, { tenant_id, dataset_id, version }: VersionId)
     [tenant_id, dataset_id, version],
   )
 
-/** Blocks that hold pairs of any of these groups, of the base and of all versions since, oldest first, each once. */
-export const listBlocksOfGroups = (
+/** Blocks with pairs of any of these groups, from the base and all later versions, oldest first, each once. */
+export const listBlocksInGroups = (
   tx: Tx,
   { tenant_id, dataset_id, version }: VersionId,
   base_version: number,
-  groups: readonly number[],
-  group_bits: number,
+  { groups, group_bits }: { readonly groups: readonly number[]; readonly group_bits: number },
 ) =>
   tx.query<{ pairs: Buffer }>(
     `select b.pairs
@@ -89,15 +88,18 @@ export const listBlocksOfGroups = (
     [tenant_id, dataset_id, base_version, version, groups, group_bits],
   )
 
-/** Key hash and staged entry hash (zeros: removed) of every key of the delta, by group. The key hash is the one of hashes.ts. */
+/**
+ * Key hash and staged entry hash (zeros: removed) of every key of the delta, by group. The key hash equals the one of
+ * hashes.ts.
+ */
 export const listDeltaGroups = (tx: Tx, group_bits: number) =>
   tx.query<{ group: number; pairs: Buffer }>(
-    `select ${firstBitsOf('h.key_hash', '$1')} as group, string_agg(h.key_hash || h.entry_hash, ''::bytea) as pairs
+    `select ${selectFirstBits('h.key_hash', '$1')} as group, string_agg(h.key_hash || h.entry_hash, ''::bytea) as pairs
        from ${deltaPairs} h group by 1 order by 1`,
     [group_bits],
   )
 
-/** Hashes of the entries a list will have once the delta is applied: those that stay, in key order. */
+/** Hashes of the unchanged entries of a list once the delta is applied, in key order. */
 export const listUntouchedHashes = (tx: Tx, dataset_id: string, after: string, count: number) =>
   tx.query<{ key: string; hash: Buffer | null }>(
     `select e.key, case when d.key is null then e.hash end as hash
@@ -140,7 +142,7 @@ export const insertBlock = (
     [tx.tenant_id, dataset_id, version, block, pairs],
   )
 
-/** A table with row-level security takes no COPY: the blocks of a base come through a temporary one. */
+/** COPY cannot write to a table with row-level security, so the blocks of a base go through a temporary table. */
 export const createTreeStage = async (tx: Tx): Promise<void> => {
   await tx.run('drop table if exists pg_temp.tree_stage')
   await tx.run('create temporary table tree_stage (block bigint not null, pairs bytea not null) on commit drop')
@@ -157,22 +159,22 @@ export const insertBaseBlocks = (tx: Tx, dataset_id: string, version: number) =>
     [tx.tenant_id, dataset_id, version],
   )
 
-/** The pairs that the delta changed. The key hash is the one of registry/content/hashes.ts. */
+/** The pairs that the delta changed. The key hash equals the one of registry/content/hashes.ts. */
 export const insertDeltaBlocks = (tx: Tx, dataset_id: string, version: number, block_bits: number) =>
   tx.run(
     `insert into app.dataset_tree_block (tenant_id, dataset_id, version, block, pairs)
-     select $1, $2, $3, ${firstBitsOf('h.key_hash', '$4')},
+     select $1, $2, $3, ${selectFirstBits('h.key_hash', '$4')},
             string_agg(h.key_hash || h.entry_hash, ''::bytea order by h.key_hash)
        from ${deltaPairs} h
       group by 4`,
     [tx.tenant_id, dataset_id, version, block_bits],
   )
 
-/** The blocks of a base from the entries of the newest version, which are written. */
-export const insertBaseBlocksOfEntries = (tx: Tx, dataset_id: string, version: number, block_bits: number) =>
+/** The blocks of a base, computed from the stored entries of the newest version. */
+export const insertBaseBlocksFromEntries = (tx: Tx, dataset_id: string, version: number, block_bits: number) =>
   tx.run(
     `insert into app.dataset_tree_block (tenant_id, dataset_id, version, block, pairs)
-     select $1, $2, $3, ${firstBitsOf('h.key_hash', '$4')}, string_agg(h.key_hash || h.hash, ''::bytea order by h.key_hash)
+     select $1, $2, $3, ${selectFirstBits('h.key_hash', '$4')}, string_agg(h.key_hash || h.hash, ''::bytea order by h.key_hash)
        from (select sha256(convert_to('probity.key.1' || chr(10) || key, 'UTF8')) as key_hash, hash
                from app.dataset_entry where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN_VERSION}) h
       group by 4`,

@@ -1,6 +1,6 @@
 /**
- * Storing the Merkle tree of a version while it is published, and proving a key from it. The cost of a proof follows the depth of
- * the tree and not the length of the list; what is stored is always compared with the version's content hash.
+ * Stores the Merkle tree of a version when it is published, and proves keys from it. A proof costs the depth of the tree,
+ * not the length of the list; every result is checked against the content hash of the version.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
@@ -24,7 +24,7 @@ import {
   findSiblings,
   findTree,
   insertBaseBlocks,
-  insertBaseBlocksOfEntries,
+  insertBaseBlocksFromEntries,
   insertDeltaBlocks,
   insertTree,
   listGroupBlocks,
@@ -34,7 +34,7 @@ type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 
 /** A proof reads one block of every version since the base. */
 const MAX_VERSIONS_SINCE_BASE = 32
-/** Changed pairs since the base, as a share of the list, beyond which a new base takes less room in the long run. */
+/** Share of changed pairs since the base beyond which storing a new base takes less space. */
 const MAX_DELTA_SHARE = 1 / 4
 const BATCH = 5_000
 
@@ -51,11 +51,11 @@ interface TreePublication {
   readonly version: number
   readonly entry_count: number
   readonly tree: TreeSource
-  /** Keys that differ from the version before; null where there is no delta table to take them from. */
+  /** Number of keys that differ from the previous version; null where there is no delta table. */
   readonly changed_keys: number | null
 }
 
-/** In the transaction that publishes the version, after its entries were written. */
+/** Runs in the publishing transaction, after the entries are written. */
 export async function storeTree(tx: Tx, publication: TreePublication): Promise<void> {
   const { dataset_id, version, entry_count, tree, changed_keys } = publication
   if (entry_count < MIN_TREE_ENTRIES) return
@@ -77,7 +77,7 @@ export async function storeTree(tx: Tx, publication: TreePublication): Promise<v
   await insertTree(tx, { dataset_id, version, base_version: version, block_bits, delta_pairs: 0, nodes: tree.nodes })
   const { blocks } = tree
   if (!blocks) {
-    await insertBaseBlocksOfEntries(tx, dataset_id, version, block_bits)
+    await insertBaseBlocksFromEntries(tx, dataset_id, version, block_bits)
     return
   }
   await createTreeStage(tx)
@@ -95,8 +95,8 @@ export async function storeTree(tx: Tx, publication: TreePublication): Promise<v
 export type Prover = (key: string) => Promise<Proof>
 
 /**
- * Proves keys of one version: from its stored tree where there is one, else from a tree built once of all its entries. Whatever does
- * not lead to the version's content hash is damage.
+ * Proves keys of one version from its stored tree, else from a tree built once from all entries. A tree without the content
+ * hash of the version means that stored data is corrupt.
  */
 export function createProver(read: RunInTx, version: VersionRow): Prover {
   let whole: Promise<MerkleTree> | undefined
@@ -108,7 +108,7 @@ export function createProver(read: RunInTx, version: VersionRow): Prover {
   }
 }
 
-/** Undefined: there is no stored tree, or it is not the one of this content. */
+/** Undefined when there is no stored tree for this content. */
 async function proveFromStore(read: RunInTx, version: VersionRow, key: string): Promise<Proof | undefined> {
   const position = locateGroup(key, version.entry_count)
   return read(async (tx) => {
@@ -125,7 +125,7 @@ async function proveFromStore(read: RunInTx, version: VersionRow, key: string): 
   })
 }
 
-/** The tree of a version from the hashes of its entries; one that does not have the version's content hash shows damage. */
+/** Builds the tree of a version from its entry hashes. Fails as corrupt when it does not match the content hash. */
 export async function buildTree(read: RunInTx, version: VersionRow): Promise<MerkleTree> {
   const builder = createMerkleBuilder()
   let after: string | null = null
@@ -141,7 +141,7 @@ export async function buildTree(read: RunInTx, version: VersionRow): Promise<Mer
   return tree
 }
 
-/** For a version published before trees were stored. */
+/** For versions that were published before trees were stored. */
 export async function ensureTree(read: RunInTx, write: RunInTx, version: VersionRow): Promise<void> {
   if (version.entry_count < MIN_TREE_ENTRIES || (await read((tx) => findTree(tx, version)))) return
   const tree = toTreeSource(await buildTree(read, version))

@@ -1,4 +1,7 @@
-/** The tree a list will have once its delta is applied: updated from the stored one of the head, or built where that cannot serve. */
+/**
+ * Computes the tree of a list after its delta: updates the stored tree of the head, or builds a new one where that is not
+ * possible.
+ */
 import { setImmediate } from 'node:timers/promises'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
@@ -7,12 +10,12 @@ import { MIN_TREE_ENTRIES, type TreeSource } from '#registry/content/stored-tree
 import { collectGroups, hasSameBuckets, TreeMismatch, TreeUpdate } from '#registry/content/tree-update.ts'
 import { listStaged } from '../staging/queries.ts'
 import type { VersionRow } from '../versions/queries.ts'
-import { findNodes, listBlocksOfGroups, listDeltaGroups, listUntouchedHashes } from './queries.ts'
+import { findNodes, listBlocksInGroups, listDeltaGroups, listUntouchedHashes } from './queries.ts'
 import { toTreeSource } from './stored-tree.ts'
 
-/** A block of a base has 32 kB: so many are in memory at a time. */
+/** A block of a base has 32 kB; this many are in memory at once. */
 const GROUPS_AT_ONCE = 128
-/** Beyond it most groups are touched anyway, and the changes themselves would fill the memory. */
+/** Beyond it most groups change anyway, and the changes would not fit in memory. */
 const MAX_UPDATED_KEYS = 200_000
 const BATCH = 5_000
 
@@ -21,8 +24,8 @@ export interface ResultTree {
   readonly tree: TreeSource
 }
 
-/** In the transaction that holds the stage, the delta and the lock of the list. */
-export async function treeOfResult(
+/** Runs in the transaction that has the stage, the delta and the lock of the list. */
+export async function computeResultTree(
   tx: Tx,
   head: VersionRow,
   result: { readonly entry_count: number; readonly changed_keys: number },
@@ -36,7 +39,7 @@ export async function treeOfResult(
   return updated ?? buildResultTree(tx, head, entry_count)
 }
 
-/** Null: there is no stored tree, or it is not the one of the head's content. */
+/** Null when there is no stored tree for the head's content. */
 async function updateStoredTree(tx: Tx, head: VersionRow, entry_count: number): Promise<ResultTree | null> {
   const stored = await findNodes(tx, head)
   if (!stored) return null
@@ -46,14 +49,14 @@ async function updateStoredTree(tx: Tx, head: VersionRow, entry_count: number): 
     for (let from = 0; from < touched.length; from += GROUPS_AT_ONCE) {
       const some = touched.slice(from, from + GROUPS_AT_ONCE)
       const groups = some.map(({ group }) => group)
-      const blocks = await listBlocksOfGroups(tx, head, stored.base_version, groups, update.group_bits)
+      const blocks = await listBlocksInGroups(tx, head, stored.base_version, { groups, group_bits: update.group_bits })
       const before = collectGroups(
         blocks.map(({ pairs }) => pairs),
         groups,
         update.group_bits,
       )
       for (const { group, pairs } of some) update.apply(group, before.get(group) ?? new Map(), pairs)
-      // Requests are served in between.
+      // Yields to the event loop.
       await setImmediate()
     }
     const { root, nodes } = update.finish(entry_count)
@@ -64,7 +67,7 @@ async function updateStoredTree(tx: Tx, head: VersionRow, entry_count: number): 
   }
 }
 
-/** Reads the hashes of all entries, never the entries. */
+/** Reads only the hashes of the entries. */
 async function buildResultTree(tx: Tx, head: VersionRow, entry_count: number): Promise<ResultTree> {
   const builder = createMerkleBuilder()
   for (let after = ''; ; ) {
@@ -80,7 +83,7 @@ async function buildResultTree(tx: Tx, head: VersionRow, entry_count: number): P
     after = rows.at(-1)?.key as string
   }
   const built = builder.finish()
-  // The head does not have as many entries as it says.
+  // The stored entry count of the head is wrong.
   if (built.count !== entry_count) fail('content_corrupt')
   return { root: built.root, tree: toTreeSource(built) }
 }

@@ -1,4 +1,7 @@
-/** Dataset types are checked, compiled and tried in a bounded thread: a tenant may define them, and none may harm the process. */
+/**
+ * Checks and compiles dataset types in a limited worker thread: tenants define them, and a bad one must not block the
+ * process.
+ */
 import { createHash } from 'node:crypto'
 import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
@@ -16,8 +19,8 @@ import { readEntries } from '../versions/publish.ts'
 import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
 
 /**
- * A stored type as the registry uses it. One that does not say which texts are trimmed was published when all of them were, and
- * stays so: its lists keep their hashes.
+ * Converts a stored type. One without a trim setting is from before the setting existed and trims all texts, so that its
+ * lists keep their hashes.
  */
 export const toTypeDefinition = (type: Pick<TypeRow, 'type_key' | 'type_version' | 'definition'>): TypeDefinition =>
   ({ type_key: type.type_key, type_version: type.type_version, trim: true, ...type.definition }) as TypeDefinition
@@ -30,7 +33,10 @@ const baseTypes = declareCache<BaseType>({
   bound: { max_entries: 100 },
 })
 
-/** The type of a shared list, compiled here: overlays are laid by it at every resolve. A tenant's own never is. */
+/**
+ * Compiles the type of a shared list in this process, since every resolution with an overlay needs it. Types of tenants are
+ * never compiled here.
+ */
 export function getBaseType(
   kernel: Capabilities<'caches'>,
   type: Omit<TypeRow, 'compatibility' | 'created_at' | 'created_by'>,
@@ -41,9 +47,9 @@ export function getBaseType(
   const known = cache.get(id)
   if (known) return known
   const definition = toTypeDefinition(type)
-  const made: BaseType = { definition, compiled: compileType(definition) }
-  cache.set(id, made)
-  return made
+  const base_type: BaseType = { definition, compiled: compileType(definition) }
+  cache.set(id, base_type)
+  return base_type
 }
 
 export type TypeContent = Omit<TypeRow['definition'], never>
@@ -55,7 +61,7 @@ export const toTypeContent = (
   description: body.description,
   schema: body.schema,
   key_pointers: body.key_pointers,
-  // Always said: what does not say it is older than the rule.
+  // Always written: a type without the setting is from before it existed.
   trim: body.trim ?? [],
   list_rules: body.list_rules ?? {},
   fields: body.fields ?? {},
@@ -67,7 +73,7 @@ export const hashTypeContent = (content: TypeContent): string =>
     .update(canonicalJson(JSON.parse(JSON.stringify(content))))
     .digest('hex')
 
-/** 422 with every fault of the definition, each with its place. */
+/** Fails with 422 and every error of the definition with its location. */
 export async function assertUsableType(
   kernel: Capabilities<'threads'>,
   definition: TypeDefinition,
@@ -97,14 +103,14 @@ export interface TypeBreak {
 
 const MAX_BREAKS = 200
 
-/** What a new version of a type would break: the key, and every version in force whose entries no longer fit. */
+/** What a new type version would break: the key, and every version in force with entries that no longer validate. */
 export async function findTypeBreaks(
   kernel: Capabilities<'transactions' | 'threads'>,
   scope: { tenant_id: string; actor: string },
-  type_key: string,
   next: TypeDefinition,
   signal: AbortSignal,
 ): Promise<TypeBreak[]> {
+  const { type_key } = next
   const read: <T>(body: Parameters<typeof kernel.transactions.read<T>>[1]) => Promise<T> = (body) =>
     kernel.transactions.read(scope, body)
   const current = (await read((tx) => findType(tx, type_key))) ?? fail('not_found')
@@ -134,7 +140,7 @@ export async function findTypeBreaks(
   return breaks
 }
 
-/** A type that cannot be run within its limits is a fault of the type, not of the server. */
+/** A type that exceeds the limits of its thread is invalid; the server has no fault. */
 export function failUnusable(error: unknown): never {
   if (error instanceof TypeUnusable) fail('definition_invalid', { detail: error.message })
   throw error

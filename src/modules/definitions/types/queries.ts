@@ -27,7 +27,7 @@ export const listTypes = (tx: Tx, origin: 'own' | 'shared' | null, after: PagePo
     [tx.tenant_id, origin, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
-/** Own before shared: a tenant type that existed first keeps its name. */
+/** Own before shared, so that an older tenant type keeps its name. */
 export const findType = (tx: Tx, type_key: string, type_version: number | null = null) =>
   tx.find<TypeRow>(
     `select ${columns} from app.dataset_type
@@ -36,7 +36,7 @@ export const findType = (tx: Tx, type_key: string, type_version: number | null =
     [tx.tenant_id, type_key, type_version],
   )
 
-/** The newest version of a type the operator published, whatever types of that name a tenant has. */
+/** The newest version of a shared type, whatever type of that name the tenant owns. */
 export const findSharedType = (tx: Tx, type_key: string) =>
   tx.find<TypeRow>(
     `select ${columns} from app.dataset_type where tenant_id = app.system_tenant() and type_key = $1
@@ -50,14 +50,19 @@ export const findTypeVersion = (tx: Tx, tenant_id: string, type_key: string, typ
     [tenant_id, type_key, type_version],
   )
 
-export const listTypeVersions = (tx: Tx, tenant_id: string, type_key: string, after: PagePosition, count: number) =>
+export const listTypeVersions = (
+  tx: Tx,
+  { tenant_id, type_key }: Pick<TypeRow, 'tenant_id' | 'type_key'>,
+  after: PagePosition,
+  count: number,
+) =>
   tx.query<TypeRow>(
     `select ${columns} from app.dataset_type where tenant_id = $1 and type_key = $2
         and ($3::bigint is null or type_version < $3) order by type_version desc limit $4`,
     [tenant_id, type_key, after?.[0] ?? null, count],
   )
 
-/** One writer of a type at a time, so that versions follow each other. */
+/** Serialises writers of a type, so that version numbers have no gaps. */
 export const lockType = (tx: Tx, type_key: string) =>
   tx.run('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`dataset-type:${tx.tenant_id}:${type_key}`])
 
@@ -82,7 +87,7 @@ export interface TypedVersionRow {
   readonly version: number
 }
 
-/** Versions in force now or later that were validated with some version of this type of the caller's. */
+/** Versions in force now or later that were validated with any version of the caller's type. */
 export const listVersionsInForceOfType = (tx: Tx, type_key: string) =>
   tx.query<TypedVersionRow>(
     `select distinct a.list_key, a.dataset_id, a.version

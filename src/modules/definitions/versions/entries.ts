@@ -1,4 +1,4 @@
-/** Stored entries as values: one whose text no longer has its hash is never given out, and never quoted. */
+/** Parses stored entries. Fails when the text does not match its hash, without including the text. */
 import { fail } from '#kernel/problem.ts'
 import type { Entry } from '#registry/adapter.ts'
 import { entryHash } from '#registry/content/hashes.ts'

@@ -1,7 +1,10 @@
-/** Guards: what a new version of a list must keep to, so that a truncated download does not delist thousands of parties. */
+/**
+ * Guards: limits on what a new version of a list may change, so that a truncated download does not delist thousands of
+ * parties.
+ */
 import type { Warning } from '#registry/adapter.ts'
 
-/** As a list declares them; what it leaves out has a default. */
+/** As a list declares them; missing ones have defaults. */
 export interface GuardSettings {
   readonly min_entries?: number
   readonly max_entries?: number
@@ -31,17 +34,17 @@ export interface GuardFacts {
   readonly changed: number
   readonly filled: Readonly<Record<string, number>>
   readonly losses?: readonly MemberLoss[]
-  /** What the source says of itself: rows without their party, fewer entries than announced. */
+  /** Warnings of the source: rows without their party, fewer entries than announced. */
   readonly doubts?: readonly Warning[]
 }
 
-/** Values of one member that entries in both versions have fewer. */
+/** Values of one array member that are lost by entries in both versions. */
 export interface MemberLoss {
   readonly pointer: string
   readonly title: string
   readonly lost: number
   readonly values_before: number
-  /** Entries that had values and would have none. */
+  /** Entries that would lose all values. */
   readonly emptied: number
   readonly entries_before: number
 }
@@ -52,8 +55,8 @@ const DEFAULT_REMOVED_BPS = 1000
 const DEFAULT_REMOVED_ENTRIES = 10
 const DEFAULT_CHANGED_BPS = 5000
 
-/** So many values and entries of a member may always be lost, whatever share of the list they are. */
-export const lossLimits = (guards: GuardSettings): { readonly lost: number; readonly emptied: number } => ({
+/** The number of values and entries of a member that may always be lost, whatever share of the list they are. */
+export const getLossLimits = (guards: GuardSettings): { readonly lost: number; readonly emptied: number } => ({
   lost: guards.max_members_lost ?? DEFAULT_LOST,
   emptied: guards.max_emptied_entries ?? DEFAULT_LOST,
 })
@@ -64,7 +67,7 @@ const toGuardGate = (detail: string, facts: Record<string, unknown>): Gate => ({
   overridable: true,
   facts,
 })
-const percent = (bps: number): string => `${bps / 100} %`
+const formatPercent = (bps: number): string => `${bps / 100} %`
 
 export function findGuardBreaches(guards: GuardSettings, facts: GuardFacts): Gate[] {
   const { entries, before, removed, changed, filled } = facts
@@ -88,7 +91,7 @@ export function findGuardBreaches(guards: GuardSettings, facts: GuardFacts): Gat
     if (removed > always && removed * 10_000 > before * share) {
       found.push(
         toGuardGate(
-          `${removed} of ${before} entries would be removed; at most ${percent(share)} (or ${always}) may be.`,
+          `${removed} of ${before} entries would be removed; at most ${formatPercent(share)} (or ${always}) may be.`,
           {
             removed,
             before,
@@ -99,10 +102,10 @@ export function findGuardBreaches(guards: GuardSettings, facts: GuardFacts): Gat
       )
     }
     const changeable = guards.max_changed_bps ?? DEFAULT_CHANGED_BPS
-    // A handful of edits in a short list is a large share of it and no accident.
+    // A few changes are a large share of a short list.
     if (changed > DEFAULT_REMOVED_ENTRIES && changed * 10_000 > before * changeable) {
       found.push(
-        toGuardGate(`${changed} of ${before} entries would be changed; at most ${percent(changeable)} may be.`, {
+        toGuardGate(`${changed} of ${before} entries would be changed; at most ${formatPercent(changeable)} may be.`, {
           changed,
           before,
           max_changed_bps: changeable,
@@ -115,7 +118,7 @@ export function findGuardBreaches(guards: GuardSettings, facts: GuardFacts): Gat
     if (count * 10_000 < entries * least_bps) {
       found.push(
         toGuardGate(
-          `${pointer} is filled in ${count} of ${entries} entries; at least ${percent(least_bps)} are expected.`,
+          `${pointer} is filled in ${count} of ${entries} entries; at least ${formatPercent(least_bps)} are expected.`,
           {
             pointer,
             filled: count,
@@ -129,22 +132,22 @@ export function findGuardBreaches(guards: GuardSettings, facts: GuardFacts): Gat
   return [...found, ...findLossBreaches(guards, facts.losses ?? []), ...findDoubtBreaches(guards, facts.doubts ?? [])]
 }
 
-/** A list may keep all its entries and still lose what they are found by. */
+/** A list can keep all its entries and still lose the values that searches match. */
 function findLossBreaches(guards: GuardSettings, losses: readonly MemberLoss[]): Gate[] {
   const share = guards.max_members_lost_bps ?? DEFAULT_LOST_BPS
-  const { lost: always, emptied: emptied_always } = lossLimits(guards)
+  const { lost: always, emptied: emptied_always } = getLossLimits(guards)
   const emptied_share = guards.max_emptied_bps ?? DEFAULT_LOST_BPS
   return losses.flatMap((loss): Gate[] => {
     const { pointer, title, lost, values_before, emptied, entries_before } = loss
     const gates: Gate[] = []
     if (lost > always && lost * 10_000 > values_before * share) {
-      const detail = `${title} (${pointer}): ${lost} of ${values_before} values would be lost by entries that stay; at most ${percent(share)} (or ${always}) may be.`
+      const detail = `${title} (${pointer}): ${lost} of ${values_before} values would be lost by entries that stay; at most ${formatPercent(share)} (or ${always}) may be.`
       gates.push(
         toGuardGate(detail, { pointer, lost, values_before, max_members_lost_bps: share, max_members_lost: always }),
       )
     }
     if (emptied > emptied_always && emptied * 10_000 > entries_before * emptied_share) {
-      const detail = `${title} (${pointer}): ${emptied} of ${entries_before} entries that have any would lose all; at most ${percent(emptied_share)} (or ${emptied_always}) may.`
+      const detail = `${title} (${pointer}): ${emptied} of ${entries_before} entries that have any would lose all; at most ${formatPercent(emptied_share)} (or ${emptied_always}) may.`
       gates.push(
         toGuardGate(detail, {
           pointer,

@@ -1,12 +1,12 @@
-/** Published versions: publishing the next one, reading what one holds, and comparing two. */
+/** Published versions: publish, read and compare them. */
 export { getVerifiedText, parseDifference, parseEntry } from './entries.ts'
-export { type Gate, type GuardSettings, lossLimits, type MemberLoss } from './guards.ts'
+export { type Gate, type GuardSettings, getLossLimits, type MemberLoss } from './guards.ts'
 export {
   assertHeadVersion,
   assertIfMatchHead,
   assertWritable,
   type ContentWriter,
-  exchangeOfDelta,
+  createDeltaWriter,
   getAuthor,
   getDifferencePage,
   getVersion,

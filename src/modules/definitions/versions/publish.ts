@@ -1,4 +1,4 @@
-/** Publishing a version from staged rows, and reading what a version holds; the same for lists, overlays, imports and seeds. */
+/** Publishes a version from staged rows and reads versions. Shared by lists, overlays, imports and seeds. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -30,7 +30,7 @@ import {
 } from './queries.ts'
 import { countLosses, type EntryForm, markRestated } from './value-losses.ts'
 
-/** From here on a planner that knows nothing of the staged rows may choose badly. */
+/** From this size on the planner needs statistics of the staged rows. */
 const LARGE_ENTRY_COUNT = 10_000
 const BATCH = 5_000
 
@@ -40,7 +40,7 @@ export interface Publication {
     readonly tenant_id: string
     readonly type_key: string
     readonly type_version: number
-    /** Needed where guards apply, or where the list may have been written by an older version of the type. */
+    /** Required where guards apply, or where an older type version may have written the list. */
     readonly definition?: EntryForm
   }
   readonly content: StagedContent
@@ -50,29 +50,29 @@ export interface Publication {
   readonly note?: string | null
   readonly base_version?: number | null
   readonly expected_head?: number | null
-  /** `skip`: the same content as the head gives no new version. */
+  /** `skip`: content equal to the head makes no new version. */
   readonly on_unchanged?: 'publish' | 'skip'
   /** Null: no guards apply. */
   readonly guards: GuardSettings | null
-  /** Who takes a breach of the guards upon themselves, and why. */
+  /** Who overrides the guards, and why. */
   readonly override?: { readonly by: string; readonly reason: string } | null
-  /** Called when each phase begins, for those who report progress. */
+  /** Called at the start of each phase, to report progress. */
   readonly onPhase?: (phase: PublishPhase) => Promise<void>
 }
 
 export type PublishPhase = 'compare' | 'write' | 'tree'
 
-/** How new content is compared with the head and takes its place. */
+/** How new content is compared with the head and written. */
 export interface ContentWriter {
   compare(dataset_id: string, has_head: boolean): Promise<VersionRow['difference']>
-  /** Entries that differ only in the canonical form a newer type version prescribes are counted apart. */
+  /** Counts entries separately that differ only by the canonical form of a newer type version. */
   restate?(dataset_id: string, definition: EntryForm): Promise<VersionRow['difference']>
-  losses?(dataset_id: string, definition: EntryForm, counts: MemberCounts): Promise<readonly MemberLoss[]>
+  countLosses?(dataset_id: string, definition: EntryForm, counts: MemberCounts): Promise<readonly MemberLoss[]>
   apply(dataset_id: string, version: number, has_head: boolean): Promise<unknown>
 }
 
-/** Where the table `delta` says how the staged content differs from the head. */
-export const exchangeOfDelta = (tx: Tx) => ({
+/** Writes the content that the table `delta` describes. */
+export const createDeltaWriter = (tx: Tx) => ({
   async restate(dataset_id: string, definition: EntryForm) {
     await markRestated(tx, dataset_id, definition)
     return countDelta(tx)
@@ -80,7 +80,7 @@ export const exchangeOfDelta = (tx: Tx) => ({
   apply: (dataset_id: string, version: number) => applyDelta(tx, dataset_id, version),
 })
 
-/** By way of the stage: for content of any size. */
+/** Compares and writes through the stage: for content of any size. */
 const createStagedWriter = (tx: Tx, { entry_count, is_ordered = false }: StagedContent): ContentWriter => ({
   async compare(dataset_id, has_head) {
     const is_large = entry_count >= LARGE_ENTRY_COUNT
@@ -90,17 +90,17 @@ const createStagedWriter = (tx: Tx, { entry_count, is_ordered = false }: StagedC
     await createDelta(tx, dataset_id)
     return countDelta(tx)
   },
-  ...exchangeOfDelta(tx),
-  losses: (dataset_id, definition, counts) => countLosses(tx, dataset_id, definition, counts),
+  ...createDeltaWriter(tx),
+  countLosses: (dataset_id, definition, counts) => countLosses(tx, dataset_id, definition, counts),
   apply: (dataset_id, version, has_head) =>
     has_head ? applyDelta(tx, dataset_id, version) : insertStaged(tx, dataset_id, version, is_ordered),
 })
 
-/** The one critical section: under the dataset's row lock, one transaction, a gapless number. */
+/** The critical section of publishing: one transaction under the row lock of the dataset, so that numbers have no gaps. */
 export async function publishStaged(
   tx: Tx,
   publication: Publication,
-  exchange = createStagedWriter(tx, publication.content),
+  writer = createStagedWriter(tx, publication.content),
 ): Promise<VersionRow | 'unchanged'> {
   const { content } = publication
   const dataset = (await lockDataset(tx, publication.dataset.dataset_id)) ?? fail('not_found')
@@ -109,7 +109,7 @@ export async function publishStaged(
   const content_changed = head?.content_hash !== content.content_hash
   if (!content_changed && publication.on_unchanged === 'skip') return 'unchanged'
   await publication.onPhase?.('compare')
-  const { difference, losses } = await compareWithHead(publication, exchange, dataset.dataset_id, head)
+  const { difference, losses } = await compareWithHead(publication, writer, dataset.dataset_id, head)
   const breaches = publication.guards
     ? findGuardBreaches(publication.guards, {
         entries: content.entry_count,
@@ -143,7 +143,7 @@ export async function publishStaged(
     difference,
     note: publication.note ?? null,
   })
-  await exchange.apply(dataset.dataset_id, dataset.head_version + 1, head !== undefined)
+  await writer.apply(dataset.dataset_id, dataset.head_version + 1, head !== undefined)
   if (content.tree && dataset.family === 'list' && dataset.role === 'base') {
     await publication.onPhase?.('tree')
     await storeTree(tx, {
@@ -159,18 +159,18 @@ export async function publishStaged(
 
 async function compareWithHead(
   { type, content, guards }: Publication,
-  exchange: ContentWriter,
+  writer: ContentWriter,
   dataset_id: string,
   head: VersionRow | undefined,
 ): Promise<{ difference: VersionRow['difference']; losses: readonly MemberLoss[] }> {
-  let difference = await exchange.compare(dataset_id, head !== undefined)
+  let difference = await writer.compare(dataset_id, head !== undefined)
   if (!head || !type.definition) return { difference, losses: [] }
-  if (difference.changed > 0 && head.type_version !== type.type_version && exchange.restate) {
-    difference = await exchange.restate(dataset_id, type.definition)
+  if (difference.changed > 0 && head.type_version !== type.type_version && writer.restate) {
+    difference = await writer.restate(dataset_id, type.definition)
   }
   const losses =
-    guards && content.members && difference.changed > 0 && exchange.losses
-      ? await exchange.losses(dataset_id, type.definition, content.members)
+    guards && content.members && difference.changed > 0 && writer.countLosses
+      ? await writer.countLosses(dataset_id, type.definition, content.members)
       : []
   return { difference, losses }
 }
@@ -180,7 +180,7 @@ export function assertHeadVersion(dataset: DatasetRow, expected: number | null):
   fail('head_moved', `The newest version is ${dataset.head_version}, not ${expected}.`)
 }
 
-/** The same by If-Match, whose ETag is the number of the newest version. */
+/** The same for If-Match, whose ETag is the number of the newest version. */
 export function assertIfMatchHead(dataset: DatasetRow, if_match: readonly string[] | '*' | undefined): void {
   if (if_match === undefined || if_match === '*' || if_match.includes(`"${dataset.head_version}"`)) return
   fail(
@@ -195,7 +195,7 @@ export const failGatesClosed = (gates: readonly Gate[]): never =>
     members: { gates },
   })
 
-/** All entries of a version, in key order, a batch at a time. A version never changes, so no transaction spans the batches. */
+/** All entries of a version in key order, in batches. Versions are immutable, so the batches need no common transaction. */
 export async function* readEntries(
   read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
   version: Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>,
@@ -219,12 +219,12 @@ export async function getVersion(
   return { dataset, version: assertFound(await findVersion(tx, dataset, params.version)) }
 }
 
-/** A job made what somebody ordered; who that was is what people ask. */
+/** The person who requested the job, since people look for that one; else the creator. */
 export const getAuthor = ({ provenance, created_by }: Pick<VersionRow, 'provenance' | 'created_by'>): string =>
   typeof provenance['imported_by'] === 'string' ? provenance['imported_by'] : created_by
 
-/** The version a delta was applied to; null where a whole list was imported. The database keeps it the one before. */
-const deltaBaseOf = ({ provenance }: Pick<VersionRow, 'provenance'>): number | null =>
+/** The version a delta was applied to; null for a full import. The database checks that it is the previous version. */
+const getDeltaBase = ({ provenance }: Pick<VersionRow, 'provenance'>): number | null =>
   (provenance['delta'] as { base_version: number } | undefined)?.base_version ?? null
 
 export const toVersionView = (list_key: string, version: VersionRow) => {
@@ -233,7 +233,7 @@ export const toVersionView = (list_key: string, version: VersionRow) => {
     list_key,
     list_origin: getOrigin(version.tenant_id),
     ...rest,
-    delta_base_version: deltaBaseOf(version),
+    delta_base_version: getDeltaBase(version),
     created_by: getAuthor(version),
   }
 }
@@ -245,7 +245,7 @@ interface DifferenceInput {
     /** Numbers or labels. */
     readonly from: string
     readonly to: string
-    /** Whose version `from` is, where it is not of the same owner as `to`. */
+    /** Owner of the version `from`, where it differs from the owner of `to`. */
     readonly from_origin?: Origin
     readonly limit?: number
     readonly cursor?: string
@@ -254,20 +254,20 @@ interface DifferenceInput {
   }
 }
 
-/** An entry as the list has it, as an object of entries by key; what is not there is not in it. */
+/** An object with the entry under its key, or an empty one, so that patch paths start with the key. */
 const toPatchTarget = (key: string, entry: Entry | null): object =>
   entry === null ? {} : Object.fromEntries([[key, entry]])
 
-/** One page of what differs between two versions, in either direction; the summary comes with the first. */
+/** One page of the differences between two versions, in either direction. The first page includes the summary. */
 export async function getDifferencePage({ tx, kernel, query }: DifferenceInput, route: string, dataset: DatasetRow) {
-  const versionOf = async (of: DatasetRow, name: string) =>
+  const getNamedVersion = async (of: DatasetRow, name: string) =>
     (await findVersion(tx, of, name)) ?? fail('not_found', `There is no version ${name} of ${dataset.list_key}.`)
   const { family, list_key, tenant_id } = dataset
   const from_origin = query.from_origin ?? getOrigin(tenant_id)
-  const is_one = from_origin === getOrigin(tenant_id)
-  const base = is_one ? dataset : assertFound(await findDataset(tx, list_key, family, from_origin))
-  const from = await versionOf(base, query.from)
-  const to = await versionOf(dataset, query.to)
+  const is_same_owner = from_origin === getOrigin(tenant_id)
+  const base = is_same_owner ? dataset : assertFound(await findDataset(tx, list_key, family, from_origin))
+  const from = await getNamedVersion(base, query.from)
+  const to = await getNamedVersion(dataset, query.to)
   const range = { from: from.version, to: to.version }
   const binding = {
     k: list_key,
@@ -281,17 +281,17 @@ export async function getDifferencePage({ tx, kernel, query }: DifferenceInput, 
   const after = (position?.[0] as string | undefined) ?? null
   const limit = query.limit ?? 50
   const prefix = query.key_prefix ?? null
-  const rows = await listVersionDifferences(tx, from, to, { after, prefix }, limit + 1)
+  const rows = await listVersionDifferences(tx, from, to, { after, prefix, count: limit + 1 })
   const items = rows.slice(0, limit).map((row) => {
-    const [before, young] = parseDifference(row)
+    const [before, later] = parseDifference(row)
     return {
-      op: before ? (young ? ('changed' as const) : ('removed' as const)) : ('added' as const),
+      op: before ? (later ? ('changed' as const) : ('removed' as const)) : ('added' as const),
       key: row.key,
       before,
-      after: young,
-      changes: before && young ? (listFieldChanges(before, young) as { pointer: string }[]) : [],
+      after: later,
+      changes: before && later ? (listFieldChanges(before, later) as { pointer: string }[]) : [],
       ...(query.format === 'json-patch' && {
-        patch: createPatch(toPatchTarget(row.key, before), toPatchTarget(row.key, young)) as never,
+        patch: createPatch(toPatchTarget(row.key, before), toPatchTarget(row.key, later)) as never,
       }),
     }
   })
@@ -310,7 +310,7 @@ export async function getDifferencePage({ tx, kernel, query }: DifferenceInput, 
   }
 }
 
-/** Shared lists are published by the operator; a tenant departs from them by overlay or pin. */
+/** Fails for shared lists, which the operator publishes; tenants use an overlay or a pin. */
 export function assertWritable(dataset: DatasetRow, tx: Tx): void {
   if (dataset.tenant_id !== tx.tenant_id) {
     fail(

@@ -1,8 +1,8 @@
-/** SQL of versions and their entries: what a version holds, what changed between two, and publishing the next one. */
+/** SQL of versions and their entries: insert, read and compare. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
-/** Not yet closed: in force for every later version. */
+/** `v_to` of an entry that no later version replaces. */
 export const OPEN_VERSION = 9007199254740991
 
 export interface VersionRow {
@@ -24,7 +24,7 @@ export interface VersionRow {
     readonly added: number
     readonly removed: number
     readonly changed: number
-    /** The same entries in the canonical form of a newer version of the type. */
+    /** The same entries in the canonical form of a newer type version. */
     readonly restated?: number
   }
   readonly note: string | null
@@ -48,11 +48,16 @@ export const findVersion = (tx: Tx, of: DatasetId, version: string | number) =>
     [of.tenant_id, of.dataset_id, /^\d{1,15}$/.test(String(version)) ? Number(version) : null, String(version)],
   )
 
-export const listVersions = (tx: Tx, of: DatasetId, state: string | null, after: PagePosition, count: number) =>
+export const listVersions = (
+  tx: Tx,
+  { dataset, state }: { dataset: DatasetId; state: string | null },
+  after: PagePosition,
+  count: number,
+) =>
   tx.query<VersionRow>(
     `select ${columns} from app.dataset_version where tenant_id = $1 and dataset_id = $2 and ($3::text is null or state = $3)
         and ($4::bigint is null or version < $4) order by version desc limit $5`,
-    [of.tenant_id, of.dataset_id, state, after?.[0] ?? null, count],
+    [dataset.tenant_id, dataset.dataset_id, state, after?.[0] ?? null, count],
   )
 
 export const updateVersionState = (tx: Tx, of: DatasetId, version: number, state: 'deprecated' | 'withdrawn') =>
@@ -69,7 +74,7 @@ export interface EntryRow {
   readonly data: string | null
 }
 
-/** In key order, from after `after`. */
+/** In key order, after the key `after`. */
 export const listEntries = (tx: Tx, of: DatasetId & { version: number }, after: string | null, count: number) =>
   tx.query<EntryRow>(
     `select key, op, hash, base_hash, data from app.dataset_entry
@@ -80,8 +85,7 @@ export const listEntries = (tx: Tx, of: DatasetId & { version: number }, after: 
 export const listEntriesWithPrefix = (
   tx: Tx,
   of: DatasetId & { version: number },
-  prefix: string,
-  after: string | null,
+  { prefix, after }: { prefix: string; after: string | null },
   count: number,
 ) =>
   tx.query<EntryRow>(
@@ -91,7 +95,7 @@ export const listEntriesWithPrefix = (
     [of.tenant_id, of.dataset_id, of.version, after ?? '', prefix, `${prefix}\u{10FFFF}`, count],
   )
 
-/** A single key is written as such: an array whose length PostgreSQL cannot know may be planned anew each time. */
+/** A single key is a scalar parameter: PostgreSQL may plan an array of unknown length again each time. */
 export const listEntriesByKey = (tx: Tx, of: DatasetId & { version: number }, keys: readonly string[]) =>
   tx.query<EntryRow>(
     `select key, op, hash, base_hash, data from app.dataset_entry
@@ -102,13 +106,13 @@ export const listEntriesByKey = (tx: Tx, of: DatasetId & { version: number }, ke
 export interface TextBatch {
   readonly count: number
   readonly last_key: string | null
-  /** Whether every entry still has its hash. */
+  /** Whether every entry still matches its hash. */
   readonly intact: boolean | null
-  /** The canonical texts in key order, a line each: none of them contains a line break. */
+  /** The canonical texts in key order, one per line; none contains a line break. */
   readonly lines: string | null
 }
 
-/** Many entries as one text: for an export, where a row each would cost more than all else. */
+/** Many entries as one text for exports, where one row per entry would be much slower. */
 export const findTextBatch = (tx: Tx, of: DatasetId & { version: number }, after: string | null, count: number) =>
   tx.find<TextBatch>(
     `select count(*)::bigint as count, max(key) as last_key, string_agg(data, chr(10) order by key) as lines,
@@ -127,8 +131,8 @@ export const listEntryHashes = (tx: Tx, of: DatasetId & { version: number }, aft
   )
 
 /**
- * The revision of key `t.key` in a version. The limit keeps it an index read per key: joined as a table, a list that has just
- * been imported, of which the planner knows nothing yet, would be read from end to end.
+ * The revision of key `t.key` in a version. The limit forces an index read per key: without statistics of a new import the
+ * planner would scan the whole list.
  */
 const selectRevision = (version: string): string =>
   `(select key, data, hash from app.dataset_entry
@@ -142,16 +146,22 @@ export interface DifferenceRow {
   readonly after_hash: Buffer | null
 }
 
+interface DifferencePage {
+  readonly after: string | null
+  readonly prefix: string | null
+  readonly count: number
+}
+
 /**
- * Keys that were touched between two versions, in key order: of each version between them the first ones that began and the first
- * that ended. Each part reads an index in its order and stops, so the cost follows the page and not the difference.
+ * Keys that changed between two versions, in key order: for each version in between, the first entries that started and that
+ * ended. Each part reads an index in order and stops at the limit, so the cost depends on the page and not on the
+ * difference.
  */
 const listTouched = (
   tx: Tx,
   of: DatasetId,
   range: { from: number; to: number },
-  filter: { after: string | null; prefix: string | null },
-  count: number,
+  { after, prefix, count }: DifferencePage,
 ) =>
   tx.query<DifferenceRow>(
     `with touched as (
@@ -171,67 +181,60 @@ const listTouched = (
        left join lateral ${selectRevision('$3')} b on true
        left join lateral ${selectRevision('$4')} a on true
       order by t.key`,
-    [of.tenant_id, of.dataset_id, range.from, range.to, filter.after ?? '', filter.prefix, count],
+    [of.tenant_id, of.dataset_id, range.from, range.to, after ?? '', prefix, count],
   )
 
-const differs = ({ before_hash, after_hash }: DifferenceRow): boolean =>
+const isDifferent = ({ before_hash, after_hash }: DifferenceRow): boolean =>
   before_hash === null || after_hash === null ? before_hash !== after_hash : !before_hash.equals(after_hash)
 
-/** Keys that differ between two versions of one list, in key order; one that was changed back between them does not. */
+/** Keys that differ between two versions of one list, in key order. A key that was changed and restored does not differ. */
 export async function listDifferences(
   tx: Tx,
   of: DatasetId,
   range: { from: number; to: number },
-  filter: { after: string | null; prefix: string | null },
-  count: number,
+  page: DifferencePage,
 ): Promise<DifferenceRow[]> {
+  const { count } = page
   const rows: DifferenceRow[] = []
-  let after = filter.after
+  let { after } = page
   for (;;) {
-    const touched: DifferenceRow[] = await listTouched(tx, of, range, { ...filter, after }, count)
-    rows.push(...touched.filter(differs))
+    const touched: DifferenceRow[] = await listTouched(tx, of, range, { ...page, after })
+    rows.push(...touched.filter(isDifferent))
     if (touched.length < count || rows.length >= count) return rows.slice(0, count)
     after = touched.at(-1)?.key ?? null
   }
 }
 
-/** The entries of the version whose owner, dataset and number are these three parameters. */
+/** The entries of the version given by the parameters owner, dataset and number. */
 const selectEntries = (tenant_id: string, dataset_id: string, version: string, condition = ''): string =>
   `(select key, data, hash from app.dataset_entry
      where tenant_id = ${tenant_id} and dataset_id = ${dataset_id} and v_from <= ${version} and v_to > ${version}${condition})`
 
 type VersionId = DatasetId & { readonly version: number }
-const parametersOf = (from: VersionId, to: VersionId): unknown[] =>
+const toVersionParameters = (from: VersionId, to: VersionId): unknown[] =>
   [from, to].flatMap(({ tenant_id, dataset_id, version }) => [tenant_id, dataset_id, version])
 
-/** The same for versions of two lists, such as a tenant's own and the shared one of its key. */
-const listDifferencesBetween = (
-  tx: Tx,
-  from: VersionId,
-  to: VersionId,
-  filter: { after: string | null; prefix: string | null },
-  count: number,
-) => {
+/** The same for versions of two lists, such as a tenant's own and the shared one with the same key. */
+const listDifferencesBetween = (tx: Tx, from: VersionId, to: VersionId, { after, prefix, count }: DifferencePage) => {
   const wanted = ` and key > $7 and ($8::text is null or (key >= $8 and key < $8 || U&'\\+10FFFF'))`
   return tx.query<DifferenceRow>(
     `select coalesce(b.key, a.key) as key, b.data as before, b.hash as before_hash, a.data as after, a.hash as after_hash
        from ${selectEntries('$1', '$2', '$3', wanted)} b full join ${selectEntries('$4', '$5', '$6', wanted)} a on a.key = b.key
       where b.hash is distinct from a.hash order by 1 limit $9`,
-    [...parametersOf(from, to), filter.after ?? '', filter.prefix, count],
+    [...toVersionParameters(from, to), after ?? '', prefix, count],
   )
 }
 
-/** Keys that differ between two versions of one list, or of the tenant's own and the shared one under the same key. */
+/** Keys that differ between two versions of one list, or of the tenant's own and the shared list with the same key. */
 export const listVersionDifferences = (
   tx: Tx,
   from: VersionId,
   to: VersionId,
-  filter: { after: string | null; prefix: string | null },
-  count: number,
+  page: DifferencePage,
 ): Promise<DifferenceRow[]> =>
   from.dataset_id === to.dataset_id
-    ? listDifferences(tx, from, { from: from.version, to: to.version }, filter, count)
-    : listDifferencesBetween(tx, from, to, filter, count)
+    ? listDifferences(tx, from, { from: from.version, to: to.version }, page)
+    : listDifferencesBetween(tx, from, to, page)
 
 export interface NewVersion {
   readonly dataset_id: string

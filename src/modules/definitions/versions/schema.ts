@@ -1,4 +1,4 @@
-/** Wire contract of versions and of the differences between two of them. */
+/** Wire contract of versions and of their differences. */
 import {
   Count,
   closed,

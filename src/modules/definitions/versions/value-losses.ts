@@ -1,6 +1,6 @@
 /**
- * What staged content would cost the list beside whole entries: values that entries lose although they stay. And the opposite,
- * entries that differ only because a newer version of the type stores them in another canonical form.
+ * Counts values that staged content loses in entries that remain, and marks entries that differ only by the canonical form
+ * of a newer type version.
  */
 
 import { canonicalJson } from '#kernel/canonical-json.ts'
@@ -17,7 +17,7 @@ export type EntryForm = Pick<TypeDefinition, 'schema' | 'fields' | 'key_pointers
 
 const BATCH = 2000
 
-/** Marks entries of the delta that are the same once the head's text is brought into the form of the new type version. */
+/** Marks entries of the delta that are equal once the head's text has the form of the new type version. */
 export async function markRestated(tx: Tx, dataset_id: string, definition: EntryForm): Promise<void> {
   const toForm = compileNormalForm(definition)
   for (let after = ''; ; ) {
@@ -33,7 +33,7 @@ export async function markRestated(tx: Tx, dataset_id: string, definition: Entry
   }
 }
 
-/** By member; `counts` are those of the staged content, from which those of the head follow. */
+/** Losses by member. `counts` are those of the staged content; those of the head are derived from them. */
 export async function countLosses(
   tx: Tx,
   dataset_id: string,

@@ -32,14 +32,11 @@ export async function measureCoverage(
   const { dataset_id, tenant_id } = await documentStore.getDefinition(tx, family, key, options.origin)
   const inForce = (await resolver.findPointersInForce(tx, [key], {}, family)).get(key)
   const version = options.version ?? (inForce?.dataset_id === dataset_id ? inForce.version : undefined)
-  const written = { ...params, version: String(version ?? fail('nothing_in_force')) }
-  const { text, dataset } = await documentStore.getVersionOrDraft(
-    kernel,
-    tx,
-    kind,
-    written,
-    datasetStore.getOrigin(tenant_id),
-  )
+  const { text, dataset } = await documentStore.getVersionOrDraft(kernel, tx, kind, {
+    ...params,
+    version: String(version ?? fail('nothing_in_force')),
+    origin: datasetStore.getOrigin(tenant_id),
+  })
   const coverage = new Coverage({ ...text, family } as unknown as Definition)
   const of = {
     family,

@@ -1,4 +1,4 @@
-/** Lists: register, read and keep them, and see what stands on them. */
+/** Routes to register, read, update and archive lists, and to list what depends on them. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -34,7 +34,7 @@ const getDatasetHead = async (tx: Tx, params: Record<string, string>): Promise<s
 
 const isGovernedChange = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
   const dataset = await datasetStore.findDatasetForWrite(tx, (params as { list_key: string }).list_key)
-  return dataset === undefined || datasetStore.changesGovernedSettings(dataset, body)
+  return dataset === undefined || datasetStore.hasGovernedChange(dataset, body)
 }
 
 export const datasetRoutes = [
@@ -116,7 +116,7 @@ export const datasetRoutes = [
     governed: {
       action: 'datasets',
       head: getDatasetHead,
-      // Guards stand before every activation: who approves those approves what weakens them.
+      // Guards apply to every activation, so weakening them needs the approval of an activation.
       findDefaultRule: (tx) => findInheritedRule(tx, 'activation'),
       requiresApproval: isGovernedChange,
     },

@@ -1,4 +1,4 @@
-/** Wire contract of lists: what they are, who keeps them, which version is in force. */
+/** Wire contract of lists: settings, owner and the version in force. */
 import {
   closed,
   ExpectedRevision,

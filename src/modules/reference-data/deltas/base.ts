@@ -1,4 +1,4 @@
-/** Whether a delta may be applied to the version it names: the newest one, not withdrawn, and in the form entries have now. */
+/** Checks that a delta may be applied to its base: the newest version, not withdrawn, with entries in the current form. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
@@ -7,12 +7,12 @@ import { compareTypes } from '#registry/types/compatibility.ts'
 
 export interface BaseRequest {
   readonly base_version: number
-  /** Members the import drops and hashes; null where that is not said yet. */
+  /** Members that the import drops and hashes; null where they are not known yet. */
   readonly privacy: { readonly drop: readonly string[]; readonly hash: readonly string[] } | null
 }
 
-/** Refuses with 409 and the present number. Under the lock of the list the answer stays true until the transaction ends. */
-export async function expectBase(
+/** Fails with 409 and the current number. Under the lock of the list the result is valid until the transaction ends. */
+export async function assertDeltaBase(
   tx: Tx,
   dataset: datasetStore.DatasetRow,
   type: typeStore.TypeRow,
@@ -27,7 +27,8 @@ export async function expectBase(
       members: { head_version },
     })
   }
-  const difference = (await typeDifference(tx, base, type)) ?? (privacy && privacyDifference(base, privacy))
+  const difference =
+    (await describeTypeDifference(tx, base, type)) ?? (privacy && describePrivacyDifference(base, privacy))
   if (difference !== null) {
     fail('base_incompatible', {
       detail: `${difference} Entries that the delta does not name would differ from those it does: import the full file once.`,
@@ -47,8 +48,12 @@ function failNotNewest({ head_version, list_key }: datasetStore.DatasetRow, base
   return fail('base_not_newest', { detail: `${present}; ${why}.`, members: { head_version, base_version } })
 }
 
-/** A sentence where the base's entries might not fit the type, or would be stored otherwise. */
-async function typeDifference(tx: Tx, base: versionStore.VersionRow, type: typeStore.TypeRow): Promise<string | null> {
+/** Describes why the base's entries might be invalid for the type or stored in another form; null when they fit. */
+async function describeTypeDifference(
+  tx: Tx,
+  base: versionStore.VersionRow,
+  type: typeStore.TypeRow,
+): Promise<string | null> {
   const is_same = base.type_tenant_id === type.tenant_id && base.type_key === type.type_key
   if (is_same && base.type_version === type.type_version) return null
   const written = `Version ${base.version} was written by version ${base.type_version} of the type ${base.type_key}, and the type`
@@ -56,23 +61,23 @@ async function typeDifference(tx: Tx, base: versionStore.VersionRow, type: typeS
   if (!old) return `${written} cannot be compared.`
   const [before, now] = [typeStore.toTypeDefinition(old), typeStore.toTypeDefinition(type)]
   const { verdict } = compareTypes(before, now)
-  const fits = (verdict === 'compatible' || verdict === 'review') && isDeepStrictEqual(before.trim, now.trim)
-  return fits ? null : `${written} has changed since (version ${type.type_version}).`
+  const is_compatible = (verdict === 'compatible' || verdict === 'review') && isDeepStrictEqual(before.trim, now.trim)
+  return is_compatible ? null : `${written} has changed since (version ${type.type_version}).`
 }
 
-/** A sentence where members were dropped or hashed in the base and would not be now, or the other way round. */
-function privacyDifference(
+/** Describes which members are dropped or hashed in the base but not in the import, or the reverse; null when equal. */
+function describePrivacyDifference(
   { version, provenance }: versionStore.VersionRow,
   { drop, hash }: NonNullable<BaseRequest['privacy']>,
 ): string | null {
-  const sorted = (members: unknown): string[] => (Array.isArray(members) ? members.map(String).sort() : [])
+  const toSorted = (members: unknown): string[] => (Array.isArray(members) ? members.map(String).sort() : [])
   for (const [name, before, now] of [
-    ['dropped', sorted(provenance['dropped_members']), sorted(drop)],
-    ['hashed', sorted(provenance['hashed_members']), sorted(hash)],
+    ['dropped', toSorted(provenance['dropped_members']), toSorted(drop)],
+    ['hashed', toSorted(provenance['hashed_members']), toSorted(hash)],
   ] as const) {
     if (isDeepStrictEqual(before, now)) continue
-    const listed = (members: readonly string[]) => (members.length === 0 ? 'none' : members.join(', '))
-    return `Members ${name} in version ${version}: ${listed(before)}; in this import: ${listed(now)}.`
+    const format = (members: readonly string[]) => (members.length === 0 ? 'none' : members.join(', '))
+    return `Members ${name} in version ${version}: ${format(before)}; in this import: ${format(now)}.`
   }
   return null
 }

@@ -1,16 +1,16 @@
-/** What a delta would change, counted while it is read: its keys are compared with those of the base, and nothing is staged. */
+/** Counts what a delta would change while it is read: its keys are compared with the base, and nothing is staged. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { versionStore } from '#modules/definitions/index.ts'
 import type { RemovalMarkerOptions } from '#registry/import/removal-marker.ts'
 
-import { listHashesOfKeys } from './queries.ts'
+import { listHashesByKey } from './queries.ts'
 import { type DeltaRequest, normaliseStatedKeys } from './request.ts'
 
 type Read = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 
 export interface DeltaComparison {
   readonly marker: RemovalMarkerOptions | null
-  /** Keys with the hash of their entry, or null where the row removes. */
+  /** Keys with the hash of their entry; null where the row removes the key. */
   compare(keys: readonly (readonly [string, string | null])[]): Promise<void>
   finish(is_whole: boolean): Promise<DeltaPreview>
 }
@@ -22,11 +22,11 @@ export interface DeltaPreview {
   readonly removed: number
   readonly unchanged_rows: number
   readonly unmatched_removals: number
-  /** Null where the file was not read whole. */
+  /** Null when the file was not read to the end. */
   readonly untouched: number | null
 }
 
-export function compareWithBase(
+export function createDeltaComparison(
   read: Read,
   base: versionStore.VersionRow,
   delta: DeltaRequest,
@@ -36,7 +36,7 @@ export function compareWithBase(
   const stated = new Set(normaliseStatedKeys(delta, type))
   const compare: DeltaComparison['compare'] = async (keys) => {
     const hashes = await read((tx) =>
-      listHashesOfKeys(
+      listHashesByKey(
         tx,
         base,
         keys.map(([key]) => key),

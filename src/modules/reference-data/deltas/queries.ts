@@ -1,10 +1,10 @@
-/** SQL of delta imports: staged changes and removals against the head, looked up by key so that the list itself is not read. */
+/** SQL of delta imports: staged changes and removals are looked up in the head by key, so that the list is not scanned. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { versionStore } from '#modules/definitions/index.ts'
 
 /**
- * Keys stated beside the file; one that a row removes as well is stated twice and meant once. A set operation, since the planner knows
- * nothing of `op` and may join in nested loops.
+ * Stages keys from the request body. A key that a row also removes is staged once. Uses a set operation, because the planner
+ * has no statistics of `op` and may choose nested loops.
  */
 export const insertStatedRemovals = (tx: Tx, keys: readonly string[]) =>
   tx.run(
@@ -14,7 +14,7 @@ export const insertStatedRemovals = (tx: Tx, keys: readonly string[]) =>
     [keys],
   )
 
-/** Rows that change an entry which is stated as removed. Keys of rows are unique by now. Grouped for the same reason. */
+/** Rows that change an entry which the request removes. Row keys are unique here. Grouped for the same planner reason. */
 const contradictions = `(
   select key, min(row) filter (where op = 'put') as row, min(line) filter (where op = 'put') as line from pg_temp.stage
    group by key having bool_or(op = 'put') and bool_or(op = 'remove' and row = 0)) c`
@@ -27,12 +27,12 @@ export const listContradictions = (tx: Tx, limit: number) =>
 export const countContradictions = async (tx: Tx): Promise<number> =>
   (await tx.find<{ n: number }>(`select count(*) as n from ${contradictions}`))?.n ?? 0
 
-/** The limit keeps it an index read per key, whatever the planner believes of the stage. */
+/** The limit forces an index read per key, whatever the planner estimates for the stage. */
 const headOfStaged = `lateral (select key, hash, data from app.dataset_entry
   where tenant_id = $1 and dataset_id = $2 and key = s.key and v_to = ${versionStore.OPEN_VERSION} limit 1) h on true`
 
-/** What the staged rows change against the head. Entries that are not staged stay. */
-export const createDeltaOfStaged = (tx: Tx, dataset_id: string) =>
+/** Creates the delta of the staged rows against the head. Entries that are not staged remain. */
+export const createDeltaFromStage = (tx: Tx, dataset_id: string) =>
   tx.run(
     `create temporary table delta on commit drop as
      select s.key, case when s.op = 'remove' then 'removed' when h.key is null then 'added' else 'changed' end as what
@@ -49,13 +49,13 @@ export interface UnmatchedRow {
 
 const unmatched = `pg_temp.stage s where s.op = 'remove' and not exists (select from pg_temp.delta d where d.key = s.key)`
 
-/** The first removal, in the order of the file, of a key that the head does not have. */
+/** The first removal, in file order, of a key that the head does not have. */
 export const findUnmatchedRemoval = (tx: Tx) =>
   tx.find<UnmatchedRow>(`select s.key, s.row, s.line from ${unmatched} order by s.row = 0, s.row, s.key limit 1`)
 export const countUnmatchedRemovals = async (tx: Tx): Promise<number> =>
   (await tx.find<{ n: number }>(`select count(*) as n from ${unmatched}`))?.n ?? 0
 
-/** Afterwards the stage holds what is added and changed, and nothing else. Gives the number of rows that change nothing. */
+/** Leaves only added and changed rows in the stage. Returns the number of rows that change nothing. */
 export const removeUnapplied = async (tx: Tx): Promise<number> => {
   const row = await tx.find<{ n: number }>(
     `with gone as (delete from pg_temp.stage s
@@ -65,7 +65,7 @@ export const removeUnapplied = async (tx: Tx): Promise<number> => {
   return row?.n ?? 0
 }
 
-/** A large delta is read in batches beside the list: each looks its keys up. */
+/** A large delta is joined with the list in batches by key. */
 export const indexDelta = async (tx: Tx): Promise<void> => {
   await tx.run('create index on pg_temp.stage (key)')
   await tx.run('create index on pg_temp.delta (key)')
@@ -73,7 +73,7 @@ export const indexDelta = async (tx: Tx): Promise<void> => {
   await tx.run('analyze pg_temp.delta')
 }
 
-/** By how much the bytes of the list grow. */
+/** Growth of the list in bytes. */
 export const sumDeltaBytes = async (tx: Tx, dataset_id: string): Promise<number> => {
   const row = await tx.find<{ n: number }>(
     `select (coalesce(sum(octet_length(a.data)), 0) - coalesce(sum(octet_length(h.data)), 0))::bigint as n
@@ -93,7 +93,7 @@ export const listUntouched = (tx: Tx, dataset_id: string, after: string, count: 
     [tx.tenant_id, dataset_id, after, count],
   )
 
-/** In how many entries of the result each of these members is filled, in the order given. */
+/** In how many entries of the result each of these members has a value, in the given order. */
 export const countFilled = (tx: Tx, dataset_id: string, paths: readonly (readonly string[])[]) =>
   tx.query<{ n: number }>(
     `with result as (
@@ -109,7 +109,7 @@ export const countFilled = (tx: Tx, dataset_id: string, paths: readonly (readonl
     [tx.tenant_id, dataset_id, JSON.stringify(paths)],
   )
 
-/** Values of array members in all entries of the head, beyond those every entry must have. */
+/** Values of array members in all entries of the head, beyond the required minimum. */
 export const countHeadMembers = (
   tx: Tx,
   dataset_id: string,
@@ -126,8 +126,8 @@ export const countHeadMembers = (
     [tx.tenant_id, dataset_id, JSON.stringify(members)],
   )
 
-/** The hashes of these keys in a version; keys it does not have are missing. */
-export const listHashesOfKeys = (
+/** The hashes of these keys in a version; missing keys are absent. */
+export const listHashesByKey = (
   tx: Tx,
   of: { readonly tenant_id: string; readonly dataset_id: string; readonly version: number },
   keys: readonly string[],

@@ -1,4 +1,4 @@
-/** A delta as an import states it, with everything said. */
+/** The delta of an import request with defaults filled in. */
 import type { Static } from '#kernel/schema.ts'
 import type { RemovalMarkerOptions } from '#registry/import/removal-marker.ts'
 import { normaliseStatedKey } from '#registry/types/text-rules.ts'
@@ -9,7 +9,7 @@ export interface DeltaRequest {
   readonly removed: { readonly marker: RemovalMarkerOptions | null; readonly keys: readonly string[] }
 }
 
-/** Keys in the form entries have theirs in, each once. */
+/** Normalised like entry keys, without duplicates. */
 export const normaliseStatedKeys = (
   { removed }: DeltaRequest,
   { key_pointers }: { readonly key_pointers: readonly string[] },

@@ -2,7 +2,7 @@
 import { Count, closed, listOf, nullable, Type, text } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
 
-/** Of keys and marker values; more removals than this are stated in the file. */
+/** Maximum number of keys and marker values; more removals belong in the file. */
 const MAX_STATED_KEYS = 10_000
 
 const Marker = closed(
@@ -34,7 +34,7 @@ export const DeltaBody = closed(
       'version (409 base_not_newest with head_version).',
   },
 )
-/** As it was ordered, with everything said. */
+/** The request with defaults filled in. */
 export const DeltaView = closed(
   { base_version: registrySchemas.VersionNumber, removed: closed({ marker: nullable(Marker), keys: Keys }) },
   { title: 'DeltaOrder' },

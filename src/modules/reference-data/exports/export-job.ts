@@ -1,4 +1,7 @@
-/** An archive of several lists as of an instant: one file each and a manifest, the same bytes for the same versions. */
+/**
+ * The job that exports several lists at an instant as an archive: one file each and a manifest, byte-identical for equal
+ * versions.
+ */
 import { createHash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import yazl from 'yazl'

@@ -1,4 +1,4 @@
-/** SQL of archives. */
+/** SQL of export archives. */
 import type { Tx } from '#kernel/database/tx.ts'
 
 export interface ExportRow {
@@ -35,7 +35,7 @@ export const updateExport = (tx: Tx, export_id: string, manifest: object, upload
     upload_id,
   ])
 
-/** Every list the tenant could resolve. */
+/** Keys of all lists that the tenant can resolve. */
 export const listAllKeys = (tx: Tx) =>
   tx.query<{ list_key: string }>(
     `select distinct list_key from app.dataset where tenant_id in ($1, app.system_tenant()) and family = 'list' and role = 'base'

@@ -1,4 +1,4 @@
-/** One version, or several lists as of an instant, written out for use elsewhere. */
+/** Reads the lines of one version, or of a list in force, for exports. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -14,17 +14,16 @@ export const exportVersion = (
   read: RunInTx,
   version: VersionId,
   type: typeStore.TypeRow,
-  format: ExportFormat,
-  formula_guard: boolean,
+  { format, formula_guard }: { format: ExportFormat; formula_guard: boolean },
 ): AsyncIterable<Buffer> => writeEntries(readVersionLines(read, version), type.definition, format, formula_guard)
 
 const BATCH = 10_000
 
-/** Batches of canonical texts, a line each; the next batch is read while the consumer works on the one before it. */
+/** Batches of canonical texts, one per line. The next batch is read while the consumer processes the current one. */
 async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenerator<string> {
   const readAfter = (key: string | null) => {
     const batch = read((tx) => versionStore.findTextBatch(tx, version, key, BATCH))
-    // The consumer may leave before it asks for this batch.
+    // The consumer may stop before it reads this batch; its rejection must not be unhandled.
     batch.catch(() => {})
     return batch
   }
@@ -40,7 +39,7 @@ async function* readVersionLines(read: RunInTx, version: VersionId): AsyncGenera
   }
 }
 
-/** What the tenant sees of a list: its entries in key order, with the overlay laid as they pass, whatever their number. */
+/** The list as the tenant sees it: entries in key order with the overlay applied to the stream, for lists of any size. */
 export async function* readLinesInForce(
   kernel: Capabilities<'caches'>,
   read: RunInTx,
@@ -48,31 +47,31 @@ export async function* readLinesInForce(
 ): AsyncGenerator<string> {
   const version = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
   if (pointer.overlay_version === null) return yield* readVersionLines(read, version)
-  const overlay = await read((tx) => resolver.createOverlayLayer(kernel, tx, pointer))
+  const overlay = await read((tx) => resolver.createOverlayApplier(kernel, tx, pointer))
   const keys = overlay.keys.map((key) => ({ key, bytes: Buffer.from(key) }))
   keys.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
-  const changed = (key: string, base: Entry | undefined): string[] => {
-    const entry = overlay.laid(key, base)
+  const toLines = (key: string, base: Entry | undefined): string[] => {
+    const entry = overlay.applyTo(key, base)
     return entry === undefined ? [] : [canonicalJson(entry)]
   }
   let next = 0
   for await (const rows of versionStore.readEntries(read, version)) {
     const texts: string[] = []
     for (const row of rows) {
-      let order = -1
+      let comparison = -1
       for (; next < keys.length; next++) {
         const { key, bytes } = keys[next] as (typeof keys)[number]
-        order = Buffer.compare(bytes, Buffer.from(row.key))
-        if (order >= 0) break
-        texts.push(...changed(key, undefined))
+        comparison = Buffer.compare(bytes, Buffer.from(row.key))
+        if (comparison >= 0) break
+        texts.push(...toLines(key, undefined))
       }
-      if (order === 0) next++
+      if (comparison === 0) next++
       texts.push(
-        ...(order === 0 ? changed(row.key, versionStore.parseEntry(row)) : [versionStore.getVerifiedText(row)]),
+        ...(comparison === 0 ? toLines(row.key, versionStore.parseEntry(row)) : [versionStore.getVerifiedText(row)]),
       )
     }
     if (texts.length > 0) yield texts.join('\n')
   }
-  const rest = keys.slice(next).flatMap(({ key }) => changed(key, undefined))
+  const rest = keys.slice(next).flatMap(({ key }) => toLines(key, undefined))
   if (rest.length > 0) yield rest.join('\n')
 }

@@ -1,4 +1,4 @@
-/** Archives of several lists as of an instant. */
+/** Routes of export archives of several lists at an instant. */
 
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'

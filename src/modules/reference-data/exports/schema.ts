@@ -1,4 +1,4 @@
-/** Wire contract of archives of several lists. */
+/** Wire contract of export archives. */
 import { Count, closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
 

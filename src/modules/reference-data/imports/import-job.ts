@@ -1,26 +1,28 @@
-/** An import as long work: read, check, stage and publish; it begins again from its stored upload when a worker dies. */
+/** The import job: reads, checks, stages and publishes a source. It restarts from its stored upload when a worker dies. */
+import type { Tx } from '#kernel/database/tx.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
+import type { JobContext } from '#kernel/job/kind.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem, problems } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { readUpload } from '#modules/system/index.ts'
-import type { Reject } from '#registry/adapter.ts'
 import type { ImportTotals } from '#registry/import/import-messages.ts'
-import { type DeltaCounts, resolveDelta } from '../deltas/actions.ts'
 import type { DeltaRequest } from '../deltas/request.ts'
+import { type DeltaCounts, resolveDelta } from '../deltas/resolve-delta.ts'
 import { enqueueIndex } from '../search/index-job.ts'
 
-import { importRows, readSource, toImportCounts, toStagedContent } from './import-source.ts'
+import { type ImportRun, importRows, readSource, toImportCounts, toStagedContent } from './import-source.ts'
 import { withDefaultColumns } from './options.ts'
-import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
+import { findImport, type ImportRow, insertRejects, removeRejects, updateImport } from './queries.ts'
 
-const MAX_KEPT_REJECTS = 1_000_000
+const MAX_STORED_REJECTS = 1_000_000
 const REPORT_EVERY_MS = 500
 
-/** Where each phase of publishing begins, in percent of an import of a long list: reading comes before. */
+/** The progress in percent at which each publishing phase starts, for a long list; reading comes before. */
 const PHASE_FROM: Readonly<Record<versionStore.PublishPhase, number>> = { compare: 55, write: 65, tree: 90 }
 
-/** A shorter list is published before anybody looks. */
+/** Shorter lists publish too fast for progress reports. */
 const REPORTED_FROM_ENTRIES = 10_000
 
 interface ImportSettings {
@@ -36,77 +38,33 @@ interface ImportSettings {
   readonly delta?: DeltaRequest | null
 }
 
+interface ImportTarget {
+  readonly row: ImportRow
+  readonly dataset: datasetStore.DatasetRow
+  readonly type: typeStore.TypeRow
+  readonly settings: ImportSettings
+}
+
+type ImportJobContext = JobContext<{ import_id: string }, unknown, Capabilities<'threads' | 'jobs' | 'integrity'>>
+
 export const datasetImportJob = defineJob({
   kind: 'dataset-import',
   summary: 'Imports an uploaded source as a new version of a list.',
   payload: closed({ import_id: Id() }),
   resumes: 'restart',
   uses: ['threads', 'jobs', 'integrity'],
-  run: async ({ payload, read, write, step, finish, kernel, signal, tenant_id }) => {
+  run: async (job) => {
+    const { payload, read, write, finish, kernel } = job
     const { import_id } = payload
-    const { row, dataset, type } = await read(async (tx) => {
-      const stored = await findImport(tx, import_id)
-      if (!stored) throw new Problem('not_found')
-      const list = await datasetStore.findDatasetForWrite(tx, stored.list_key)
-      const of = list && (await typeStore.findType(tx, list.type_key))
-      if (!list || !of) throw new Problem('not_found')
-      return { row: stored, dataset: list, type: of }
-    })
-    const order = row.order_text as unknown as ImportSettings
+    const target = await read((tx) => loadTarget(tx, import_id))
+    const { dataset, type, settings } = target
+    const { delta = null } = settings
     await write(async (tx) => {
       await removeRejects(tx, import_id)
       await updateImport(tx, import_id, { state: 'running' })
     })
-
-    const { delta = null } = order
     let read_to_end: ReadToEnd | null = null
-    let kept = 0
-    let reported_ms = 0
-    let read_bytes = 0
-    const source = async function* () {
-      for await (const bytes of readUpload(read, row.upload_id as string)) {
-        read_bytes += bytes.length
-        yield bytes
-      }
-    }
-    const report = (percent: number) =>
-      step(async () => ({ progress: { done: Math.min(99, Math.floor(percent)), total: 100, unit: 'percent' } }))
-    const run = {
-      strict: order.strict,
-      outputs: readSource(
-        kernel,
-        source(),
-        {
-          adapter_key: row.adapter_key,
-          file_name: row.source.file_name,
-          options: withDefaultColumns(
-            row.adapter_key,
-            row.options,
-            typeStore.toTypeDefinition(type),
-            delta?.removed.marker,
-          ),
-          type: typeStore.toTypeDefinition(type),
-          strict: order.strict,
-          drop: order.drop,
-          hash: order.hash,
-          hash_key: order.hash.length > 0 ? await kernel.integrity.tenantKey(tenant_id, 'dataset-hash') : null,
-          filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
-          ...(delta && { delta: { marker: delta.removed.marker } }),
-        },
-        { tenant_id, signal },
-      ),
-      onRejects: async (items: readonly Reject[]) => {
-        const room = items.slice(0, MAX_KEPT_REJECTS - kept)
-        if (room.length > 0) await write((tx) => insertRejects(tx, import_id, kept + 1, room))
-        kept += room.length
-      },
-      onProgress: async () => {
-        signal.throwIfAborted()
-        if (Date.now() - reported_ms < REPORT_EVERY_MS) return
-        reported_ms = Date.now()
-        await report((read_bytes / Math.max(1, row.source.size_bytes)) * PHASE_FROM.compare)
-      },
-    }
+    const run = await startRun(job, target)
     try {
       await importRows<void>(
         run,
@@ -119,43 +77,22 @@ export const datasetImportJob = defineJob({
         async (tx, read_totals, tree) => {
           read_to_end = { totals: read_totals, delta: null }
           const resolved =
-            delta && (await resolveDelta(tx, { dataset, type, delta, privacy: order, totals: read_totals, run }))
+            delta && (await resolveDelta(tx, { dataset, type, delta, privacy: settings, totals: read_totals, run }))
           const totals = resolved?.totals ?? read_totals
           read_to_end = { totals, delta: resolved?.counts ?? null }
           const content = resolved?.content ?? { ...toStagedContent(totals), tree }
           const publication: versionStore.Publication = {
-            dataset,
-            type,
+            ...toPublication(target, read_to_end),
             content,
-            origin: 'import',
-            provenance: {
-              import_id,
-              adapter_key: row.adapter_key,
-              adapter_version: row.adapter_version,
-              options: row.options,
-              source: row.source,
-              imported_by: row.created_by,
-              dropped_members: order.drop,
-              hashed_members: order.hash,
-              counts: toImportCounts(totals),
-              files: totals.files,
-              ...(resolved && { delta: { ...resolved.counts, removed_by: delta?.removed.marker ?? null } }),
-            },
-            label: order.label,
-            note: order.note,
-            expected_head: order.expected_head,
-            on_unchanged: order.on_unchanged,
-            guards: dataset.guards,
-            override: order.override,
             onPhase: async (phase) => {
-              if (totals.accepted >= REPORTED_FROM_ENTRIES) await report(PHASE_FROM[phase])
+              if (totals.accepted >= REPORTED_FROM_ENTRIES) await reportProgress(job, PHASE_FROM[phase])
             },
           }
-          const version = await versionStore.publishStaged(tx, publication, resolved?.exchange)
+          const version = await versionStore.publishStaged(tx, publication, resolved?.writer)
           if (version !== 'unchanged') await enqueueIndex(kernel, tx, version, dataset.list_key)
           await updateImport(tx, import_id, {
             state: version === 'unchanged' ? 'unchanged' : 'published',
-            ...foundBy(read_to_end),
+            ...toReadResult(read_to_end),
             version: version === 'unchanged' ? null : version.version,
           })
         },
@@ -170,19 +107,99 @@ export const datasetImportJob = defineJob({
   },
 })
 
+async function loadTarget(tx: Tx, import_id: string): Promise<ImportTarget> {
+  const row = await findImport(tx, import_id)
+  if (!row) throw new Problem('not_found')
+  const dataset = await datasetStore.findDatasetForWrite(tx, row.list_key)
+  const type = dataset && (await typeStore.findType(tx, dataset.type_key))
+  if (!dataset || !type) throw new Problem('not_found')
+  return { row, dataset, type, settings: row.order_text as unknown as ImportSettings }
+}
+
+const reportProgress = ({ step }: Pick<ImportJobContext, 'step'>, percent: number) =>
+  step(async () => ({ progress: { done: Math.min(99, Math.floor(percent)), total: 100, unit: 'percent' } }))
+
+/** Starts reading the stored upload in a thread. Rejects are stored up to the limit, and progress is reported by bytes. */
+async function startRun(job: ImportJobContext, { row, dataset, type, settings }: ImportTarget): Promise<ImportRun> {
+  const { payload, read, write, kernel, signal, tenant_id } = job
+  const { strict, drop, hash, delta = null } = settings
+  const definition = typeStore.toTypeDefinition(type)
+  let stored_rejects = 0
+  let reported_ms = 0
+  let read_bytes = 0
+  const source = async function* () {
+    for await (const bytes of readUpload(read, row.upload_id as string)) {
+      read_bytes += bytes.length
+      yield bytes
+    }
+  }
+  const request = {
+    adapter_key: row.adapter_key,
+    file_name: row.source.file_name,
+    options: withDefaultColumns(row.adapter_key, row.options, definition, delta?.removed.marker),
+    type: definition,
+    strict,
+    drop,
+    hash,
+    hash_key: hash.length > 0 ? await kernel.integrity.tenantKey(tenant_id, 'dataset-hash') : null,
+    filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
+    ...(delta && { delta: { marker: delta.removed.marker } }),
+  }
+  return {
+    strict,
+    outputs: readSource(kernel, source(), request, { tenant_id, signal }),
+    onRejects: async (items) => {
+      const stored = items.slice(0, MAX_STORED_REJECTS - stored_rejects)
+      if (stored.length > 0) await write((tx) => insertRejects(tx, payload.import_id, stored_rejects + 1, stored))
+      stored_rejects += stored.length
+    },
+    onProgress: async () => {
+      signal.throwIfAborted()
+      if (Date.now() - reported_ms < REPORT_EVERY_MS) return
+      reported_ms = Date.now()
+      await reportProgress(job, (read_bytes / Math.max(1, row.source.size_bytes)) * PHASE_FROM.compare)
+    },
+  }
+}
+
+const toPublication = ({ row, dataset, type, settings }: ImportTarget, { totals, delta }: ReadToEnd) => ({
+  dataset,
+  type,
+  origin: 'import' as const,
+  provenance: {
+    import_id: row.import_id,
+    adapter_key: row.adapter_key,
+    adapter_version: row.adapter_version,
+    options: row.options,
+    source: row.source,
+    imported_by: row.created_by,
+    dropped_members: settings.drop,
+    hashed_members: settings.hash,
+    counts: toImportCounts(totals),
+    files: totals.files,
+    ...(delta && { delta: { ...delta, removed_by: settings.delta?.removed.marker ?? null } }),
+  },
+  label: settings.label,
+  note: settings.note,
+  expected_head: settings.expected_head,
+  on_unchanged: settings.on_unchanged,
+  guards: dataset.guards,
+  override: settings.override,
+})
+
 interface ReadToEnd {
   readonly totals: ImportTotals
   readonly delta: DeltaCounts | null
 }
 
-const foundBy = ({ totals, delta }: ReadToEnd) => ({
+const toReadResult = ({ totals, delta }: ReadToEnd) => ({
   counts: { ...toImportCounts(totals), ...(delta && { delta }) },
   rejects: totals.reject_totals,
   warnings: totals.warnings,
   files: totals.files,
 })
 
-/** What the import itself remembers of why it ended, and of what was read when it was read to the end. */
+/** What the import stores about its end: the reason, and the counts when the source was read to the end. */
 function toImportEnd({ code, extra }: Problem, read_to_end: ReadToEnd | null) {
   const { gates, ...members } = (extra.members ?? {}) as Partial<
     Record<'counts' | 'rejects' | 'warnings' | 'files', []>
@@ -190,6 +207,8 @@ function toImportEnd({ code, extra }: Problem, read_to_end: ReadToEnd | null) {
     gates?: versionStore.Gate[]
   }
   if (code === 'import_rejected') return { state: 'rejected', ...members }
-  const seen = read_to_end && foundBy(read_to_end)
-  return code === 'gates_closed' ? { state: 'blocked', ...seen, ...(gates && { gates }) } : { state: 'failed', ...seen }
+  const result = read_to_end && toReadResult(read_to_end)
+  return code === 'gates_closed'
+    ? { state: 'blocked', ...result, ...(gates && { gates }) }
+    : { state: 'failed', ...result }
 }

@@ -1,4 +1,4 @@
-/** Reading a source in its thread for an import, as it streams, and checking an inline list. */
+/** Reads a source in a worker thread and streams it into the stage; validates inline lists. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
@@ -18,29 +18,29 @@ import { createListCheck } from '#registry/types/list-rules.ts'
 
 import { listRejects, type RejectRow } from './queries.ts'
 
-/** A sentence where the adapter reads entries of one type only and another is asked for. */
+/** Describes the mismatch when the adapter reads only one type and another is requested; null otherwise. */
 export const findTypeMismatch = ({ key, target_type }: Adapter, type_key: string): string | null =>
   target_type === null || target_type === type_key
     ? null
     : `The adapter ${key} reads entries of the type ${target_type}, not of ${type_key}.`
 
-/** Imports of jobs leave a thread to shorter work where there are several. */
+/** Import jobs leave one thread to shorter work where there are several. */
 const IMPORT_WORK: WorkKind = { name: 'import', max_running: (threads) => threads - 1, max_waiting: 0 }
 
-/** Whose thread it is, and what ends it early. */
+/** The tenant that the thread works for, and the signal that ends it early. */
 export interface ReadContext {
   readonly tenant_id: string
   readonly signal: AbortSignal
 }
 
-/** Reads a source for a job, in a thread of its own; without `by` for the operator's tool, which runs nothing else. */
+/** Reads a source for a job in its own thread. `by` is absent for the operator's command, which runs nothing else. */
 export const readSource = (
   kernel: { readonly threads: Pick<WorkerThreads, 'scriptPath'> & Partial<Pick<WorkerThreads, 'admission'>> },
   source: Source,
-  order: ImportRequest,
+  request: ImportRequest,
   by?: ReadContext,
 ): AsyncGenerator<ImportOutput> =>
-  importInThread(kernel.threads.scriptPath('import-thread'), source, order, {
+  importInThread(kernel.threads.scriptPath('import-thread'), source, request, {
     signal: by?.signal,
     admission: by &&
       kernel.threads.admission && {
@@ -49,7 +49,7 @@ export const readSource = (
       },
   })
 
-/** What a broken source is to the client. */
+/** The problem for a source that cannot be read. */
 export function failSource(fault: SourceFault): never {
   return fail('source_invalid', {
     detail: fault.message,
@@ -67,13 +67,12 @@ export interface PreparedEntries {
 
 const MAX_REJECTS = 1000
 
-/** Checks a list that came with the request, in the thread for types, before any transaction is open. */
+/** Validates an inline list in the thread for types, before a transaction is opened. */
 export async function prepareEntries(
   kernel: Capabilities<'threads'>,
   type: typeStore.TypeRow,
-  entries: readonly unknown[],
+  { entries, filled = [] }: { readonly entries: readonly unknown[]; readonly filled?: readonly string[] },
   by: ReadContext,
-  filled: readonly string[] = [],
 ): Promise<PreparedEntries> {
   const definition = typeStore.toTypeDefinition(type)
   const { keys, texts, hashes, faults, removed } = await kernel.threads
@@ -81,9 +80,9 @@ export async function prepareEntries(
     .validate(definition, entries, { caller: by.tenant_id, signal: by.signal })
     .catch(typeStore.failUnusable)
   const rejects: Reject[] = []
-  const refuse = (index: number, fault: { code: string; pointer: string; message: string }) =>
+  const addReject = (index: number, fault: { code: string; pointer: string; message: string }) =>
     rejects.push({ ...fault, at: { row: index + 1 }, excerpt: null })
-  for (const { index, faults: found } of faults) for (const fault of found) refuse(index, fault)
+  for (const { index, faults: found } of faults) for (const fault of found) addReject(index, fault)
   const rules = createListCheck(definition)
   const tree = createMerkleBuilder()
   const first = new Map<string, number>()
@@ -97,7 +96,7 @@ export async function prepareEntries(
     const earlier = first.get(key)
     if (earlier !== undefined) {
       const message = `The key ${JSON.stringify(key)} was used in entry ${earlier + 1} already.`
-      refuse(index, { code: 'duplicate_key', pointer: '', message })
+      addReject(index, { code: 'duplicate_key', pointer: '', message })
       return
     }
     first.set(key, index)
@@ -108,7 +107,7 @@ export async function prepareEntries(
     data_bytes += Buffer.byteLength(text)
     rows.push(copyRow({ key, text, hash, row: index + 1 }))
   })
-  for (const { code, pointer, message } of rules.finish()) refuse(-1, { code, pointer, message })
+  for (const { code, pointer, message } of rules.finish()) addReject(-1, { code, pointer, message })
   const rejected = new Set(rejects.map(({ at }) => at.row).filter((row) => row > 0)).size
   const built = rejects.length === 0 ? tree.finish() : null
   return {
@@ -146,66 +145,66 @@ function toRemovedWarnings(
 export interface ImportRun {
   readonly outputs: AsyncGenerator<ImportOutput>
   readonly strict: boolean
-  /** Called with rejected rows as they are found, and with how far reading has come. */
+  /** Called with rejected rows as they are found, and with the progress of reading. */
   onRejects(items: readonly Reject[]): Promise<void>
   onProgress(rows: number): Promise<void>
 }
 
 /**
- * Up to here a whole import is held in memory, so that no transaction is open while it is read and checked. Little, because the
- * database stands still until then.
+ * Up to this size an import is buffered in memory, so that no transaction is open while it is read and checked. Kept small,
+ * because the database is idle until then.
  */
 const MAX_BUFFERED_BYTES = 2 * 1024 * 1024
 
 /**
- * Reads as much as may be held, then stages it, and the rest as it comes, in the transaction that `publish` is given.
- * A source with rejected rows that was read to its end in the first part never opens one.
+ * Buffers the source up to the limit, then stages the buffer and streams the rest in the transaction that `publish` gets. A
+ * source that fits in the buffer and has rejected rows opens no transaction.
  */
 export async function importRows<T>(
   run: ImportRun,
   transact: (body: (tx: Tx) => Promise<T>) => Promise<T>,
   publish: (tx: Tx, totals: ImportTotals, tree: TreeSource) => Promise<T>,
 ): Promise<T> {
-  const held: Uint8Array[] = []
-  let held_bytes = 0
+  const buffered: Uint8Array[] = []
+  let buffered_bytes = 0
   let totals: ImportTotals | undefined
-  const take = async (output: ImportOutput): Promise<Uint8Array | undefined> => {
+  const handleOutput = async (output: ImportOutput): Promise<Uint8Array | undefined> => {
     if (output.kind === 'end') totals = output.totals
     else if (output.kind !== 'tree') await run.onProgress(output.rows)
     if (output.kind === 'rejects') await run.onRejects(output.items)
     return output.kind === 'rows' ? output.bytes : undefined
   }
   try {
-    while (!totals && held_bytes < MAX_BUFFERED_BYTES) {
+    while (!totals && buffered_bytes < MAX_BUFFERED_BYTES) {
       const { value, done } = await run.outputs.next()
       if (done) break
-      const bytes = await take(value)
-      if (bytes) held.push(bytes)
-      held_bytes += bytes?.length ?? 0
+      const bytes = await handleOutput(value)
+      if (bytes) buffered.push(bytes)
+      buffered_bytes += bytes?.length ?? 0
     }
     if (totals) assertNoRejects(run, totals)
-    const rest = async function* () {
-      yield* held.splice(0)
+    const readRows = async function* () {
+      yield* buffered.splice(0)
       while (!totals) {
         const { value, done } = await run.outputs.next()
         if (done) return
-        const bytes = await take(value)
+        const bytes = await handleOutput(value)
         if (bytes) yield bytes
       }
     }
-    // What the thread gives after the end, and only if it is asked for.
-    const blocks = async function* () {
+    // The thread's final output, requested only when it is needed.
+    const readBlocks = async function* () {
       for await (const output of run.outputs) if (output.kind === 'tree') yield output.bytes
     }
     return await transact(async (tx) => {
       await tx.disableTimeout()
-      const staged = await staging.stageEncodedRows(tx, rest())
+      const staged = await staging.stageEncodedRows(tx, readRows())
       const all = totals as ImportTotals
       assertNoRejects(run, all)
-      // The source is read once. Should the transaction be repeated there is nothing left to stage: begin again instead.
+      // The source can be read only once, so a retry of the transaction must restart the import.
       if (staged !== all.accepted) throw new Error(`${staged} of ${all.accepted} rows were staged`)
       if (all.root === null) await failDuplicateKeys(tx, run, all)
-      return publish(tx, all, { nodes: all.nodes as Uint8Array, blocks })
+      return publish(tx, all, { nodes: all.nodes as Uint8Array, blocks: readBlocks })
     })
   } catch (error) {
     if (error instanceof SourceFault) failSource(error)
@@ -264,7 +263,7 @@ export const toImportCounts = ({ rows, accepted, rejected, data_bytes }: ImportT
   data_bytes,
 })
 
-/** What was staged of a source that was read to its end. */
+/** The staged content of a source that was read to the end. */
 export const toStagedContent = (totals: ImportTotals): staging.StagedContent => ({
   content_hash: totals.root as string,
   entry_count: totals.accepted,
@@ -277,7 +276,7 @@ export const toStagedContent = (totals: ImportTotals): staging.StagedContent => 
 
 const REJECT_BATCH = 1000
 
-/** Every reject that was kept, a line each; no transaction spans the batches. */
+/** All stored rejects, one per line. The batches need no common transaction. */
 export async function* readRejectLines(
   read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
   import_id: string,
@@ -285,7 +284,7 @@ export async function* readRejectLines(
   let after: [number] | null = null
   for (;;) {
     const from = after
-    const rows: RejectRow[] = await read((tx) => listRejects(tx, import_id, null, from, REJECT_BATCH))
+    const rows: RejectRow[] = await read((tx) => listRejects(tx, { import_id, code: null }, from, REJECT_BATCH))
     if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(row)}\n`).join('')
     const last = rows.at(-1)
     if (!last || rows.length < REJECT_BATCH) return

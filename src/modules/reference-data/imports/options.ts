@@ -1,4 +1,4 @@
-/** The options an adapter is given: those that were sent, with the mapping that comes from the type. */
+/** The options passed to an adapter: those of the request, with a mapping derived from the type. */
 import { formatPointer, parsePointer } from '#registry/content/json-pointer.ts'
 import { buildColumnMapping } from '#registry/export.ts'
 import type { RemovalMarkerOptions } from '#registry/import/removal-marker.ts'
@@ -7,8 +7,8 @@ import type { TypeDefinition } from '#registry/types/type-definition.ts'
 const TABLES = new Set(['csv', 'tsv', 'xlsx'])
 
 /**
- * A table without a stated mapping is read by the members of the type: its headers are their names. Members that constants or
- * elements fill are not looked for.
+ * Without a stated mapping, the headers of a table are the member names of the type. Members filled by constants or elements
+ * get no column.
  */
 export function withDefaultColumns(
   adapter_key: string,
@@ -32,7 +32,7 @@ export function withDefaultColumns(
   return { ...options, columns: marker ? withMarker(columns, marker.pointer) : columns }
 }
 
-/** The column that says which rows remove is read although the type does not declare it. */
+/** Adds the column that marks removed rows, which the type does not declare. */
 function withMarker(
   columns: ReturnType<typeof buildColumnMapping>,
   pointer: string,

@@ -1,4 +1,4 @@
-/** Looking at a source without keeping anything: its first rows, what is wrong with it, and what a delta would change. */
+/** Previews a source without storing anything: its first rows, its faults, and what a delta would change. */
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { WorkKind } from '#kernel/thread-admission.ts'
 import { typeStore } from '#modules/definitions/index.ts'
@@ -12,10 +12,10 @@ import { failSource, type ReadContext } from './import-source.ts'
 import { withDefaultColumns } from './options.ts'
 import type { SourceFileView } from './schema.ts'
 
-/** A preview is what a client waits for: few at once, and refused rather than queued for long. */
+/** A client waits for a preview, so few run at once and the rest is refused instead of queued for long. */
 const PREVIEW: WorkKind = { name: 'preview', max_running: (threads) => threads - 1, max_waiting: 3 }
 
-/** Beyond its time limit a preview has this long to come to the end of a batch; then its thread is ended. */
+/** After its time limit a preview may finish its batch for this long; then its thread is terminated. */
 const PREVIEW_GRACE_MS = 10_000
 
 export interface PreviewRequest {
@@ -23,15 +23,15 @@ export interface PreviewRequest {
   readonly file_name: string | null
   readonly options: Record<string, unknown>
   readonly type: typeStore.TypeRow | null
-  /** How many entries are shown. */
+  /** Maximum number of returned entries. */
   readonly limit: number
-  /** The source holds changes, which are compared with a version. */
+  /** The source is a delta, which is compared with a version. */
   readonly delta?: DeltaComparison
 }
 
 /**
- * The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. Reads no more rows and
- * no longer than configured, and says so in `truncated`; ends with the request that asked for it.
+ * Returns the first rows as the adapter reads them, with faults and warnings. Stops at the configured limits of rows and
+ * time and reports that in `truncated`; ends with its request.
  */
 export async function previewSource(
   kernel: Capabilities<'threads' | 'preview_limits'>,
@@ -42,7 +42,7 @@ export async function previewSource(
   const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
   const rejects: Reject[] = []
   let totals: ImportTotals | undefined
-  const order: ImportRequest = {
+  const request: ImportRequest = {
     adapter_key,
     file_name,
     options: withDefaultColumns(adapter_key, options, type && typeStore.toTypeDefinition(type), delta?.marker),
@@ -56,7 +56,7 @@ export async function previewSource(
     preview: limit,
     preview_limits: kernel.preview_limits,
   }
-  const outputs = importInThread(kernel.threads.scriptPath('import-thread'), source, order, {
+  const outputs = importInThread(kernel.threads.scriptPath('import-thread'), source, request, {
     limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
     signal,
     admission: { threads: kernel.threads.admission, request: { kind: PREVIEW, caller: tenant_id } },
@@ -73,7 +73,7 @@ export async function previewSource(
     throw error
   }
   const { rows, accepted, rejected, reject_totals, warnings, files, cut } = totals as ImportTotals
-  const truncated = cut && { reason: cut, limit: previewLimit(kernel.preview_limits, cut) }
+  const truncated = cut && { reason: cut, limit: getReachedLimit(kernel.preview_limits, cut) }
   return {
     rows,
     accepted,
@@ -88,12 +88,12 @@ export async function previewSource(
   }
 }
 
-const previewLimit = (
+const getReachedLimit = (
   { max_rows, time_limit_ms }: Capabilities<'preview_limits'>['preview_limits'],
   cut: CutReason,
 ): number => (cut === 'rows' ? max_rows : time_limit_ms)
 
-/** Takes any object, keyed by its own place: for looking at a source before its type is known. */
+/** Accepts any object and keys it by its position, for previews before a type exists. */
 const anything = {
   type_key: 'anything',
   type_version: 1,

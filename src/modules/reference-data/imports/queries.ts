@@ -7,9 +7,9 @@ import { UNSTORABLE } from '#registry/types/entry-fault-messages.ts'
 export interface ImportSource {
   readonly file_name: string | null
   readonly size_bytes: number
-  /** Null where the file holds members that were dropped or hashed: from its hash they could be guessed. */
+  /** Null where the file has dropped or hashed members, which could be guessed from its hash. */
   readonly sha256: string | null
-  /** Keyed, in place of such a hash: equal for the same file of the same tenant, and useless without the key. */
+  /** A keyed hash in place of it: equal for the same file of one tenant, and useless without the key. */
   readonly fingerprint?: string
 }
 
@@ -25,7 +25,7 @@ export interface ImportRow {
   readonly options: Record<string, unknown>
   readonly order_text: Record<string, unknown>
   readonly source: ImportSource
-  /** Of the file, and of a delta what it changed. */
+  /** Counts of the file and, for a delta, of its changes. */
   readonly counts: Record<string, unknown>
   readonly rejects: unknown[]
   readonly gates: unknown[]
@@ -42,8 +42,8 @@ export interface ImportRow {
 }
 
 /**
- * A job that was cancelled or gave up says more of the import than the import itself could write down; and until the job has
- * ended, and with it why is known, the import has not ended either.
+ * A cancelled or failed job has more information than the import could store itself. Until the job has ended, the import has
+ * not ended either.
  */
 const state = `case when i.state in ('queued', 'running') and j.state in ('failed', 'cancelled') then j.state
   when i.state not in ('published', 'unchanged') and j.state = 'running' then 'running' else i.state end`
@@ -161,13 +161,13 @@ export const insertRejects = (tx: Tx, import_id: string, first_seq: number, item
           excerpt,
           message,
         })),
-        storable,
+        replaceUnstorable,
       ),
     ],
   )
 
-/** A reject repeats what the source holds, and that may be the very character it was rejected for. */
-const storable = (_name: string, value: unknown): unknown =>
+/** A reject quotes the source, which may include the character that cannot be stored. */
+const replaceUnstorable = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll(UNSTORABLE, '\ufffd') : value
 
 export interface RejectRow {
@@ -179,7 +179,12 @@ export interface RejectRow {
   readonly message: string
 }
 
-export const listRejects = (tx: Tx, import_id: string, code: string | null, after: PagePosition, count: number) =>
+export const listRejects = (
+  tx: Tx,
+  { import_id, code }: { readonly import_id: string; readonly code: string | null },
+  after: PagePosition,
+  count: number,
+) =>
   tx.query<RejectRow>(
     `select seq, code, pointer, location as at, excerpt, message from app.dataset_import_reject
       where tenant_id = $1 and import_id = $2 and ($3::text is null or code = $3) and ($4::bigint is null or seq > $4)

@@ -1,4 +1,4 @@
-/** Adapters, and imports through them: always answered at once, watched by polling, every rejected row named. */
+/** Routes of adapters and imports. Imports return immediately and are polled; every rejected row is listed. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -16,8 +16,8 @@ import type { Adapter, Reject } from '#registry/adapter.ts'
 import { findOptionFaults } from '#registry/adapter-options.ts'
 import { adapters } from '#registry/adapters/index.ts'
 
-import { expectBase } from '../deltas/base.ts'
-import { compareWithBase } from '../deltas/preview.ts'
+import { assertDeltaBase } from '../deltas/base.ts'
+import { createDeltaComparison } from '../deltas/preview.ts'
 import { toDeltaRequest } from '../deltas/request.ts'
 
 import { findTypeMismatch, readRejectLines } from './import-source.ts'
@@ -47,7 +47,7 @@ import {
   RejectQuery,
 } from './schema.ts'
 
-/** They quote the source, personal members and all. */
+/** Rejects quote the source, including personal members. */
 const rejectReaders = ['policy_editor', 'compliance_officer', 'auditor'] as const
 
 const sortedAdapters = [...adapters.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -62,7 +62,7 @@ const toAdapterView = ({ key, version, read: _, checkOptions: __, ...adapter }: 
   options: JSON.parse(JSON.stringify(adapter.options)) as Record<string, unknown>,
 })
 
-/** `has_secrets`: members of the file are dropped or hashed, so that its own hash would outlive what was taken out. */
+/** `has_secrets`: members of the file are dropped or hashed, so its plain hash must not be stored. */
 function toImportSource(
   kernel: Capabilities<'auditKeys'>,
   tx: Tx,
@@ -74,8 +74,8 @@ function toImportSource(
   return { file_name, size_bytes, sha256: null, fingerprint: kernel.auditKeys.fingerprint(`${tx.tenant_id}:${sha256}`) }
 }
 
-/** The counts of a delta are kept beside those of the file. */
-const shownCounts = ({ delta = null, ...counts }: ImportRow['counts']) => ({
+/** The counts of a delta are stored together with those of the file. */
+const toCountsView = ({ delta = null, ...counts }: ImportRow['counts']) => ({
   counts: Object.keys(counts).length === 0 ? null : (counts as never),
   delta: delta as never,
 })
@@ -88,11 +88,11 @@ const toImportView = (row: ImportRow) => ({
   adapter_key: row.adapter_key,
   adapter_version: row.adapter_version,
   upload_id: row.upload_id,
-  // A canary was never ordered.
+  // Canary rows have no settings.
   order: 'strict' in row.order_text ? ({ options: row.options, delta: null, ...row.order_text } as never) : null,
   source: row.source,
   progress: { done: row.progress_done ?? 0, total: row.progress_total, unit: row.progress_unit },
-  ...shownCounts(row.counts),
+  ...toCountsView(row.counts),
   rejects: row.rejects as never,
   gates: row.gates as never,
   warnings: row.warnings as never,
@@ -128,21 +128,21 @@ function assertTargetType(adapter: Adapter, type_key: string, pointer: string): 
 
 type DeltaToPreview = NonNullable<Static<typeof PreviewRequest>['delta']>
 
-/** A 404 about the body names the member: nothing is wrong with the path. */
+/** A 404 about the body names the member, since the path is correct. */
 const failUnknownList = (pointer: string): never => {
   const detail = 'There is no list with this list_key.'
   return fail('not_found', { detail, errors: [{ in: 'body', pointer, detail }] })
 }
 
-/** The list's own type applies, whatever type is named. */
+/** The type of the list applies, whatever type the request names. */
 async function findPreviewBase(tx: Tx, body: DeltaToPreview, adapter: Adapter) {
   const dataset = (await datasetStore.findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/delta/list_key')
   versionStore.assertWritable(dataset, tx)
   assertTargetType(adapter, dataset.type_key, '#/delta/list_key')
   const type = assertFound(await typeStore.findType(tx, dataset.type_key))
   const request = toDeltaRequest(body)
-  // Which members will be dropped or hashed is said when the import starts, and checked then.
-  const base = await expectBase(tx, dataset, type, { base_version: body.base_version, privacy: null })
+  // Dropped and hashed members are checked when the import starts.
+  const base = await assertDeltaBase(tx, dataset, type, { base_version: body.base_version, privacy: null })
   return { type, request, base }
 }
 
@@ -226,7 +226,7 @@ export const importRoutes = [
         type: delta?.type ?? type,
         limit: body.limit ?? 20,
         ...(delta && {
-          delta: compareWithBase(read, delta.base, delta.request, typeStore.toTypeDefinition(delta.type)),
+          delta: createDeltaComparison(read, delta.base, delta.request, typeStore.toTypeDefinition(delta.type)),
         }),
       },
       { tenant_id: actor.tenant_id, signal: request.signal },
@@ -275,7 +275,7 @@ export const importRoutes = [
     const privacy = { drop: body.drop ?? [], hash: body.hash ?? [] }
     if (body.delta) {
       const type = assertFound(await typeStore.findType(tx, dataset.type_key))
-      await expectBase(tx, dataset, type, { base_version: body.delta.base_version, privacy })
+      await assertDeltaBase(tx, dataset, type, { base_version: body.delta.base_version, privacy })
     }
     const upload = await claimUpload(tx, body.upload_id)
     const [import_id, job_id] = [uuidv7(), uuidv7()]
@@ -351,16 +351,16 @@ export const importRoutes = [
     const { tx, params } = input
     const row = assertFound(await findImport(tx, params.import_id))
     const rejects = await paginate(input, `listImportRejects ${params.import_id}`, ['seq'], (after, count) =>
-      listRejects(tx, params.import_id, input.query.code ?? null, after, count),
+      listRejects(tx, { ...params, code: input.query.code ?? null }, after, count),
     )
     const counted = (row.rejects as { count: number }[]).reduce((sum, { count }) => sum + count, 0)
-    const kept = await countRejects(tx, params.import_id)
+    const stored = await countRejects(tx, params.import_id)
     return {
       ...rejects,
       items: rejects.items as (Reject & { seq: number })[],
-      // A source that broke half-way was never counted to its end.
-      total: Math.max(counted, kept),
-      truncated: kept < counted,
+      // A source that broke off was not counted to the end.
+      total: Math.max(counted, stored),
+      truncated: stored < counted,
     }
   }),
 

@@ -143,7 +143,7 @@ export const ImportRequest = closed({
   delta: Type.Optional(DeltaBody),
 })
 
-/** Enough to order the same import again, with or without its guards overridden. */
+/** Enough to repeat the same import, with or without overriding its guards. */
 const ImportSettingsView = closed({
   options: Options,
   strict: Type.Boolean(),

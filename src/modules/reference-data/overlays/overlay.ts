@@ -1,4 +1,4 @@
-/** Laying a tenant's changes over a shared list: checked against its policy and type, and rebased when the base moves. */
+/** Overlays: a tenant's changes of a shared list, checked against its policy and type, and rebased when the base changes. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -29,11 +29,11 @@ import type { TypeCall } from '#registry/types/type-runner.ts'
 
 import {
   type BaseTypeRow,
-  exchangeEntries,
   findOverlayBase,
   listOpenEntries,
   type OpenEntryRow,
   type OverlayBaseRow,
+  replaceEntries,
   type SharedList,
 } from './queries.ts'
 
@@ -43,15 +43,15 @@ export interface OverlayOperation {
   readonly value?: Entry | undefined
 }
 
-/** What an overlay lies on: the shared list, the version in force of it without any overlay, and the type of that. */
+/** What an overlay applies to: the shared list, its version in force without any overlay, and the type of that version. */
 export interface OverlayBase {
   readonly shared: SharedList
   readonly base: resolver.VersionPointer
   readonly type: BaseTypeRow
   readonly compiled_type: BaseType
-  /** Where this tenant's overlays of it are kept; null where it has had none. */
+  /** The dataset of this tenant's overlays of the list; null where it never had one. */
   readonly overlay: OverlayBaseRow['overlay']
-  /** The one in force. */
+  /** The overlay version in force. */
   readonly overlay_version: number | null
 }
 
@@ -69,7 +69,7 @@ export async function getOverlayBase(kernel: Capabilities<'caches'>, tx: Tx, lis
   return { shared, base, type, compiled_type: typeStore.getBaseType(kernel, type), overlay, overlay_version }
 }
 
-const hashOf = (entry: Entry | undefined): string | null =>
+const computeEntryHash = (entry: Entry | undefined): string | null =>
   entry === undefined ? null : entryHash(canonicalJson(entry))
 
 interface AppliedChange {
@@ -88,30 +88,29 @@ export async function applyChanges(
   const entries = await resolver.lookUpEntries(kernel, tx, base, keys)
   return operations.map(({ op, value }, index) => {
     const key = keys[index] as string
-    const under = entries.get(key)
+    const base_entry = entries.get(key)
     const written = op === 'remove' ? null : (JSON.parse(canonicalJson(value ?? {})) as Entry)
-    const change: OverlayEntry = { key, op, base_hash: hashOf(under), value: written }
-    return { change, base: under, effective: applyOverlayEntry(under, change) }
+    const change: OverlayEntry = { key, op, base_hash: computeEntryHash(base_entry), value: written }
+    return { change, base: base_entry, effective: applyOverlayEntry(base_entry, change) }
   })
 }
 
-/** 422 with every operation that is malformed, against the policy, or gives an entry the type refuses. */
+/** Fails with 422 and every operation that is malformed, against the policy, or results in an invalid entry. */
 export async function assertValidChanges(
   kernel: Capabilities<'threads'>,
-  laid: readonly AppliedChange[],
-  operations: readonly OverlayOperation[],
   { shared, type }: OverlayBase,
+  { operations, applied }: { operations: readonly OverlayOperation[]; applied: readonly AppliedChange[] },
   call: TypeCall,
 ): Promise<void> {
   const faults: ProblemError[] = []
   const add = (index: number, pointer: string, detail: string) =>
     faults.push({ in: 'body', pointer: `#/entries/${index}${pointer}`, detail })
   const seen = new Set<string>()
-  laid.forEach(({ change, base, effective }, index) => {
+  applied.forEach(({ change, base, effective }, index) => {
     const { op, value } = operations[index] as OverlayOperation
     if ((op === 'remove') === (value !== undefined))
       add(index, '/value', op === 'remove' ? 'is not taken by remove' : 'is required')
-    if (seen.has(change.key)) add(index, '/key', 'stands more than once')
+    if (seen.has(change.key)) add(index, '/key', 'is used more than once')
     seen.add(change.key)
     if (op === 'merge' && base === undefined) {
       add(index, '/key', 'names no entry of the shared list to merge into')
@@ -121,7 +120,7 @@ export async function assertValidChanges(
     if (fault) add(index, '', fault)
   })
   if (faults.length === 0) {
-    const effective = laid.flatMap(({ effective: entry }, index) => (entry === undefined ? [] : [{ index, entry }]))
+    const effective = applied.flatMap(({ effective: entry }, index) => (entry === undefined ? [] : [{ index, entry }]))
     const checked = await kernel.threads
       .get(typeStore.typeThread)
       .validate(
@@ -130,12 +129,12 @@ export async function assertValidChanges(
         call,
       )
       .catch(typeStore.failUnusable)
-    for (const { index, faults: found_faults } of checked.faults) {
-      for (const { pointer, message } of found_faults) add(effective[index]?.index ?? 0, `/value${pointer}`, message)
+    for (const { index, faults: entry_faults } of checked.faults) {
+      for (const { pointer, message } of entry_faults) add(effective[index]?.index ?? 0, `/value${pointer}`, message)
     }
     checked.keys.forEach((key, index) => {
       const at = effective[index]?.index ?? 0
-      if (key !== null && key !== laid[at]?.change.key)
+      if (key !== null && key !== applied[at]?.change.key)
         add(at, '/key', `does not agree with the entry, whose key is ${JSON.stringify(key)}`)
     })
   }
@@ -150,9 +149,9 @@ export async function assertValidChanges(
   }
 }
 
-/** The base may have moved between the check and the transaction; nothing is published that it would not take. */
-export function assertStillValid(laid: readonly AppliedChange[], { shared, compiled_type }: OverlayBase): void {
-  laid.forEach(({ change, base }, index) => {
+/** The base may have changed between the check and the transaction, so the changes are checked again. */
+export function assertStillValid(applied: readonly AppliedChange[], { shared, compiled_type }: OverlayBase): void {
+  applied.forEach(({ change, base }, index) => {
     const { refusal } = evaluateOverlay(base, change, shared.overlay_policy, compiled_type)
     if (!refusal) return
     fail('type_violation', {
@@ -162,14 +161,22 @@ export function assertStillValid(laid: readonly AppliedChange[], { shared, compi
   })
 }
 
-/** Publishes the overlay and puts it in force, in one transaction that holds the lock of the list. */
+interface OverlayPublication {
+  readonly list_key: string
+  readonly changes: readonly OverlayEntry[]
+  readonly mode: 'follow' | 'pinned'
+  readonly origin: 'overlay' | 'rebase'
+  readonly reason: string
+  readonly cr_id?: string | undefined
+}
+
+/** Publishes and activates the overlay in one transaction under the lock of the list. */
 export async function publishOverlay(
   tx: Tx,
-  list_key: string,
-  changes: readonly OverlayEntry[],
   { shared, base, type, overlay: known }: OverlayBase,
-  how: { mode: 'follow' | 'pinned'; origin: 'overlay' | 'rebase'; reason: string; cr_id?: string | undefined },
+  request: OverlayPublication,
 ): Promise<{ version: versionStore.VersionRow; activation: activationStore.ActivationRow }> {
+  const { list_key, changes, mode, origin, reason } = request
   const overlay = known ?? (await datasetStore.findOverlay(tx, list_key)) ?? (await createOverlay(tx, list_key, shared))
   const rows = changes.map(({ key, op, base_hash, value }, index): StagedRow => {
     const text = value === null ? null : canonicalJson(value)
@@ -179,10 +186,10 @@ export async function publishOverlay(
     dataset: overlay,
     type: { tenant_id: type.tenant_id, type_key: type.type_key, type_version: type.type_version },
     content: staging.summarizeRows(rows),
-    origin: how.origin,
-    provenance: { base_version: base.version, base_hash: base.content_hash, mode: how.mode },
-    base_version: how.mode === 'pinned' ? base.version : null,
-    note: how.reason,
+    origin,
+    provenance: { base_version: base.version, base_hash: base.content_hash, mode },
+    base_version: mode === 'pinned' ? base.version : null,
+    note: reason,
     guards: null,
   }
   const version = (await versionStore.publishStaged(
@@ -202,8 +209,8 @@ export async function publishOverlay(
       version: version.version,
       effective_from: null,
       expires_at: null,
-      reason: how.reason,
-      cr_id: how.cr_id ?? null,
+      reason,
+      cr_id: request.cr_id ?? null,
     }),
   )
   return { version, activation }
@@ -224,20 +231,20 @@ const createOverlay = async (tx: Tx, list_key: string, shared: SharedList) =>
     }),
   )
 
-/** An overlay is small: it is compared here, and exchanged without a stage. */
+/** An overlay is small, so it is compared in memory and written without a stage. */
 function createDirectWriter(tx: Tx, rows: readonly StagedRow[]): versionStore.ContentWriter {
-  let [ended, began]: [string[], readonly StagedRow[]] = [[], rows]
+  let [closed_keys, new_rows]: [string[], readonly StagedRow[]] = [[], rows]
   return {
     async compare(dataset_id, has_head) {
       const head = new Map((has_head ? await listOpenEntries(tx, dataset_id) : []).map((entry) => [entry.key, entry]))
       const kept = new Set(rows.map(({ key }) => key))
-      began = rows.filter((row) => !isSame(row, head.get(row.key)))
-      const changed = began.filter(({ key }) => head.has(key)).map(({ key }) => key)
+      new_rows = rows.filter((row) => !isSame(row, head.get(row.key)))
+      const changed = new_rows.filter(({ key }) => head.has(key)).map(({ key }) => key)
       const removed = [...head.keys()].filter((key) => !kept.has(key))
-      ended = [...changed, ...removed]
-      return { added: began.length - changed.length, removed: removed.length, changed: changed.length }
+      closed_keys = [...changed, ...removed]
+      return { added: new_rows.length - changed.length, removed: removed.length, changed: changed.length }
     },
-    apply: (dataset_id, version) => exchangeEntries(tx, { dataset_id, version }, ended, began),
+    apply: (dataset_id, version) => replaceEntries(tx, { dataset_id, version }, closed_keys, new_rows),
   }
 }
 
@@ -259,67 +266,71 @@ export interface OverlayConflict {
 export interface OverlayComparison extends OverlayBase {
   /** Null where no overlay is in force. */
   readonly version: versionStore.VersionRow | null
-  readonly laid: readonly AppliedChange[]
+  readonly applied: readonly AppliedChange[]
   readonly conflicts: OverlayConflict[]
 }
 
-/** The overlay in force against the base in force: what it makes of each entry, and where the two disagree by now. */
+/** Compares the overlay in force with the base in force: the resulting entries and the conflicts. */
 export async function compareOverlay(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   list_key: string,
 ): Promise<OverlayComparison> {
-  const ground = await getOverlayBase(kernel, tx, list_key)
-  const { base, overlay, overlay_version } = ground
-  if (overlay_version === null) return { ...ground, version: null, laid: [], conflicts: [] }
+  const overlay_base = await getOverlayBase(kernel, tx, list_key)
+  const { base, overlay, overlay_version } = overlay_base
+  if (overlay_version === null) return { ...overlay_base, version: null, applied: [], conflicts: [] }
   const version = assertFound(await versionStore.findVersion(tx, assertFound(overlay ?? undefined), overlay_version))
   const changes = await resolver.readOverlay(tx, version)
   const keys = changes.map(({ key }) => key)
-  const now = await resolver.lookUpEntries(kernel, tx, base, keys)
-  return compareWithBase(ground, version, changes, now, await loadOriginalEntries(kernel, tx, base, version, keys))
+  const current = await resolver.lookUpEntries(kernel, tx, base, keys)
+  const original = await loadOriginalEntries(kernel, tx, { base, version }, keys)
+  return compareWithBase(overlay_base, version, changes, { current, original })
 }
 
-/** The same of one that has just been put in force, as it was laid. */
+/** The same for an overlay that was just activated, from the changes in memory. */
 export function compareNewOverlay(
-  ground: OverlayBase,
+  overlay_base: OverlayBase,
   version: versionStore.VersionRow,
-  laid: readonly AppliedChange[],
+  applied: readonly AppliedChange[],
 ): OverlayComparison {
-  const inOrder = [...laid].sort((a, b) => Buffer.compare(Buffer.from(a.change.key), Buffer.from(b.change.key)))
-  const entries = new Map(inOrder.flatMap(({ change, base }) => (base ? [[change.key, base] as const] : [])))
-  const changes = inOrder.map(({ change }) => change)
-  return compareWithBase({ ...ground, overlay_version: version.version }, version, changes, entries, entries)
+  const sorted = [...applied].sort((a, b) => Buffer.compare(Buffer.from(a.change.key), Buffer.from(b.change.key)))
+  const entries = new Map(sorted.flatMap(({ change, base }) => (base ? [[change.key, base] as const] : [])))
+  const changes = sorted.map(({ change }) => change)
+  return compareWithBase({ ...overlay_base, overlay_version: version.version }, version, changes, {
+    current: entries,
+    original: entries,
+  })
 }
 
 function compareWithBase(
-  ground: OverlayBase,
+  overlay_base: OverlayBase,
   version: versionStore.VersionRow,
   changes: readonly OverlayEntry[],
-  now: ReadonlyMap<string, Entry>,
-  then: ReadonlyMap<string, Entry>,
+  { current, original }: Record<'current' | 'original', ReadonlyMap<string, Entry>>,
 ): OverlayComparison {
-  const { shared, compiled_type } = ground
-  const lies = version.base_version === null || version.base_version === ground.base.version
-  const laid = changes.map((change) => {
-    const theirs = now.get(change.key)
-    const made = evaluateOverlay(theirs, change, shared.overlay_policy, compiled_type)
-    // As the resolver has it: a change that is not taken leaves the shared entry in force.
-    return { change, base: theirs, made, effective: lies && !made.refusal ? made.effective : theirs }
+  const { shared, compiled_type } = overlay_base
+  const is_applied = version.base_version === null || version.base_version === overlay_base.base.version
+  const applied = changes.map((change) => {
+    const theirs = current.get(change.key)
+    const result = evaluateOverlay(theirs, change, shared.overlay_policy, compiled_type)
+    // Like the resolver: a refused change leaves the shared entry in force.
+    return { change, base: theirs, result, effective: is_applied && !result.refusal ? result.effective : theirs }
   })
-  const conflicts = laid.flatMap(({ change, base: theirs, made }): OverlayConflict[] => {
-    const conflict = findConflict(change, { base: theirs, base_hash: hashOf(theirs) }, made)
+  const conflicts = applied.flatMap(({ change, base: theirs, result }): OverlayConflict[] => {
+    const conflict = findConflict(change, { base: theirs, base_hash: computeEntryHash(theirs) }, result)
     if (!conflict) return []
-    return [{ ...conflict, base: then.get(change.key) ?? null, ours: made.effective ?? null, theirs: theirs ?? null }]
+    return [
+      { ...conflict, base: original.get(change.key) ?? null, ours: result.effective ?? null, theirs: theirs ?? null },
+    ]
   })
-  return { ...ground, version, laid, conflicts }
+  return { ...overlay_base, version, applied, conflicts }
 }
 
-/** The shared entries the overlay was written against. */
+/** The shared entries that the overlay was written against. */
 async function loadOriginalEntries(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  base: resolver.VersionPointer,
-  version: versionStore.VersionRow,
+  { base, version }: { base: resolver.VersionPointer; version: versionStore.VersionRow },
   keys: readonly string[],
 ) {
   const written = (version.provenance as { base_version?: number }).base_version

@@ -1,4 +1,4 @@
-/** SQL of overlays: all that one stands on, in one statement, and the exchange of its few entries in another. */
+/** SQL of overlays: reads all inputs of one in a single statement, and replaces its entries in another. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { type datasetStore, resolver, type typeStore, versionStore } from '#modules/definitions/index.ts'
 import type { StagedRow } from '#registry/import/copy-rows.ts'
@@ -10,15 +10,15 @@ export type SharedList = Pick<datasetStore.DatasetRow, (typeof sharedColumns)[nu
 export type BaseTypeRow = Pick<typeStore.TypeRow, (typeof typeColumns)[number]>
 
 export interface OverlayBaseRow {
-  /** Null where no list of this name is shared. */
+  /** Null where no list with this key is shared. */
   readonly shared: SharedList | null
   readonly pointer: resolver.PointerRow
   readonly type: BaseTypeRow | null
-  /** Null until there is an overlay for the first time. */
+  /** Null until the tenant has an overlay. */
   readonly overlay: Pick<datasetStore.DatasetRow, 'tenant_id' | 'dataset_id'> | null
 }
 
-/** The shared list, what is in force of it with the type of that, and the tenant's overlay. */
+/** The shared list, its version in force with the type, and the tenant's overlay. */
 export async function findOverlayBase(tx: Tx, list_key: string): Promise<OverlayBaseRow | undefined> {
   const row = await tx.find<resolver.PointerRow & Omit<OverlayBaseRow, 'pointer'>>(
     `select p.*, to_jsonb(s) as shared, to_jsonb(t) as type, to_jsonb(o) as overlay
@@ -43,7 +43,7 @@ export interface OpenEntryRow {
   readonly base_hash: Buffer | null
 }
 
-/** The entries of the newest version, without what they say. */
+/** The entries of the newest version without their data. */
 export const listOpenEntries = (tx: Tx, dataset_id: string) =>
   tx.query<OpenEntryRow>(
     `select key, op, hash, base_hash from app.dataset_entry
@@ -51,12 +51,12 @@ export const listOpenEntries = (tx: Tx, dataset_id: string) =>
     [tx.tenant_id, dataset_id],
   )
 
-/** Closes what ended and opens what began with a version. */
-export const exchangeEntries = (
+/** Closes replaced entries and inserts new ones of a version. */
+export const replaceEntries = (
   tx: Tx,
   { dataset_id, version }: { readonly dataset_id: string; readonly version: number },
-  ended: readonly string[],
-  began: readonly StagedRow[],
+  closed_keys: readonly string[],
+  new_rows: readonly StagedRow[],
 ) =>
   tx.run(
     `with closed as (
@@ -70,11 +70,11 @@ export const exchangeEntries = (
       tx.tenant_id,
       dataset_id,
       version,
-      ended,
-      began.map(({ key }) => key),
-      began.map(({ op = 'put' }) => op),
-      began.map(({ hash }) => hash),
-      began.map(({ base_hash = null }) => base_hash),
-      began.map(({ text }) => text),
+      closed_keys,
+      new_rows.map(({ key }) => key),
+      new_rows.map(({ op = 'put' }) => op),
+      new_rows.map(({ hash }) => hash),
+      new_rows.map(({ base_hash = null }) => base_hash),
+      new_rows.map(({ text }) => text),
     ],
   )

@@ -1,4 +1,4 @@
-/** Overlays: what a tenant changes on a shared list, and bringing it up to date when the shared list moves. */
+/** Routes of overlays: a tenant's changes of a shared list, and their rebase when the shared list changes. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -21,14 +21,14 @@ import {
 } from './overlay.ts'
 import { OverlayRequest, OverlayView, RebaseReply, RebaseRequest } from './schema.ts'
 
-/** A proposal was checked against the base as it was, so it is bound to that as well. */
+/** A proposal depends on the base it was checked against, so it is void when the base changes. */
 const getOverlayHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const clocks = { valid_at: null, known_at: null }
   const [now] = await resolver.listPointers(tx, [params['list_key'] as string], clocks)
   return `${now?.activation_id ?? 'none'} ${now?.overlay_activation_id ?? 'none'}`
 }
 
-/** A list of the tenant's own has no overlay, and is no missing list either. */
+/** A tenant's own list has no overlay; the reply says so instead of 404. */
 async function toOwnListView(tx: Tx, list_key: string) {
   const own = (await datasetStore.findSharedDataset(tx, list_key))
     ? undefined
@@ -36,7 +36,7 @@ async function toOwnListView(tx: Tx, list_key: string) {
   return own && { list_key, overlay_policy: own.overlay_policy, base: null, overlay: null, conflicts: [] }
 }
 
-function toOverlayView(list_key: string, { shared, base, version, laid, conflicts }: OverlayComparison) {
+function toOverlayView(list_key: string, { shared, base, version, applied, conflicts }: OverlayComparison) {
   return {
     list_key,
     overlay_policy: shared.overlay_policy,
@@ -47,7 +47,7 @@ function toOverlayView(list_key: string, { shared, base, version, laid, conflict
       base_version: version.base_version,
       created_at: version.created_at,
       created_by: version.created_by,
-      entries: laid.map(({ change: { key, op, value }, effective }) => ({
+      entries: applied.map(({ change: { key, op, value }, effective }) => ({
         key,
         op,
         value,
@@ -58,7 +58,7 @@ function toOverlayView(list_key: string, { shared, base, version, laid, conflict
   }
 }
 
-/** An overlay changes what is in force of its list, without a schedule. */
+/** An overlay takes effect immediately, without a schedule. */
 const toImmediateChange = (list_key: string) => ({ family: 'list' as const, list_key, effective_from: null })
 
 export const overlayRoutes = [
@@ -95,26 +95,38 @@ export const overlayRoutes = [
     ],
     beforeTransaction: async ({ params, body, kernel, actor, request }) => {
       const operations = body.entries as OverlayOperation[]
-      const { laid, ground } = await kernel.transactions.read(
+      const { applied, overlay_base } = await kernel.transactions.read(
         { tenant_id: actor.tenant_id, actor: actor.principal },
         async (tx) => {
           const found = await getOverlayBase(kernel, tx, params.list_key)
-          return { ground: found, laid: await applyChanges(kernel, tx, found.base, operations) }
+          return { overlay_base: found, applied: await applyChanges(kernel, tx, found.base, operations) }
         },
       )
-      await assertValidChanges(kernel, laid, operations, ground, { caller: actor.tenant_id, signal: request.signal })
+      await assertValidChanges(
+        kernel,
+        overlay_base,
+        { operations, applied },
+        { caller: actor.tenant_id, signal: request.signal },
+      )
     },
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
-    const ground = await getOverlayBase(kernel, tx, params.list_key)
-    const laid = await applyChanges(kernel, tx, ground.base, body.entries as OverlayOperation[])
-    assertStillValid(laid, ground)
-    const changes = laid.map(({ change }) => change)
-    const how = { mode: body.mode ?? 'follow', origin: 'overlay' as const, reason: body.reason }
-    const { version } = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
-      publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.change_request_id }),
-    )
+    const overlay_base = await getOverlayBase(kernel, tx, params.list_key)
+    const applied = await applyChanges(kernel, tx, overlay_base.base, body.entries as OverlayOperation[])
+    assertStillValid(applied, overlay_base)
+    const changes = applied.map(({ change }) => change)
+    const publication = {
+      list_key: params.list_key,
+      changes,
+      mode: body.mode ?? 'follow',
+      origin: 'overlay' as const,
+      reason: body.reason,
+      cr_id: request.change_request_id,
+    }
+    const { version } = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
+      apply: () => publishOverlay(tx, overlay_base, publication),
+    })
     audit.recordDiff(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
-    return toOverlayView(params.list_key, compareNewOverlay(ground, version, laid))
+    return toOverlayView(params.list_key, compareNewOverlay(overlay_base, version, applied))
   }),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/overlay', {
@@ -133,22 +145,23 @@ export const overlayRoutes = [
     const current = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'overlay')
     if (!current) return fail('not_found')
     if (current.version === null) return fail('transition_not_allowed', 'There is no overlay in force.')
-    await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
-      activationStore.insertActivation(tx, {
-        activation_id: uuidv7(),
-        family: 'list',
-        list_key: params.list_key,
-        layer: 'overlay',
-        kind: 'overlay-removed',
-        dataset_tenant_id: null,
-        dataset_id: null,
-        version: null,
-        effective_from: null,
-        expires_at: null,
-        reason: query.reason ?? 'Returned to the shared list.',
-        cr_id: request.change_request_id ?? null,
-      }),
-    )
+    await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
+      apply: () =>
+        activationStore.insertActivation(tx, {
+          activation_id: uuidv7(),
+          family: 'list',
+          list_key: params.list_key,
+          layer: 'overlay',
+          kind: 'overlay-removed',
+          dataset_tenant_id: null,
+          dataset_id: null,
+          version: null,
+          effective_from: null,
+          expires_at: null,
+          reason: query.reason ?? 'Returned to the shared list.',
+          cr_id: request.change_request_id ?? null,
+        }),
+    })
     return undefined
   }),
 
@@ -168,21 +181,21 @@ export const overlayRoutes = [
     },
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
-    const { version, laid, conflicts, ...ground } = await compareOverlay(kernel, tx, params.list_key)
+    const { version, applied, conflicts, ...overlay_base } = await compareOverlay(kernel, tx, params.list_key)
     if (!version) return fail('not_found', 'There is no overlay in force.')
     const resolutions = body.resolutions ?? {}
     const byKey = new Map(conflicts.map((conflict) => [conflict.key, conflict]))
     const dropped = conflicts.filter(({ kind }) => kind === 'redundant').map(({ key }) => key)
-    const merges = new Set(laid.filter(({ change }) => change.op === 'merge').map(({ change }) => change.key))
-    // Ours cannot be kept where the policy or the type forbids it, nor where nothing is left to merge it into.
-    const yields = ({ key, kind }: OverlayConflict) =>
+    const merges = new Set(applied.filter(({ change }) => change.op === 'merge').map(({ change }) => change.key))
+    // "ours" cannot be kept where policy or type forbid it, or where the entry to merge into is gone.
+    const isOursImpossible = ({ key, kind }: OverlayConflict) =>
       kind === 'policy-violating' || kind === 'invalid' || (kind === 'removed' && merges.has(key))
     const open = conflicts.filter(
       (conflict) =>
         conflict.kind !== 'redundant' &&
-        (yields(conflict) ? resolutions[conflict.key] !== 'theirs' : !resolutions[conflict.key]),
+        (isOursImpossible(conflict) ? resolutions[conflict.key] !== 'theirs' : !resolutions[conflict.key]),
     )
-    const report = { list_key: params.list_key, clean: laid.length - conflicts.length, dropped, conflicts }
+    const report = { list_key: params.list_key, clean: applied.length - conflicts.length, dropped, conflicts }
     if (!body.apply) return { ...report, applied: false, version: null }
     if (open.length > 0) {
       return fail('gates_closed', {
@@ -197,7 +210,7 @@ export const overlayRoutes = [
         },
       })
     }
-    const kept = laid
+    const kept = applied
       .filter(({ change }) => byKey.get(change.key)?.kind !== 'redundant' && resolutions[change.key] !== 'theirs')
       .map(
         ({ change }): OverlayOperation => ({
@@ -209,16 +222,24 @@ export const overlayRoutes = [
     if (kept.length === 0) {
       return fail('transition_not_allowed', 'Nothing of the overlay would be left; delete it instead.')
     }
-    const changes: OverlayEntry[] = (await applyChanges(kernel, tx, ground.base, kept)).map(({ change }) => change)
-    const made = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), [], () =>
-      publishOverlay(tx, params.list_key, changes, ground, {
-        mode: version.base_version === null ? 'follow' : 'pinned',
-        origin: 'rebase',
-        reason: body.reason ?? 'Rebased.',
-        cr_id: request.change_request_id,
-      }),
+    const changes: OverlayEntry[] = (await applyChanges(kernel, tx, overlay_base.base, kept)).map(
+      ({ change }) => change,
     )
-    audit.recordDiff({ overlay: version.version }, { overlay: made.version.version, base_version: ground.base.version })
-    return { ...report, applied: true, version: made.version.version }
+    const rebased = await activationStore.applyWithReview(tx, kernel, toImmediateChange(params.list_key), {
+      apply: () =>
+        publishOverlay(tx, overlay_base, {
+          list_key: params.list_key,
+          changes,
+          mode: version.base_version === null ? 'follow' : 'pinned',
+          origin: 'rebase',
+          reason: body.reason ?? 'Rebased.',
+          cr_id: request.change_request_id,
+        }),
+    })
+    audit.recordDiff(
+      { overlay: version.version },
+      { overlay: rebased.version.version, base_version: overlay_base.base.version },
+    )
+    return { ...report, applied: true, version: rebased.version.version }
   }),
 ]

@@ -1,4 +1,7 @@
-/** The resolver: which version of a list governs for this tenant, at one instant, as known at another, and what it says. */
+/**
+ * Routes of the resolver: which version of a list is in force for this tenant at a valid time, as known at another, and its
+ * entries.
+ */
 import { createHash } from 'node:crypto'
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -29,12 +32,11 @@ const toHashedEtag = (...parts: readonly unknown[]): Record<string, string> => (
 
 const toTxScope = (actor: Actor) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
 
-/** One statement in one round trip, unless the instant asked for is so near that activations may still be under way. */
+/** One statement in one round trip, unless `known_at` is so recent that activations may still be in progress. */
 async function getPointer(
   kernel: Capabilities<'transactions' | 'caches'>,
   actor: Actor,
-  list_key: string,
-  clocks: resolver.Clocks,
+  { list_key, ...clocks }: resolver.Clocks & { readonly list_key: string },
   write: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Promise<resolver.VersionPointer> {
   const scope = toTxScope(actor)
@@ -74,7 +76,7 @@ export const resolveRoutes = [
     headers: ({ valid_at: _v, known_at: _k, ...resolved }) => toHashedEtag(resolved),
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ params, query, actor, kernel, write }) => {
-    const found = await getPointer(kernel, actor, params.list_key, query, write)
+    const found = await getPointer(kernel, actor, { ...params, ...query }, write)
     return Object.assign(resolver.toResolvedListView(found), {
       valid_at: query.valid_at ?? found.now,
       known_at: query.known_at ?? null,
@@ -94,16 +96,16 @@ export const resolveRoutes = [
     headers: ({ list, key, entry }) => toHashedEtag(list, key, entry),
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ params, query, actor, kernel, read, write }) => {
-    const list = await getPointer(kernel, actor, params.list_key, query, write)
-    // A version never changes, so what it says of a key needs no common snapshot with the pointer to it.
+    const list = await getPointer(kernel, actor, { ...params, ...query }, write)
+    // Versions are immutable, so the entry and the pointer need no common snapshot.
     const known = resolver.getCachedList(kernel, actor.tenant_id, list)
     const key = normaliseKey(query.key)
     if (known)
       return { list: resolver.toResolvedListView(list), key: query.key, entry: known.entries.get(key)?.entry ?? null }
-    const ask = (tx: Tx) => resolver.lookUpEntries(kernel, tx, list, [key])
+    const lookUp = (tx: Tx) => resolver.lookUpEntries(kernel, tx, list, [key])
     const entries = resolver.isSingleStatementLookup(list)
-      ? await kernel.transactions.one(toTxScope(actor), ask)
-      : await read(ask)
+      ? await kernel.transactions.one(toTxScope(actor), lookUp)
+      : await read(lookUp)
     return { list: resolver.toResolvedListView(list), key: query.key, entry: entries.get(key) ?? null }
   }),
 

@@ -1,4 +1,4 @@
-/** Wire contract of the resolver: which version is in force, what it says of a key, and the receipt of having asked. */
+/** Wire contract of the resolver: the version in force, its entry for a key, and the receipt. */
 import { closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
 

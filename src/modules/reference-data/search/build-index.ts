@@ -1,4 +1,4 @@
-/** Building the search index of a list: what began with each version, one part at a time, each committed as a whole. */
+/** Builds the search index of a list: the new entries of each version, one part at a time, each in its own transaction. */
 import { setImmediate } from 'node:timers/promises'
 import type { Tx } from '#kernel/database/tx.ts'
 import { collectEntryWords } from '#registry/search/search-words.ts'
@@ -15,11 +15,11 @@ import {
 
 type RunInTx = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 
-/** What is held in memory while a part is built: some 50 MB. */
+/** Limits the memory of a part while it is built to about 50 MB. */
 export const ENTRIES_PER_PART = 100_000
 export const KEYS_PER_BLOCK = 64
 const BATCH = 1000
-const BLOCKS_AT_ONCE = 100
+const BLOCKS_PER_INSERT = 100
 
 export interface IndexedList {
   readonly tenant_id: string
@@ -29,12 +29,12 @@ export interface IndexedList {
 interface IndexRun {
   readonly read: RunInTx
   readonly write: RunInTx
-  /** Called after each batch with the number of entries that were read. */
+  /** Called after each batch with the number of entries read. */
   onBatch?(entries: number): Promise<void>
   readonly entries_per_part?: number
 }
 
-/** Indexes all versions up to `head` that are not indexed yet; continues where an earlier run stopped. */
+/** Indexes all versions up to `head` that are not indexed yet, and continues an interrupted run. */
 export async function buildSearchIndex(run: IndexRun, list: IndexedList, head: number): Promise<void> {
   const indexed = await run.read((tx) => findIndexedVersion(tx, list))
   for (let version = indexed + 1; version <= head; version++) await indexOneVersion(run, list, version)
@@ -88,7 +88,7 @@ async function readPart(run: IndexRun, of: IndexedList & { version: number }, st
   const blocks: WordBlock[] = []
   for (const block of builder.blocks()) {
     blocks.push(block)
-    // Requests are served in between.
+    // Yields to the event loop.
     if (blocks.length % 32 === 0) await setImmediate()
   }
   return { keys, blocks, last_key: after, is_last }
@@ -96,14 +96,14 @@ async function readPart(run: IndexRun, of: IndexedList & { version: number }, st
 
 async function writePart(tx: Tx, dataset_id: string, row: SegmentRow, { keys, blocks }: PartContent): Promise<void> {
   if (!(await insertSegment(tx, dataset_id, row))) return
-  const key_blocks = chunks(keys, KEYS_PER_BLOCK)
-  for (const [n, some] of chunks(key_blocks, BLOCKS_AT_ONCE).entries()) {
-    await insertKeyBlocks(tx, dataset_id, row, n * BLOCKS_AT_ONCE, some)
+  const key_blocks = toChunks(keys, KEYS_PER_BLOCK)
+  for (const [n, some] of toChunks(key_blocks, BLOCKS_PER_INSERT).entries()) {
+    await insertKeyBlocks(tx, { dataset_id, ...row }, n * BLOCKS_PER_INSERT, some)
   }
-  for (const [n, some] of chunks(blocks, BLOCKS_AT_ONCE).entries()) {
-    await insertWordBlocks(tx, dataset_id, row, n * BLOCKS_AT_ONCE, some)
+  for (const [n, some] of toChunks(blocks, BLOCKS_PER_INSERT).entries()) {
+    await insertWordBlocks(tx, { dataset_id, ...row }, n * BLOCKS_PER_INSERT, some)
   }
 }
 
-const chunks = <T>(items: readonly T[], size: number): T[][] =>
+const toChunks = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size))

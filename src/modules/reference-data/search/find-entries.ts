@@ -1,6 +1,6 @@
 /**
- * Searching the entries of a version: through the index of a long list, else by looking at the entries. Either way an entry is given
- * only after its own words were compared, so that the index decides how long a search takes and never what it finds.
+ * Searches the entries of a version: through the index of a long list, else by a scan. Both compare the words of each entry,
+ * so the index affects the duration of a search and never its result.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import { versionStore } from '#modules/definitions/index.ts'
@@ -19,23 +19,25 @@ import {
   type SegmentRow,
 } from './queries.ts'
 
-/** A word that begins so many others says little: entries are then compared one after the other, and enough of them fit. */
+/** A prefix of so many words filters little: a scan then finds enough matches quickly. */
 const MAX_BLOCKS_PER_SEGMENT = 64
-const SCANNED_AT_ONCE = 1000
+const SCAN_BATCH = 1000
 
 export interface EntrySearch {
   readonly version: versionStore.VersionRow
-  /** Folded. Without any nothing is found: a query of punctuation means no entry. */
+  /** Folded. Without words nothing is found: a query of punctuation matches no entry. */
   readonly words: readonly string[]
   readonly key_prefix: string
   readonly after: string
   readonly count: number
 }
 
-/** `ready`: answered from the index. `building`: it does not cover the version yet. `not_needed`: the list is short. */
+/**
+ * `ready`: answered from the index. `building`: the index does not cover the version yet. `not_needed`: the list is short.
+ */
 export type IndexState = 'ready' | 'building' | 'not_needed'
 
-/** The first `count` entries after `after` that hold all words, in key order; fewer only when there are no more. */
+/** The first `count` entries after `after` with all words, in key order; fewer only at the end. */
 export async function searchEntries(
   tx: Tx,
   search: EntrySearch,
@@ -59,28 +61,28 @@ const isMatch = (row: versionStore.EntryRow, { words, key_prefix }: EntrySearch)
 type ListAfter = (tx: Tx, search: EntrySearch, after: string, count: number) => Promise<versionStore.EntryRow[]>
 const listAfter: ListAfter = (tx, { version }, after, count) => versionStore.listEntries(tx, version, after, count)
 const listContaining: ListAfter = (tx, { version, words }, after, count) =>
-  listEntriesWithText(tx, version, words, after, count)
+  listEntriesWithText(tx, version, { words, after }, count)
 
 async function scanEntries(tx: Tx, search: EntrySearch, list: ListAfter): Promise<versionStore.EntryRow[]> {
   const found: versionStore.EntryRow[] = []
   let after = search.after
   for (;;) {
-    const rows = await list(tx, search, after, SCANNED_AT_ONCE)
+    const rows = await list(tx, search, after, SCAN_BATCH)
     for (const row of rows) if (isMatch(row, search)) found.push(row)
     const last = rows.at(-1)
-    if (!last || rows.length < SCANNED_AT_ONCE || found.length >= search.count || isPastPrefix(last.key, search)) {
+    if (!last || rows.length < SCAN_BATCH || found.length >= search.count || isPastPrefix(last.key, search)) {
       return found.slice(0, search.count)
     }
     after = last.key
   }
 }
 
-/** The segments of one version: their entries are in key order from the first part to the last. */
+/** The segments of one version, with entries in key order from the first part to the last. */
 interface VersionSegments {
   readonly segments: readonly SegmentRow[]
 }
 
-const nameOf = ({ version, part }: { version: number; part: number }): string => `${version} ${part}`
+const toSegmentName = ({ version, part }: { version: number; part: number }): string => `${version} ${part}`
 
 function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
@@ -101,7 +103,7 @@ async function searchIndex(tx: Tx, search: EntrySearch): Promise<versionStore.En
   const found: versionStore.EntryRow[] = []
   let after = search.after
   for (;;) {
-    const { keys, is_end } = await findNextKeys(tx, search, streams, candidates, after)
+    const { keys, is_end } = await findNextKeys(tx, { ...search, after }, streams, candidates)
     const rows = keys.length === 0 ? [] : await versionStore.listEntriesByKey(tx, search.version, keys)
     rows.sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
     for (const row of rows) if (isMatch(row, search)) found.push(row)
@@ -113,20 +115,20 @@ async function searchIndex(tx: Tx, search: EntrySearch): Promise<versionStore.En
   }
 }
 
-/** In each segment the entries that may hold all words; absent where every entry may. */
+/** Per segment, the entries that may contain all words; absent where every entry may. */
 async function collectCandidates(tx: Tx, { version, words }: EntrySearch, segments: readonly SegmentRow[]) {
   const candidates = new Map<string, EntrySet>()
   for (const word of words) {
-    const blocks = groupBy(await listWordBlocks(tx, version, word, MAX_BLOCKS_PER_SEGMENT), nameOf)
+    const blocks = groupBy(await listWordBlocks(tx, version, word, MAX_BLOCKS_PER_SEGMENT), toSegmentName)
     for (const segment of segments) {
-      const name = nameOf(segment)
+      const name = toSegmentName(segment)
       const some = blocks.get(name) ?? []
       if (some.length === MAX_BLOCKS_PER_SEGMENT) continue
-      const holding = new EntrySet(segment.entry_count)
-      for (const { postings } of some) collectPrefix(postings, word, holding)
+      const matches = new EntrySet(segment.entry_count)
+      for (const { postings } of some) collectPrefix(postings, word, matches)
       const others = candidates.get(name)
-      if (others) others.intersect(holding)
-      else candidates.set(name, holding)
+      if (others) others.intersect(matches)
+      else candidates.set(name, matches)
     }
   }
   return candidates
@@ -138,32 +140,35 @@ interface Position {
 }
 
 /**
- * The next keys of candidates after `after`, in key order. A stream that has more than were taken ends what may be given: a later
- * key of another stream could come after keys that were not looked at yet.
+ * The next keys of candidates after `after`, in key order. Stops at the last key of a stream that has more, since the keys
+ * of other streams beyond it could come out of order.
  */
 async function findNextKeys(
   tx: Tx,
-  { version, count, key_prefix }: EntrySearch,
+  { version, count, key_prefix, after }: EntrySearch,
   streams: readonly VersionSegments[],
   candidates: ReadonlyMap<string, EntrySet>,
-  after: string,
 ): Promise<{ keys: string[]; is_end: boolean }> {
   const start = Buffer.compare(Buffer.from(key_prefix), Buffer.from(after)) > 0 ? key_prefix : after
-  const blocks = new Map((await listKeyPositions(tx, version, start)).map((row) => [nameOf(row), row.block]))
+  const blocks = new Map((await listKeyPositions(tx, version, start)).map((row) => [toSegmentName(row), row.block]))
   const taken = streams.map(({ segments }) =>
-    takePositions(segments, candidates, blocks, start, count + KEYS_PER_BLOCK),
+    takePositions(segments, candidates, { blocks, key: start }, count + KEYS_PER_BLOCK),
   )
   const wanted = new Map<string, { version: number; part: number; block: number }>()
   for (const { positions } of taken) {
     for (const { segment, entry } of positions) {
       const block = Math.floor(entry / KEYS_PER_BLOCK)
-      wanted.set(`${nameOf(segment)} ${block}`, { version: segment.version, part: segment.part, block })
+      wanted.set(`${toSegmentName(segment)} ${block}`, { version: segment.version, part: segment.part, block })
     }
   }
   const read = wanted.size === 0 ? [] : await listKeyBlocks(tx, version, [...wanted.values()])
-  const keys_of = new Map(read.map((row) => [`${nameOf(row)} ${row.block}`, JSON.parse(row.keys) as string[]]))
+  const keys_by_block = new Map(
+    read.map((row) => [`${toSegmentName(row)} ${row.block}`, JSON.parse(row.keys) as string[]]),
+  )
   const keyAt = ({ segment, entry }: Position): string =>
-    keys_of.get(`${nameOf(segment)} ${Math.floor(entry / KEYS_PER_BLOCK)}`)?.[entry % KEYS_PER_BLOCK] as string
+    keys_by_block.get(`${toSegmentName(segment)} ${Math.floor(entry / KEYS_PER_BLOCK)}`)?.[
+      entry % KEYS_PER_BLOCK
+    ] as string
   const all = new Map<string, Buffer>()
   let bound: Buffer | undefined
   for (const { positions, has_more } of taken) {
@@ -183,16 +188,15 @@ async function findNextKeys(
 function takePositions(
   segments: readonly SegmentRow[],
   candidates: ReadonlyMap<string, EntrySet>,
-  blocks: ReadonlyMap<string, number>,
-  start: string,
+  start: { readonly key: string; readonly blocks: ReadonlyMap<string, number> },
   count: number,
 ): { positions: Position[]; has_more: boolean } {
   const positions: Position[] = []
-  const start_bytes = Buffer.from(start)
+  const start_bytes = Buffer.from(start.key)
   for (const segment of segments) {
     if (segment.entry_count === 0 || Buffer.compare(Buffer.from(segment.last_key), start_bytes) < 0) continue
-    const first = (blocks.get(nameOf(segment)) ?? 0) * KEYS_PER_BLOCK
-    const set = candidates.get(nameOf(segment))
+    const first = (start.blocks.get(toSegmentName(segment)) ?? 0) * KEYS_PER_BLOCK
+    const set = candidates.get(toSegmentName(segment))
     for (const entry of set ? set.from(first) : range(first, segment.entry_count)) {
       if (positions.length === count) return { positions, has_more: true }
       positions.push({ segment, entry })

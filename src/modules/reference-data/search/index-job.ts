@@ -1,4 +1,4 @@
-/** After a long version was published: its search index and the count of what it changed, as long work. */
+/** The job that follows a long version: builds its search index and its difference summary. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -14,7 +14,7 @@ export const datasetIndexJob = defineJob({
   kind: 'dataset-index',
   summary: 'Indexes the entries of a new version for search and counts the fields it changed.',
   payload: closed({ dataset_id: Id(), version: registrySchemas.VersionNumber }),
-  // Each part is committed when it is built, and found again.
+  // Each part is committed when it is built, so a retry continues after it.
   resumes: 'restart',
   run: async ({ payload, tenant_id, read, write, step, signal }) => {
     const list = { tenant_id, dataset_id: payload.dataset_id }
@@ -34,7 +34,7 @@ export const datasetIndexJob = defineJob({
   },
 })
 
-/** In the transaction that publishes the version. A short list is searched and compared without an index. */
+/** Enqueued in the publishing transaction. Short lists are searched and compared without an index. */
 export async function enqueueIndex(
   kernel: Capabilities<'jobs'>,
   tx: Tx,

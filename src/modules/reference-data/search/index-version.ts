@@ -1,4 +1,4 @@
-/** What a long version needs to be searched, compared and proved quickly, built where it is missing. */
+/** Builds what a long version needs for fast search, comparison and proofs, where it is missing. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { differenceStore, treeStore, type versionStore } from '#modules/definitions/index.ts'
 import { MIN_TREE_ENTRIES } from '#registry/content/stored-tree.ts'
@@ -24,5 +24,5 @@ export async function indexVersion(run: IndexRun, version: versionStore.VersionR
   if (version.version === 1) return
   const range = { from: version.version - 1, to: version.version }
   const changed = await run.read((tx) => differenceStore.sumDifferences(tx, version, range))
-  if (changed > 0) await differenceStore.storeSummary(run.read, run.write, version, range, () => run.onBatch(0))
+  if (changed > 0) await differenceStore.storeSummary({ ...run, onBatch: () => run.onBatch(0) }, version, range)
 }

@@ -1,4 +1,4 @@
-/** SQL of the search index of long lists, and of searching without it. */
+/** SQL of the search index of long lists, and of scans without it. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { versionStore } from '#modules/definitions/index.ts'
 import type { WordBlock } from '#registry/search/segment.ts'
@@ -11,7 +11,7 @@ interface VersionId extends DatasetId {
   readonly version: number
 }
 
-/** The greatest version whose entries, and those of all before it, are indexed; 0 when there is none. */
+/** The greatest version up to which all entries are indexed; 0 when there is none. */
 export const findIndexedVersion = async (tx: Tx, { tenant_id, dataset_id }: DatasetId): Promise<number> => {
   const row = await tx.find<{ version: number | null }>(
     `select max(version) as version from app.dataset_segment where tenant_id = $1 and dataset_id = $2 and is_last`,
@@ -28,7 +28,7 @@ export interface SegmentRow {
   readonly is_last: boolean
 }
 
-/** Of all versions up to this one, those of one version in key order. */
+/** Of all versions up to this one; within a version in key order. */
 export const listSegments = (tx: Tx, { tenant_id, dataset_id, version }: VersionId) =>
   tx.query<SegmentRow>(
     `select version, part, entry_count, last_key, is_last from app.dataset_segment
@@ -42,7 +42,7 @@ export interface WordBlockRow {
   readonly postings: Buffer
 }
 
-/** From the last block that begins before the word to the last that can hold a word beginning with it. */
+/** From the last block that starts before the word to the last block that can contain a word with this prefix. */
 export const listWordBlocks = (
   tx: Tx,
   { tenant_id, dataset_id, version }: VersionId,
@@ -62,7 +62,7 @@ export const listWordBlocks = (
     [tenant_id, dataset_id, version, word, max_per_segment],
   )
 
-/** In each segment the block of keys that holds the first key after `after`; none where its first block does. */
+/** Per segment, the block of keys that has the first key after `after`; absent where that is the first block. */
 export const listKeyPositions = (tx: Tx, { tenant_id, dataset_id, version }: VersionId, after: string) =>
   tx.query<{ version: number; part: number; block: number }>(
     `select s.version, s.part, b.block
@@ -95,12 +95,11 @@ export const listKeyBlocks = (tx: Tx, { tenant_id, dataset_id }: DatasetId, bloc
     ],
   )
 
-/** Entries whose text holds all words as they are written, in key order: a look at every entry until enough are found. */
+/** Entries whose text contains all words, in key order. Scans entries until enough are found. */
 export const listEntriesWithText = (
   tx: Tx,
   { tenant_id, dataset_id, version }: VersionId,
-  words: readonly string[],
-  after: string,
+  { words, after }: { readonly words: readonly string[]; readonly after: string },
   count: number,
 ) =>
   tx.query<versionStore.EntryRow>(
@@ -111,7 +110,7 @@ export const listEntriesWithText = (
     [tenant_id, dataset_id, version, after, words, count],
   )
 
-/** Entries that began with a version, in key order. */
+/** Entries that are new in a version, in key order. */
 export const listEntriesStartingAt = (
   tx: Tx,
   { tenant_id, dataset_id, version }: VersionId,
@@ -127,7 +126,7 @@ export const listEntriesStartingAt = (
     [tenant_id, dataset_id, version, after, count],
   )
 
-/** False: another process wrote this part first. */
+/** False: another process has written this part already. */
 export const insertSegment = async (tx: Tx, dataset_id: string, segment: SegmentRow): Promise<boolean> => {
   const { version, part, entry_count, last_key, is_last } = segment
   const rows = await tx.run(
@@ -138,10 +137,11 @@ export const insertSegment = async (tx: Tx, dataset_id: string, segment: Segment
   return rows === 1
 }
 
+type SegmentId = Pick<SegmentRow, 'version' | 'part'> & { readonly dataset_id: string }
+
 export const insertKeyBlocks = (
   tx: Tx,
-  dataset_id: string,
-  { version, part }: Pick<SegmentRow, 'version' | 'part'>,
+  { dataset_id, version, part }: SegmentId,
   first_block: number,
   blocks: readonly (readonly string[])[],
 ) =>
@@ -162,8 +162,7 @@ export const insertKeyBlocks = (
 
 export const insertWordBlocks = (
   tx: Tx,
-  dataset_id: string,
-  { version, part }: Pick<SegmentRow, 'version' | 'part'>,
+  { dataset_id, version, part }: SegmentId,
   first_block: number,
   blocks: readonly WordBlock[],
 ) =>

@@ -1,4 +1,4 @@
-/** Dataset types: what an entry of a list looks like, what its key is, and which data would no longer fit a new version. */
+/** Routes of dataset types: the shape and key of list entries, and which data a new version would break. */
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -116,7 +116,7 @@ export const typeRoutes = [
       input,
       `listDatasetTypeVersions ${params.type_key}`,
       ['type_version'],
-      (after, count) => typeStore.listTypeVersions(tx, tenant_id, params.type_key, after, count),
+      (after, count) => typeStore.listTypeVersions(tx, { tenant_id, type_key: params.type_key }, after, count),
     )
     return { ...types, items: types.items.map((type) => toTypeView(tx, type)) }
   }),
@@ -137,9 +137,7 @@ export const typeRoutes = [
       const next = { type_key: params.type_key, type_version: 1, ...typeStore.toTypeContent(body) } as TypeDefinition
       await typeStore.assertUsableType(kernel, next, { caller: actor.tenant_id, signal: request.signal })
       const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-      const breaks = await typeStore
-        .findTypeBreaks(kernel, scope, params.type_key, next, request.signal)
-        .catch(typeStore.failUnusable)
+      const breaks = await typeStore.findTypeBreaks(kernel, scope, next, request.signal).catch(typeStore.failUnusable)
       const isKeyChange = breaks.some(({ what }) => what === 'key_changed')
       if (breaks.length > 0 && (isKeyChange || body.compatibility !== 'none')) {
         fail('type_incompatible', {
@@ -192,10 +190,15 @@ export const typeRoutes = [
         `version ${type_version} of ${params.type_key}`,
       )
     })
-    const { rejects, totals } = await prepareEntries(kernel, type, body.data, {
-      tenant_id: actor.tenant_id,
-      signal: request.signal,
-    })
+    const { rejects, totals } = await prepareEntries(
+      kernel,
+      type,
+      { entries: body.data },
+      {
+        tenant_id: actor.tenant_id,
+        signal: request.signal,
+      },
+    )
     const faults = rejects.map(({ at, code, pointer, message }) => ({
       index: at.row > 0 ? at.row - 1 : null,
       code,

@@ -1,4 +1,4 @@
-/** Versions of a list: what each holds, where it came from, what changed between two, and proof of a key. */
+/** Routes of list versions: their entries, provenance, exports and proofs. */
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
@@ -36,9 +36,9 @@ import {
   VersionWithData,
 } from './schema.ts'
 
-const WHOLE_BYTES = 1024 * 1024
+const MAX_INLINE_BYTES = 1024 * 1024
 
-const dataFault = ({ at, pointer, message, code }: Reject): ProblemError => ({
+const toDataError = ({ at, pointer, message, code }: Reject): ProblemError => ({
   in: 'body',
   pointer: at.row > 0 ? `#/data/${at.row - 1}${pointer}` : '#/data',
   detail: message,
@@ -60,7 +60,7 @@ export const versionRoutes = [
     const { tx, params, query } = input
     const dataset = assertFound(await datasetStore.findDataset(tx, params.list_key, 'list', query.origin))
     const versions = await paginate(input, `listDatasetVersions ${dataset.dataset_id}`, ['version'], (after, count) =>
-      versionStore.listVersions(tx, dataset, query.state ?? null, after, count),
+      versionStore.listVersions(tx, { dataset, state: query.state ?? null }, after, count),
     )
     return { ...versions, items: versions.items.map((version) => versionStore.toVersionView(params.list_key, version)) }
   }),
@@ -101,10 +101,11 @@ export const versionRoutes = [
     }
     versionStore.assertIfMatchHead(dataset, request.if_match)
     versionStore.assertHeadVersion(dataset, body.expected_head ?? null)
+    const filled = Object.keys(dataset.guards.min_filled_bps ?? {})
     const by = { tenant_id: actor.tenant_id, signal: request.signal }
-    const prepared = await prepareEntries(kernel, type, body.data, by, Object.keys(dataset.guards.min_filled_bps ?? {}))
+    const prepared = await prepareEntries(kernel, type, { entries: body.data, filled }, by)
     if (prepared.rejects.length > 0) {
-      const errors = prepared.rejects.slice(0, 50).map(dataFault)
+      const errors = prepared.rejects.slice(0, 50).map(toDataError)
       fail('type_violation', {
         detail: `${prepared.totals.rejected} of ${prepared.totals.rows} entries are not valid.`,
         errors,
@@ -138,14 +139,14 @@ export const versionRoutes = [
     params: registrySchemas.VersionParams,
     query: registrySchemas.OriginQuery,
     reply: [200, VersionWithData],
-    // All but the state is fixed for ever; two owners may have the same content.
+    // Everything but the state is immutable; two owners may have the same content.
     headers: ({ content_hash, state, list_origin }) => ({
       etag: `"${content_hash}${list_origin === 'own' ? '' : `-${list_origin}`}${state === 'published' ? '' : `-${state}`}"`,
     }),
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, query }) => {
     const { version } = await versionStore.getVersion(tx, params, query.origin)
-    const whole = version.data_bytes <= WHOLE_BYTES
+    const whole = version.data_bytes <= MAX_INLINE_BYTES
     const data: Entry[] = []
     if (whole) {
       for await (const rows of versionStore.readEntries((body) => body(tx), version)) {
@@ -207,7 +208,10 @@ export const versionRoutes = [
     const count = limit + 1
     const { rows, index } =
       query.q === undefined
-        ? { rows: await versionStore.listEntriesWithPrefix(tx, version, key_prefix, after, count), index: null }
+        ? {
+            rows: await versionStore.listEntriesWithPrefix(tx, version, { prefix: key_prefix, after }, count),
+            index: null,
+          }
         : await searchEntries(tx, { version, words: parseQueryWords(query.q), key_prefix, after: after ?? '', count })
     const items = rows.slice(0, limit)
     const last = rows.length > limit ? items.at(-1) : undefined
@@ -275,7 +279,7 @@ export const versionRoutes = [
     const { format = 'json', formula_guard = true } = query
     const file_name = `${params.list_key}-${version.version}.${format}`
     const media_type = fileMediaTypes[format]
-    return Object.assign(exportVersion(read, version, assertFound(type), format, formula_guard), {
+    return Object.assign(exportVersion(read, version, assertFound(type), { format, formula_guard }), {
       file_name,
       media_type,
     })

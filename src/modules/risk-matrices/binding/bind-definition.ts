@@ -1,6 +1,6 @@
 /**
- * From the key of a matrix or rule to a decision: which version governs, which versions of lists it reads, all of one instant,
- * compiled and bound once per content. Nothing here stores anything, and nothing is decided on a torn set of versions.
+ * From the key of a matrix or rule to a decision: resolves the version in force and the versions of its lists at one
+ * instant, and compiles and binds them once per content. Stores nothing.
  */
 import { createHash } from 'node:crypto'
 import { fromPartEntries } from '#decision/definition-parts.ts'
@@ -26,17 +26,17 @@ import { resolver, typeStore } from '#modules/definitions/index.ts'
 
 import { findDeclaredTypeFault } from './declared-types.ts'
 
-/** A compiled definition, by the hash of its content, and the versions of the lists it reads. */
+/** A compiled definition, identified by its content hash, and the versions of the lists it reads. */
 export interface Bindable<P extends resolver.ContentPointer = resolver.ContentPointer> {
-  /** Content and engine: what is found of the definition may be remembered by it, within a tenant. */
+  /** Content hash and engine. Results derived from the definition may be cached by it, within a tenant. */
   readonly identity: string
   readonly compiled: CompiledDefinition
   readonly lists: ReadonlyMap<string, P>
-  /** What lies over its lists without being stored; whoever gives it makes it part of the identity. */
-  readonly over?: (list: BoundList) => BoundList
+  /** Entries that override the lists in a what-if evaluation. The caller includes them in the identity. */
+  readonly overrideList?: (list: BoundList) => BoundList
 }
 
-/** The definition knows the instant at which all of it was in force, where there was one; its lists are the same at others. */
+/** The definition has the instant of the resolution, if any; its lists may be shared by several instants. */
 export interface Resolution<P extends resolver.ContentPointer = resolver.VersionPointer>
   extends Bindable<P extends resolver.VersionPointer ? resolver.ListPointer : resolver.ContentPointer> {
   readonly engine: number
@@ -46,8 +46,8 @@ export interface Resolution<P extends resolver.ContentPointer = resolver.Version
 export interface ResolutionQuery extends resolver.Clocks {
   readonly family: DefinitionFamily
   readonly key: string
-  /** This transaction changes what is in force, and may be undone: nothing it sees is remembered for others. */
-  readonly unsettled?: boolean
+  /** This transaction changes what is in force and may be rolled back, so it must not use shared caches. */
+  readonly bypass_caches?: boolean
 }
 
 export const compiledDefinitions = declareCache<{ readonly compiled: CompiledDefinition; readonly identity: string }>({
@@ -71,45 +71,44 @@ export const boundDefinitions = declareCache<{
   bound: { max_entries: 500 },
 })
 
-/** Definitions change rarely: two rounds are usual, more mean that versions are put in force while we ask. */
+/** Definitions change rarely: two attempts are usual; more mean concurrent activations. */
 const MAX_ATTEMPTS = 5
 
-/** As it is in force, with the lists it reads; those that are not in force are named. */
+/** The resolution of what is in force, and the lists it reads that are not in force. */
 export interface FoundResolution extends Resolution {
   readonly missing: readonly string[]
 }
 
 /**
- * One statement gives the definition in force and the lists that its last known version read. Should the one in force read
- * others, everything is asked for again, so that no two statements ever contribute to one resolution.
+ * One statement resolves the definition and the lists that its last known version reads. If the version in force reads other
+ * lists, everything is resolved again, so that a resolution never mixes two statements.
  */
 export async function findResolution(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  { family, key, unsettled, ...clocks }: ResolutionQuery,
+  { family, key, bypass_caches, ...clocks }: ResolutionQuery,
   engine = CURRENT_ENGINE,
 ): Promise<FoundResolution> {
   const guesses = kernel.caches.get(listKeyGuesses)
   const guess = `${tx.tenant_id}:${family}:${key}`
-  let asked = guesses.get(guess) ?? []
+  let requested = guesses.get(guess) ?? []
   for (let round = 0; round < MAX_ATTEMPTS; round++) {
     const { definition, lists } = await resolver.resolveWithLists(
-      unsettled ? null : kernel,
+      bypass_caches ? null : kernel,
       tx,
-      { family, key },
-      asked,
+      { family, key, list_keys: requested },
       clocks,
     )
     const { compiled, identity } = await getCompiled(kernel, tx, definition, engine)
     const { list_keys } = compiled
-    // Also in a transaction that may be undone: a guess that is wrong costs one more question.
-    if (list_keys !== asked) guesses.set(guess, list_keys)
-    if (list_keys === asked || list_keys.every((list_key) => asked.includes(list_key))) {
-      const read = list_keys === asked ? lists : pickLists(lists, list_keys)
+    // Also in a transaction that may be rolled back: a wrong guess only costs another statement.
+    if (list_keys !== requested) guesses.set(guess, list_keys)
+    if (list_keys === requested || list_keys.every((list_key) => requested.includes(list_key))) {
+      const read = list_keys === requested ? lists : pickLists(lists, list_keys)
       const missing = read.size === list_keys.length ? [] : list_keys.filter((list_key) => !read.has(list_key))
       return { engine, identity, definition, compiled, lists: read, missing }
     }
-    asked = list_keys
+    requested = list_keys
   }
   return fail('conflict', `${key} is being changed at this moment; repeat the request.`)
 }
@@ -123,7 +122,7 @@ function pickLists<P>(lists: ReadonlyMap<string, P>, list_keys: readonly string[
   return read
 }
 
-/** The same, where everything must be in force: a decision is made on all of its lists or not at all. */
+/** Like findResolution, but fails when any list is not in force. */
 export async function getResolution(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -135,7 +134,7 @@ export async function getResolution(
   return list_key === undefined ? resolution : fail('nothing_in_force', { members: { list_key } })
 }
 
-/** The same versions again, as a receipt pinned them; no clock has a part in it. */
+/** Restores the versions that a receipt pinned, without a clock. */
 export async function restoreResolution(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -151,13 +150,13 @@ export async function restoreResolution(
   return { engine, identity, definition, compiled, lists: new Map(lists) }
 }
 
-/** What was written for a map of lists, with the definition it was written for. */
+/** The manifest of a map of lists, with the definition it was computed for. */
 const manifests = new WeakMap<
   object,
   { readonly definition: resolver.ContentPointer; readonly manifest: resolver.Manifest }
 >()
 
-/** What a receipt of this resolution says: the definition, with its family, and every list. */
+/** The manifest of a resolution for a receipt: the definition with its family, and every list. */
 export function getResolutionManifest({ definition, lists }: Resolution<resolver.ContentPointer>): resolver.Manifest {
   const known = manifests.get(lists)
   if (known && isSameVersion(known.definition, definition)) return known.manifest
@@ -169,7 +168,7 @@ export function getResolutionManifest({ definition, lists }: Resolution<resolver
 export const getResolutionPins = (resolution: Resolution<resolver.ContentPointer>): readonly resolver.PinnedVersion[] =>
   getResolutionManifest(resolution).pins
 
-/** A version never changes: by which way one came to it is all that could differ. */
+/** Versions are immutable, so only `via` can differ. */
 const isSameVersion = (a: resolver.ContentPointer, b: resolver.ContentPointer): boolean =>
   a.via === b.via &&
   a.version === b.version &&
@@ -177,13 +176,13 @@ const isSameVersion = (a: resolver.ContentPointer, b: resolver.ContentPointer): 
   a.dataset_id === b.dataset_id &&
   a.dataset_tenant_id === b.dataset_tenant_id
 
-/** The definition and its lists, as a receipt takes them. */
+/** The definition and its lists as pointers for a receipt. */
 export const toPointers = ({ definition, lists }: Resolution): resolver.VersionPointer[] => [
   definition,
   ...[...lists.values()].map((list) => ({ ...list, now: definition.now })),
 ]
 
-/** Fetches what the inputs ask of the lists, and decides. Faults of inputs or lists are findings, never an outcome. */
+/** Loads the entries that the inputs need and decides. Faults of inputs or lists become findings, never an outcome. */
 export async function decideWith(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -197,15 +196,15 @@ export async function decideWith(
   const faults = of.compiled.checkInputs(inputs)
   if (faults.some(({ severity }) => severity === 'error')) return { ok: false, findings: faults }
   const needs = of.compiled.needs(inputs)
-  const fetched = new Map(lists)
+  const loaded_lists = new Map(lists)
   for (const { list_key } of large) {
     const keys = needs.get(list_key)
     const pointer = of.lists.get(list_key) as resolver.ContentPointer
     if (keys === 'all') return { ok: false, findings: [toTooLargeFinding(list_key)] }
-    const list = await bindLargeList(kernel, tx, of, pointer, keys ?? [])
-    fetched.set(list_key, of.over?.(list) ?? list)
+    const list = await bindLargeList(kernel, tx, { of, pointer }, keys ?? [])
+    loaded_lists.set(list_key, of.overrideList?.(list) ?? list)
   }
-  return bound.decide(inputs, fetched)
+  return bound.decide(inputs, loaded_lists)
 }
 
 export const isFindings = (bound: BoundDefinition | readonly Finding[]): bound is readonly Finding[] =>
@@ -227,17 +226,17 @@ export async function bindDefinition(kernel: Capabilities<'caches'>, tx: Tx, of:
   const lists = new Map<string, BoundList>()
   for (const pointer of of.lists.values()) {
     const list = await bindList(kernel, tx, of, pointer)
-    lists.set(pointer.list_key, of.over?.(list) ?? list)
+    lists.set(pointer.list_key, of.overrideList?.(list) ?? list)
   }
-  const made = { bound: of.compiled.bind(lists), lists: lists as BoundLists }
-  cache.set(id, made)
-  return made
+  const binding = { bound: of.compiled.bind(lists), lists: lists as BoundLists }
+  cache.set(id, binding)
+  return binding
 }
 
-/** What was written for a map of lists, with what else it was written for. */
+/** The binding key of a map of lists, with the values it was computed for. */
 const bindings = new WeakMap<object, { readonly of: string; readonly text: string }>()
 
-/** Two bindings with the same text are the same in every respect. */
+/** Two bindings with the same key are equal in every respect. */
 export function getBindingKey({ identity, lists }: Bindable, tenant_id: string): string {
   const of = `${tenant_id} ${identity}`
   const known = bindings.get(lists)
@@ -266,26 +265,25 @@ async function bindList(
   pointer: resolver.ContentPointer,
 ): Promise<BoundList> {
   const whole = await resolver.loadList(kernel, tx, pointer)
-  if (!whole) return bindLargeList(kernel, tx, of, pointer, [])
-  const entries = withKeys(whole.entries)
+  if (!whole) return bindLargeList(kernel, tx, { of, pointer }, [])
+  const entries = addKeys(whole.entries)
   return { ...toListFacts(pointer), get: (key) => entries.get(key), all: [...entries.values()] }
 }
 
-const withKeys = (entries: ReadonlyMap<string, Omit<ListEntry, 'key'>>): Map<string, ListEntry> =>
+const addKeys = (entries: ReadonlyMap<string, Omit<ListEntry, 'key'>>): Map<string, ListEntry> =>
   new Map([...entries].map(([key, { entry, hash }]) => [key, { key, entry, hash }]))
 
-/** Only the keys that are asked for, and those the definition itself names. */
+/** Loads only the requested keys and those that the definition names. */
 async function bindLargeList(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  { compiled }: Bindable,
-  pointer: resolver.ContentPointer,
+  { of: { compiled }, pointer }: { readonly of: Bindable; readonly pointer: resolver.ContentPointer },
   keys: readonly string[],
 ): Promise<BoundList> {
   const named = compiled.references.flatMap(({ list_key, key }) =>
     list_key === pointer.list_key && key !== null ? [key] : [],
   )
-  const entries = withKeys(await resolver.lookUpHashedEntries(kernel, tx, pointer, [...new Set([...named, ...keys])]))
+  const entries = addKeys(await resolver.lookUpHashedEntries(kernel, tx, pointer, [...new Set([...named, ...keys])]))
   return { ...toListFacts(pointer), get: (key) => entries.get(key), all: null }
 }
 
@@ -296,7 +294,7 @@ const toListFacts = ({ list_key, version, content_hash, overlay_hash }: resolver
   overlay_hash,
 })
 
-/** Tests that compare with fields whose declared type can never fit: found before any value is looked at. */
+/** Conditions that compare with a field whose declared type cannot match, found without reading values. */
 export async function findDeclaredTypeFaults(
   tx: Tx,
   { references }: CompiledDefinition,
@@ -313,7 +311,7 @@ export async function findDeclaredTypeFaults(
   return compared.flatMap((reference) => findDeclaredTypeFault(reference, schemas.get(reference.list_key)) ?? [])
 }
 
-/** Scope and content say what a definition is; who asks for it does not matter. */
+/** Keyed by scope and content; the caller does not matter. */
 export async function getCompiled(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -325,18 +323,18 @@ export async function getCompiled(
   const known = cache.get(id)
   if (known) return known
   const compiled = getEngine(engine).compile(await loadDefinition(kernel, tx, pointer))
-  const made = { compiled, identity: toIdentity(compiled.definition, engine) }
-  cache.set(id, made)
-  return made
+  const result = { compiled, identity: toIdentity(compiled.definition, engine) }
+  cache.set(id, result)
+  return result
 }
 
-/** The same for a draft and for the version it becomes: what was found of the one holds for the other. */
+/** Equal for a draft and the version it becomes, so that proofs of the draft are reused. */
 export function toIdentity({ family, ...text }: Definition, engine: number): string {
   const hash = createHash('sha256').update(canonicalJson(text)).digest('hex')
   return `${family}:${hash}:${engine}`
 }
 
-/** A published definition, put together from its entries. */
+/** Loads a published definition from its entries. */
 export async function loadDefinition(
   kernel: Capabilities<'caches'>,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** What a type may declare of a field that a test compares with. */
+/** Which declared types of a list field fit a condition that compares with it. */
 import { expect, test } from 'vitest'
 import type { CompiledDefinition } from '#decision/model.ts'
 import { findDeclaredTypeFault } from './declared-types.ts'
@@ -38,7 +38,7 @@ test.each<[Compares['type'], boolean, unknown, RegExp]>([
   expect(faultOf(declared, type, minor)).toMatch(message)
 })
 
-test('of a field that the type does not declare, and of one that is not compared with, it says nothing', () => {
+test('reports nothing for an undeclared field and for a field that is not compared', () => {
   expect(faultOf({ type: 'string' }, 'integer', false, 'other')).toBeUndefined()
   const reference = { list_key: 'limits', pointer: '/factors/0', key: null, field: 'limit' }
   expect(findDeclaredTypeFault(reference, { properties: { limit: { type: 'string' } } })).toBeUndefined()

@@ -1,4 +1,7 @@
-/** Whether what a type declares of a field can be what a test compares with it. It judges types only, never a value. */
+/**
+ * Checks whether the declared type of a list field fits the condition that compares with it. Checks types only, never
+ * values.
+ */
 import type { CompiledDefinition, Finding } from '#decision/model.ts'
 import { formatPointer, isObject } from '#registry/content/json-pointer.ts'
 import { type Kind, SchemaTree } from '#registry/types/schema-tree.ts'
@@ -6,7 +9,7 @@ import { type Kind, SchemaTree } from '#registry/types/schema-tree.ts'
 type Reference = CompiledDefinition['references'][number]
 type Compares = NonNullable<Reference['compares']>
 
-/** Undefined where the type says nothing of the field, or nothing against it: then its value is judged when it is bound. */
+/** Undefined when the type declares nothing against it; the value is then checked when it is bound. */
 export function findDeclaredTypeFault(reference: Reference, schema: unknown): Finding | undefined {
   const { list_key, pointer, field, compares } = reference
   if (!compares || field === null) return undefined

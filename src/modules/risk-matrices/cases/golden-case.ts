@@ -1,7 +1,7 @@
-/** Whether a decision is what a golden case expects, in words where it is not. */
+/** Compares a decision with a golden case and describes the differences. */
 import type { Decision, Finding } from '#decision/model.ts'
 
-/** A definition has at most so many golden cases: each is run whenever it is proved. */
+/** Maximum number of golden cases of a definition: all of them run with every proof. */
 export const MAX_CASES = 500
 
 export interface Expected {
@@ -18,25 +18,25 @@ export interface GoldenCase {
 
 const toText = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
 
-/** Each expectation that is not met; only what a case names is compared. */
+/** Each expectation that is not met; only members that the case names are compared. */
 export function findDifferences(expected: Expected, decision: Decision): string[] {
   if (!decision.ok) return decision.findings.map(({ message }) => message)
   const outcome = decision.outcome as unknown as Record<string, unknown>
   return Object.entries(expected).flatMap(([name, wanted]) => {
-    const got = outcome[name]
-    return JSON.stringify(got) === JSON.stringify(wanted)
+    const actual = outcome[name]
+    return JSON.stringify(actual) === JSON.stringify(wanted)
       ? []
-      : [`${name} is ${toText(got)}, and ${toText(wanted)} is expected`]
+      : [`${name} is ${toText(actual)}, and ${toText(wanted)} is expected`]
   })
 }
 
-/** What a refused decision says comes as whole sentences; here they are parts of one. */
-const withoutStop = (difference: string): string => difference.replace(/\.$/, '')
+/** Messages of refused decisions are sentences; here they become parts of one. */
+const removeFullStop = (difference: string): string => difference.replace(/\.$/, '')
 
 export const toCaseFinding = ({ name, inputs }: GoldenCase, differences: readonly string[]): Finding => ({
   code: 'golden_case_failed',
   pointer: '',
-  message: `The golden case "${name}" is not met: ${differences.map(withoutStop).join('; ')}.`.slice(0, 2000),
+  message: `The golden case "${name}" is not met: ${differences.map(removeFullStop).join('; ')}.`.slice(0, 2000),
   severity: 'error',
   example: inputs,
 })

@@ -1,4 +1,4 @@
-/** SQL of golden cases: what a definition must answer, whatever version of it. */
+/** SQL of golden cases, which apply to every version of a definition. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { documentStore } from '#modules/definitions/index.ts'
@@ -31,7 +31,7 @@ export const countCases = async (tx: Tx, of: documentStore.DatasetId): Promise<n
 export const insertCase = (
   tx: Tx,
   { dataset_id }: documentStore.DatasetId,
-  made: Omit<CaseRow, 'created_at' | 'created_by'>,
+  golden_case: Omit<CaseRow, 'created_at' | 'created_by'>,
 ) =>
   tx.find<CaseRow>(
     `insert into app.definition_case (tenant_id, dataset_id, case_id, name, inputs, expected, note, created_by)
@@ -39,11 +39,11 @@ export const insertCase = (
     [
       tx.tenant_id,
       dataset_id,
-      made.case_id,
-      made.name,
-      JSON.stringify(made.inputs),
-      JSON.stringify(made.expected),
-      made.note,
+      golden_case.case_id,
+      golden_case.name,
+      JSON.stringify(golden_case.inputs),
+      JSON.stringify(golden_case.expected),
+      golden_case.note,
       tx.actor,
     ],
   )

@@ -1,4 +1,7 @@
-/** Trying a definition: check it, decide one subject with it, run its golden cases. Only keeping a case stores anything. */
+/**
+ * Routes to validate a definition, simulate a decision and run golden cases. Only creating and deleting a case stores
+ * anything.
+ */
 import type { Decision } from '#decision/model.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
@@ -40,21 +43,22 @@ interface DecisionView {
   readonly explanation: Record<string, unknown> | null
 }
 
-/** Inputs that are tried may be those of a real subject. */
+/** The inputs may be those of a real subject. */
 async function redactDecisions<T extends DecisionView>(
-  shown: readonly T[],
+  views: readonly T[],
   reader: RedactionContext<'caches'>,
 ): Promise<T[]> {
-  const parts = shown.flatMap(({ outcome, explanation }) => [outcome, explanation]) as unknown as DecisionPart[]
+  const parts = views.flatMap(({ outcome, explanation }) => [outcome, explanation]) as unknown as DecisionPart[]
   const filter = await getActionFilter(reader, collectActions(...parts))
-  if (!filter) return [...shown]
-  return shown.map((one) => ({
+  if (!filter) return [...views]
+  return views.map((one) => ({
     ...one,
     outcome: one.outcome && filterActions(one.outcome as never, filter),
     explanation: filterExplanation(one.explanation as never, filter),
   }))
 }
 
+/** Longer than 80 lines: a list of route declarations. */
 export function createCaseRoutes(kind: DecisionKind): Route[] {
   const { family, segment, param, word, operations } = kind
   const s = documentStore.createDefinitionSchemas(kind)
@@ -75,7 +79,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       limit: 'heavy',
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
       const { findings, lists } = await validateDefinition(kernel, tx, written)
       return { valid: !hasErrors(findings), findings: findings as never, lists }
     }),
@@ -91,11 +95,11 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       query: registrySchemas.OriginQuery,
       body: SimulationRequest,
       reply: [200, Simulation],
-      redact: async (shown, reader) => (await redactDecisions([shown], reader))[0] ?? shown,
+      redact: async (views, reader) => (await redactDecisions([views], reader))[0] ?? views,
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
       const examined = await checkDefinition(tx, family, text, { valid_at: body.valid_at })
       const lists = documentStore.toListVersions(examined.lists)
       if (!examined.of) return { ...toDecisionView({ ok: false, findings: examined.findings }), lists }
@@ -116,7 +120,10 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { dataset, text } = await documentStore.getVersionOrDraft(kernel, tx, kind, params as never, query.origin)
+      const { dataset, text } = await documentStore.getVersionOrDraft(kernel, tx, kind, {
+        ...params,
+        ...query,
+      } as never)
       const examined = await checkDefinition(tx, family, text)
       const cases: readonly GoldenCase[] =
         body.cases?.map(({ name, inputs, expected = {} }, index) => ({
@@ -173,9 +180,9 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
     }).handle(async ({ tx, params, body, audit }) => {
       const dataset = await documentStore.lockOwnDefinition(tx, family, documentStore.getDefinitionKey(kind, params))
       if ((await countCases(tx, dataset)) >= MAX_CASES) fail('conflict', `A ${word} has at most ${MAX_CASES} cases.`)
-      const made = assertFound(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
-      audit.recordHashes(null, made)
-      return made as never
+      const golden_case = assertFound(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
+      audit.recordHashes(null, golden_case)
+      return golden_case as never
     }),
 
     tenantRoute(`DELETE ${at}/test-cases/:case_id`, {

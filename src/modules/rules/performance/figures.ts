@@ -1,4 +1,4 @@
-/** The figures of a rule, from what was counted. Pure; what cannot be known is said to be unknown, with the reason. */
+/** Pure computation of a rule's figures from counts. An unknown figure is null with a reason. */
 import type { Static } from '#kernel/schema.ts'
 import type { PerformanceView, unknownReasons } from './schema.ts'
 
@@ -9,7 +9,7 @@ type Figure = Figures['true_positives']
 export interface PerformanceCounts {
   readonly decisions: number
   readonly hits: number
-  /** Subjects with a hit, by the band a person put in place; null: nobody has judged. */
+  /** Subjects with a hit, by the band of their override; null: no override. */
   readonly outcomes: readonly { readonly band: string | null; readonly subjects: number }[]
 }
 
@@ -18,18 +18,18 @@ export interface FigureOptions {
   readonly cost_per_hit?: number
 }
 
-const known = (value: number): Figure => ({ value: Math.round(value), unknown: null })
-const unknown = (because: Unknown): Figure => ({ value: null, unknown: because })
+const toKnownFigure = (value: number): Figure => ({ value: Math.round(value), unknown: null })
+const toUnknownFigure = (reason: Unknown): Figure => ({ value: null, unknown: reason })
 
 export function computeFigures(
   { decisions, hits, outcomes }: PerformanceCounts,
   { positive_band, cost_per_hit }: FigureOptions,
 ): Figures {
-  const judged = outcomes.flatMap(({ band, subjects }) => (band === null ? [] : [{ band, subjects }]))
-  const sum = (of: readonly { subjects: number }[]) => of.reduce((all, { subjects }) => all + subjects, 0)
-  const subjects_judged = sum(judged)
-  const right = sum(judged.filter(({ band }) => positive_band?.includes(band)))
-  const because: Unknown | undefined =
+  const overridden = outcomes.flatMap(({ band, subjects }) => (band === null ? [] : [{ band, subjects }]))
+  const sumSubjects = (of: readonly { subjects: number }[]) => of.reduce((all, { subjects }) => all + subjects, 0)
+  const subjects_judged = sumSubjects(overridden)
+  const true_positive_subjects = sumSubjects(overridden.filter(({ band }) => positive_band?.includes(band)))
+  const reason: Unknown | undefined =
     decisions === 0
       ? 'no_decisions'
       : positive_band === undefined
@@ -37,17 +37,22 @@ export function computeFigures(
         : subjects_judged === 0
           ? 'nothing_judged'
           : undefined
-  const costless: Unknown | undefined =
-    because ?? (cost_per_hit === undefined ? 'cost_not_named' : right === 0 ? 'no_true_positives' : undefined)
+  const cost_unknown: Unknown | undefined =
+    reason ??
+    (cost_per_hit === undefined ? 'cost_not_named' : true_positive_subjects === 0 ? 'no_true_positives' : undefined)
   return {
     decisions,
     hits,
-    hit_rate_bps: decisions === 0 ? unknown('no_decisions') : known((hits * 10_000) / decisions),
-    subjects_hit: sum(outcomes),
+    hit_rate_bps: decisions === 0 ? toUnknownFigure('no_decisions') : toKnownFigure((hits * 10_000) / decisions),
+    subjects_hit: sumSubjects(outcomes),
     subjects_judged,
-    outcomes: judged.toSorted((a, b) => b.subjects - a.subjects || (a.band < b.band ? -1 : 1)),
-    true_positives: because ? unknown(because) : known(right),
-    true_positive_rate_bps: because ? unknown(because) : known((right * 10_000) / subjects_judged),
-    cost_per_true_positive: costless ? unknown(costless) : known(((cost_per_hit as number) * subjects_judged) / right),
+    outcomes: overridden.toSorted((a, b) => b.subjects - a.subjects || (a.band < b.band ? -1 : 1)),
+    true_positives: reason ? toUnknownFigure(reason) : toKnownFigure(true_positive_subjects),
+    true_positive_rate_bps: reason
+      ? toUnknownFigure(reason)
+      : toKnownFigure((true_positive_subjects * 10_000) / subjects_judged),
+    cost_per_true_positive: cost_unknown
+      ? toUnknownFigure(cost_unknown)
+      : toKnownFigure(((cost_per_hit as number) * subjects_judged) / true_positive_subjects),
   }
 }

@@ -1,28 +1,28 @@
-/** SQL of how a rule performs: what it decided in a period, alone and in batches, and what people have made of its hits. */
+/** SQL of rule performance: decisions in a period, single and in batches, and the overrides of hits. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { datasetStore } from '#modules/definitions/index.ts'
 
-/** Which decisions are looked at, and how many at most. */
+/** Which decisions are counted, and the maximum number. */
 export interface PerformanceWindow {
   readonly rule_key: string
   readonly from_at: string
   readonly most: number
   readonly most_batches: number
-  /** The tenant's own rule and the shared one, where there is one of either. */
+  /** The ids of the tenant's own rule and of the shared one, where they exist. */
   readonly own: string | null
   readonly shared: string | null
 }
 
 /**
- * Whose version decided, of a row of decisions `d`. Where only one owner has the key, it is that one. Otherwise the receipt
- * says it: two owners may have the same version number.
+ * The owner of the version of a decision row `d`. With one owner of the key it is that one; otherwise the receipt decides,
+ * since two owners may have the same version number.
  */
 const selectDecisionOrigin = ({ own, shared }: PerformanceWindow, parameter: string): string => {
   if (own === null || shared === null) return `'${own === null ? 'shared' : 'own'}'::text`
   return `(select case when strpos(r.manifest, '"dataset_id":"' || ${parameter} || '"') > 0 then 'shared' else 'own' end
              from app.resolution_receipt r where r.tenant_id = $1 and r.receipt_id = d.receipt_id)`
 }
-/** What that needs beside the other parameters. */
+/** Additional parameter of that expression. */
 const toSharedParameter = ({ own, shared }: PerformanceWindow): string[] =>
   own === null || shared === null ? [] : [shared]
 
@@ -39,7 +39,7 @@ export interface CountRow {
   readonly hits: number
 }
 
-/** Single decisions; nothing but an index is read while one owner has the key. */
+/** Single decisions. An index-only read while one owner has the key. */
 export const countDecisions = (tx: Tx, window: PerformanceWindow) =>
   tx.query<CountRow>(
     `select version, origin, count(*) as decisions, count(*) filter (where hit) as hits from (
@@ -57,7 +57,7 @@ const selectBatches = (
   where d.tenant_id = $1 and d.definition_key = $2 and d.family = 'rule' and d.known_at >= $3
   order by d.known_at desc, d.batch_id desc limit ${count}`
 
-/** A batch knows how many items it has decided; only hits are counted. */
+/** A batch stores its number of decided items; only hits are counted here. */
 export const countBatches = (tx: Tx, window: PerformanceWindow) =>
   tx.query<CountRow & { readonly batches: number }>(
     `select b.version, b.origin, count(*) as batches, sum(b.done)::bigint as decisions, sum(i.hits)::bigint as hits
@@ -69,15 +69,15 @@ export const countBatches = (tx: Tx, window: PerformanceWindow) =>
   )
 
 export interface OutcomeRow {
-  /** Null: of all versions together. */
+  /** Null: all versions together. */
   readonly version: number | null
   readonly origin: datasetStore.Origin | null
-  /** Put in place by a person; null: nobody has judged. */
+  /** The band set by a person; null: no override. */
   readonly band: string | null
   readonly subjects: number
 }
 
-/** Subjects with a hit, each once, by the override that stands. The limits keep each step a look into an index. */
+/** Subjects with a hit, each once, by their current override. The limits force an index read per step. */
 export const countOutcomes = (tx: Tx, window: PerformanceWindow) =>
   tx.query<OutcomeRow>(
     `with hits as (

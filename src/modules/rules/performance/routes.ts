@@ -1,4 +1,4 @@
-/** How a rule performs, below its own path. */
+/** The route of rule performance. */
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Route } from '#kernel/route.ts'
 import { documentStore } from '#modules/definitions/index.ts'

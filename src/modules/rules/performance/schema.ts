@@ -1,8 +1,8 @@
-/** Wire contract of how a rule performs. A figure that cannot be known is null and says why; it is never given as zero. */
+/** Wire contract of rule performance. An unknown figure is null with a reason, never zero. */
 import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
 
-/** So many single decisions, hits and batches are looked at, the latest first. */
+/** Maximum number of single decisions, hits and batches that are counted, latest first. */
 export const MAX_DECISIONS = 100_000
 export const MAX_BATCHES = 1000
 

@@ -1,4 +1,4 @@
-/** Turning staged changes into a whole new version: what the list is afterwards, without reading what stays as it is. */
+/** Resolves a staged delta to the content of the next version, without reading unchanged entries. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
 import { datasetStore, staging, treeStore, typeStore, versionStore } from '#modules/definitions/index.ts'
@@ -13,13 +13,13 @@ import type { TypeDefinition } from '#registry/types/type-definition.ts'
 
 import { failRejected, type ImportRun } from '../imports/import-source.ts'
 
-import { type BaseRequest, expectBase } from './base.ts'
+import { assertDeltaBase, type BaseRequest } from './base.ts'
 import {
   countContradictions,
   countFilled,
   countHeadMembers,
   countUnmatchedRemovals,
-  createDeltaOfStaged,
+  createDeltaFromStage,
   findUnmatchedRemoval,
   indexDelta,
   insertStatedRemovals,
@@ -35,9 +35,9 @@ export interface DeltaCounts {
   readonly added: number
   readonly changed: number
   readonly removed: number
-  /** Entries of the base that stay as they are. */
+  /** Entries of the base that do not change. */
   readonly untouched: number
-  /** Rows that say what the base says already. */
+  /** Rows equal to their entry in the base. */
   readonly unchanged_rows: number
   /** Removals of keys that the base does not have. */
   readonly unmatched_removals: number
@@ -49,16 +49,16 @@ interface DeltaImport {
   readonly delta: DeltaRequest
   /** Members dropped and hashed by this import. */
   readonly privacy: BaseRequest['privacy']
-  /** Of the file. */
+  /** Totals of the file. */
   readonly totals: ImportTotals
   readonly run: Pick<ImportRun, 'strict' | 'onRejects'>
 }
 
 export interface ResolvedDelta {
   readonly content: staging.StagedContent
-  readonly exchange: versionStore.ContentWriter
+  readonly writer: versionStore.ContentWriter
   readonly counts: DeltaCounts
-  /** Those of the file, and what was found against the base. */
+  /** Totals of the file with the faults found against the base. */
   readonly totals: ImportTotals
 }
 
@@ -67,35 +67,38 @@ const MAX_REJECTS = 1000
 const MAX_WARNINGS = 200
 const BATCH = 5_000
 
-/** In the transaction that publishes, after the file was staged. Locks the list. */
+/** Runs in the publishing transaction after the file is staged. Locks the list. */
 export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<ResolvedDelta> {
   const { type, delta, privacy, totals } = request
   const { guards } = request.dataset
   const dataset = (await datasetStore.lockDataset(tx, request.dataset.dataset_id)) ?? fail('not_found')
   const { dataset_id } = dataset
-  const base = await expectBase(tx, dataset, type, { base_version: delta.base_version, privacy })
+  const base = await assertDeltaBase(tx, dataset, type, { base_version: delta.base_version, privacy })
   if (delta.removed.keys.length > 0) {
     await insertStatedRemovals(tx, normaliseStatedKeys(delta, typeStore.toTypeDefinition(type)))
-    await expectNoContradiction(tx, request)
+    await assertNoContradictions(tx, request)
   }
   if (totals.accepted + delta.removed.keys.length >= LARGE_FROM) {
     await staging.raiseStageWorkMem(tx)
     await staging.analyseStage(tx)
   }
-  await createDeltaOfStaged(tx, dataset_id)
-  const unmatched = await warnOfUnmatched(tx, type)
+  await createDeltaFromStage(tx, dataset_id)
+  const unmatched = await findUnmatchedWarnings(tx, type)
   const unchanged_rows = await removeUnapplied(tx)
   const difference = await staging.countDelta(tx)
   const { added, removed, changed } = difference
   if (added + removed + changed >= LARGE_FROM) await indexDelta(tx)
   const entry_count = base.entry_count + added - removed
   const faults = await checkRules(tx, dataset_id, typeStore.toTypeDefinition(type), entry_count)
-  const found = withFaults({ ...totals, warnings: [...unmatched, ...totals.warnings].slice(0, MAX_WARNINGS) }, faults)
+  const all_totals = addFaults(
+    { ...totals, warnings: [...unmatched, ...totals.warnings].slice(0, MAX_WARNINGS) },
+    faults,
+  )
   if (faults.length > 0) {
     await request.run.onRejects(faults)
-    if (request.run.strict) failRejected(found)
+    if (request.run.strict) failRejected(all_totals)
   }
-  const { root, tree } = await treeStore.treeOfResult(tx, base, {
+  const { root, tree } = await treeStore.computeResultTree(tx, base, {
     entry_count,
     changed_keys: added + removed + changed,
   })
@@ -106,14 +109,14 @@ export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<Resolv
       data_bytes: base.data_bytes + (await sumDeltaBytes(tx, dataset_id)),
       filled: await countFilledMembers(tx, dataset_id, Object.keys(guards.min_filled_bps ?? {})),
       tree,
-      // Counted from the delta when guards ask for losses.
+      // Counted from the delta when guards need it.
       members: {},
       doubts: [...totals.doubts, ...unmatched],
     },
-    exchange: {
-      ...versionStore.exchangeOfDelta(tx),
+    writer: {
+      ...versionStore.createDeltaWriter(tx),
       compare: async () => difference,
-      losses: (_, form) => countDeltaLosses(tx, dataset_id, form, guards),
+      countLosses: (_, form) => countDeltaLosses(tx, dataset_id, form, guards),
     },
     counts: {
       base_version: base.version,
@@ -124,12 +127,12 @@ export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<Resolv
       unchanged_rows,
       unmatched_removals: unmatched[0]?.count ?? 0,
     },
-    totals: found,
+    totals: all_totals,
   }
 }
 
-/** A row that changes an entry whose key is stated as removed. Which of both is meant nobody can say. */
-async function expectNoContradiction(tx: Tx, { run, totals }: DeltaImport): Promise<void> {
+/** Fails when a row changes an entry that the request removes, since the intent is ambiguous. */
+async function assertNoContradictions(tx: Tx, { run, totals }: DeltaImport): Promise<void> {
   const count = await countContradictions(tx)
   if (count === 0) return
   const rows = await listContradictions(tx, MAX_REJECTS)
@@ -146,8 +149,8 @@ async function expectNoContradiction(tx: Tx, { run, totals }: DeltaImport): Prom
   })
 }
 
-/** Such a delta was most likely made for another version or another list. */
-async function warnOfUnmatched(tx: Tx, type: typeStore.TypeRow): Promise<Warning[]> {
+/** Removals without a match suggest a delta for another version or another list. */
+async function findUnmatchedWarnings(tx: Tx, type: typeStore.TypeRow): Promise<Warning[]> {
   const count = await countUnmatchedRemovals(tx)
   const first = count === 0 ? undefined : await findUnmatchedRemoval(tx)
   if (!first) return []
@@ -160,7 +163,7 @@ async function warnOfUnmatched(tx: Tx, type: typeStore.TypeRow): Promise<Warning
   return [{ code: 'removals_unmatched', message, count, closes_guard: true, ...at }]
 }
 
-/** Rules of the type over the list as it will be. Where they compare entries, all of them are read. */
+/** Applies the list rules of the type to the result. Reads all entries where rules compare them. */
 async function checkRules(
   tx: Tx,
   dataset_id: string,
@@ -197,7 +200,7 @@ const toReject = ({ code, pointer, message }: ListFault): Reject => ({
   excerpt: null,
 })
 
-const withFaults = (totals: ImportTotals, faults: readonly Reject[]): ImportTotals =>
+const addFaults = (totals: ImportTotals, faults: readonly Reject[]): ImportTotals =>
   faults.length === 0 ? totals : { ...totals, reject_totals: [...totals.reject_totals, ...countRejects(faults)] }
 
 async function countFilledMembers(
@@ -210,7 +213,7 @@ async function countFilledMembers(
   return Object.fromEntries(pointers.map((pointer, index) => [pointer, counts[index]?.n ?? 0]))
 }
 
-/** Only where more is lost than the guards always let pass is the whole list counted, to know the share. */
+/** Counts the whole list, for the share, only where more is lost than guards always allow. */
 async function countDeltaLosses(
   tx: Tx,
   dataset_id: string,
@@ -219,7 +222,7 @@ async function countDeltaLosses(
 ): Promise<versionStore.MemberLoss[]> {
   const members = findArrayMembers(definition)
   if (members.length === 0) return []
-  const limits = versionStore.lossLimits(guards)
+  const limits = versionStore.getLossLimits(guards)
   const rows = (await staging.countDeltaMembers(tx, dataset_id, members)).filter(
     ({ lost, emptied }) => lost > limits.lost || emptied > limits.emptied,
   )
