@@ -65,7 +65,7 @@ async function importVersion(entries: readonly Party[]) {
   await t.runToEnd(job)
 }
 
-const proofOf = (version: number, key: string) => t.make(`GET ${AT}/versions/${version}/proof?key=${key}`)
+const getProof = (version: number, key: string) => t.make(`GET ${AT}/versions/${version}/proof?key=${key}`)
 
 describe('a proof from the stored tree', () => {
   const cases = [
@@ -79,7 +79,7 @@ describe('a proof from the stored tree', () => {
   ] as const
   test.each(cases)('of version %i shows whether %s is in it, and verifies', async (version, key, entry) => {
     const { content_hash } = await t.make(`GET ${AT}/versions/${version}`)
-    const answer = await proofOf(version, key)
+    const answer = await getProof(version, key)
     expect(answer).toMatchObject({ key, present: entry !== null, entry })
     expect(answer.proof).toMatchObject({ root: content_hash, key_hash: keyHash(key) })
     if (entry) expect(answer.proof.entry_hash).toBe(entryHash(JSON.stringify(entry)))
@@ -161,12 +161,12 @@ describe('a search in a long list', () => {
       next_cursor: string | null
       index: string
     }>
-  const keysOf = ({ items }: { items: { key: string }[] }) => items.map(({ key }) => key)
+  const toKeys = ({ items }: { items: { key: string }[] }) => items.map(({ key }) => key)
 
   test('scans all entries while the index is built, and returns no empty page before the end', async () => {
     await removeIndex()
     const found = await search('q=number%202999', 1)
-    expect([found.index, keysOf(found), found.next_cursor]).toEqual(['building', ['P-02999'], null])
+    expect([found.index, toKeys(found), found.next_cursor]).toEqual(['building', ['P-02999'], null])
   })
 
   test('uses the index once it is built, and returns the same entries', async () => {
@@ -186,7 +186,7 @@ describe('a search in a long list', () => {
     ] as const) {
       const found = await search(`${query}&limit=200`, version)
       expect(found.index).toBe('ready')
-      expect([query, version, keysOf(found)]).toEqual([query, version, await lookAtEach(query, version)])
+      expect([query, version, toKeys(found)]).toEqual([query, version, await scanEntries(query, version)])
     }
   })
 
@@ -200,10 +200,10 @@ describe('a search in a long list', () => {
     do {
       const page = await search(`q=party%201&limit=37${cursor && `&cursor=${cursor}`}`)
       expect(page.items.length > 0 || page.next_cursor === null).toBe(true)
-      keys.push(...keysOf(page))
+      keys.push(...toKeys(page))
       cursor = page.next_cursor ?? ''
     } while (cursor)
-    expect(keys).toEqual(await lookAtEach('q=party%201', 2))
+    expect(keys).toEqual(await scanEntries('q=party%201', 2))
     expect(keys.length).toBeGreaterThan(1000)
   })
 
@@ -238,7 +238,7 @@ describe('a search in a long list', () => {
     await buildSearchIndex({ read, write, entries_per_part: 900 }, { tenant_id: t.tenant_id, dataset_id }, 2)
   }
 
-  async function lookAtEach(query: string, version: number): Promise<string[]> {
+  async function scanEntries(query: string, version: number): Promise<string[]> {
     const { q, key_prefix = '' } = Object.fromEntries(new URLSearchParams(query)) as { q: string; key_prefix?: string }
     const { text } = await w.call(`GET ${AT}/versions/${version}/export?format=ndjson`, { token: await t.token() })
     const entries = text

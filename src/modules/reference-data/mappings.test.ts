@@ -29,16 +29,17 @@ async function importInto(list_key: string, adapter_key: string, upload_id: stri
   await t.runToEnd(job)
   return t.make(`GET ${(job.resource as string).replace('/api', '')}`)
 }
-const entriesOf = async (list_key: string) =>
+const listEntries = async (list_key: string) =>
   (await t.make(`GET /reference-data/datasets/${list_key}/versions/1/entries?limit=50`)).items.map(
     ({ entry }: { entry: object }) => entry,
   )
 
 /** The example of the documentation. */
 const page = readFileSync(path.join(projectRoot, 'docs/imports.md'), 'utf8')
-const blockOf = (language: string) => new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1] as string
-const table = blockOf('csv')
-const options = JSON.parse(blockOf('json')) as Record<string, unknown>
+const readExampleBlock = (language: string) =>
+  new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1] as string
+const table = readExampleBlock('csv')
+const options = JSON.parse(readExampleBlock('json')) as Record<string, unknown>
 
 describe('the example of docs/imports.md', () => {
   const ivan = {
@@ -83,7 +84,7 @@ describe('the example of docs/imports.md', () => {
     const list_key = await newList('sanctioned-party')
     const done = await importInto(list_key, 'csv', upload_id, options)
     expect(done).toMatchObject({ state: 'published', version: 1, warnings: preview.warnings })
-    expect(await entriesOf(list_key)).toEqual([ivan, acme])
+    expect(await listEntries(list_key)).toEqual([ivan, acme])
   })
 
   test('rejects a row that contradicts another, with its location', async () => {
@@ -132,7 +133,7 @@ test('constants and elements without columns leave the other members to the type
     elements: elements.slice(0, 2),
   })
   expect(done).toMatchObject({ state: 'published', warnings: [] })
-  const [entry] = await entriesOf(list_key)
+  const [entry] = await listEntries(list_key)
   expect(entry).toMatchObject({
     source: 'own-list',
     source_id: '1',
@@ -161,7 +162,7 @@ describe.each(['iso-20275', 'mcc', 'naics', 'nace', 'gleif-lei', 'gleif-relation
       const list_key = await newList(adapter.target_type)
       const done = await importInto(list_key, adapter_key, await upload(adapter.sample.text))
       expect(done).toMatchObject({ state: 'published', version: 1, warnings: [], gates: [] })
-      expect(await entriesOf(list_key)).toHaveLength(done.counts.accepted)
+      expect(await listEntries(list_key)).toHaveLength(done.counts.accepted)
     })
   },
 )

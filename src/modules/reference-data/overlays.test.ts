@@ -32,7 +32,7 @@ const conflicts = async (list: SharedList): Promise<[string, string][]> =>
 const rebase = async (list: SharedList, body: object) =>
   w.call(`POST ${path(list)}/rebase`, { token: await t.token(), body })
 
-async function entryOf({ list_key }: SharedList, key: string, token?: string): Promise<Rating | null> {
+async function resolveEntry({ list_key }: SharedList, key: string, token?: string): Promise<Rating | null> {
   const at = `GET /reference-data/resolve/${list_key}/entry?key=${key}`
   return (await w.call(at, { token: token ?? (await t.token()) })).json.entry
 }
@@ -80,10 +80,10 @@ describe('an overlay', () => {
   test('is visible to its tenant and to no other', async () => {
     const list = await shared('tighten_only')
     expect((await put(list, [stricter])).status).toBe(200)
-    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
-    expect(await entryOf(list, 'FR')).toEqual(fr)
+    expect(await resolveEntry(list, 'DE')).toEqual({ ...de, rating: 'high' })
+    expect(await resolveEntry(list, 'FR')).toEqual(fr)
     const token = await w.token({ tenant_id: await w.makeTenant() })
-    expect(await entryOf(list, 'DE', token)).toEqual(de)
+    expect(await resolveEntry(list, 'DE', token)).toEqual(de)
     const theirs = await w.call(`GET ${path(list)}`, { token })
     expect([theirs.status, theirs.json]).toMatchObject([200, { overlay: null, conflicts: [] }])
     const resolved = await w.call(`GET /reference-data/resolve/${list.list_key}`, { token })
@@ -94,32 +94,32 @@ describe('an overlay', () => {
     const list = await shared('tighten_only')
     await put(list, [stricter], 'follow')
     await list.publish([{ ...de, score: 20 }, fr])
-    expect(await entryOf(list, 'DE')).toEqual({ ...de, score: 20, rating: 'high' })
-    expect(await entryOf(list, 'NG')).toBeNull()
+    expect(await resolveEntry(list, 'DE')).toEqual({ ...de, score: 20, rating: 'high' })
+    expect(await resolveEntry(list, 'NG')).toBeNull()
   })
 
   test('that is pinned applies only to the version it was written for, even when another one is equal', async () => {
     const list = await shared('tighten_only')
     await put(list, [stricter], 'pinned')
-    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
+    expect(await resolveEntry(list, 'DE')).toEqual({ ...de, rating: 'high' })
     await list.publish(base)
-    expect(await entryOf(list, 'DE')).toEqual(de)
+    expect(await resolveEntry(list, 'DE')).toEqual(de)
     expect((await rebase(list, { apply: true })).json).toMatchObject({ applied: true, conflicts: [] })
-    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
+    expect(await resolveEntry(list, 'DE')).toEqual({ ...de, rating: 'high' })
   })
 
   test('is not applied where a new base would make it loosen', async () => {
     const list = await shared('tighten_only')
     await put(list, [{ key: 'DE', op: 'merge', value: { rating: 'medium' } }])
     await list.publish([{ ...de, rating: 'high' }, fr, ng])
-    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
+    expect(await resolveEntry(list, 'DE')).toEqual({ ...de, rating: 'high' })
   })
 
   test('creates no entry from a merge into a removed one', async () => {
     const list = await shared('free')
     await put(list, [stricter])
     await list.publish([fr, ng])
-    expect(await entryOf(list, 'DE')).toBeNull()
+    expect(await resolveEntry(list, 'DE')).toBeNull()
   })
 
   test('is deleted while its versions remain', async () => {
@@ -127,7 +127,7 @@ describe('an overlay', () => {
     await put(list, [stricter])
     const token = await t.token()
     expect((await w.call(`DELETE ${path(list)}?reason=enough`, { token })).status).toBe(204)
-    expect(await entryOf(list, 'DE')).toEqual(de)
+    expect(await resolveEntry(list, 'DE')).toEqual(de)
     expect((await view(list)).overlay).toBeNull()
     const again = await w.call(`DELETE ${path(list)}`, { token })
     expect([again.status, again.json.code]).toEqual([409, 'transition_not_allowed'])
@@ -146,7 +146,7 @@ describe('when the base changes', () => {
     { key: 'ES', op: 'put', value: { country: 'ES', rating: 'high' } },
   ]
   /** DE is loosened by the overlay, FR changed beside it, NG removed, IT equal to the overlay, ES untouched. */
-  async function moved(): Promise<SharedList> {
+  async function publishChangedBase(): Promise<SharedList> {
     const list = await shared('tighten_only')
     expect((await put(list, changes)).status).toBe(200)
     expect(await conflicts(list)).toEqual([])
@@ -159,7 +159,7 @@ describe('when the base changes', () => {
   }
 
   test('each change is clean, changed under the patch, removed, redundant or against the policy', async () => {
-    const list = await moved()
+    const list = await publishChangedBase()
     expect(await conflicts(list)).toEqual([
       ['DE', 'policy-violating'],
       ['FR', 'changed-under-patch'],
@@ -175,7 +175,7 @@ describe('when the base changes', () => {
   })
 
   test('a rebase without resolutions only reports conflicts', async () => {
-    const list = await moved()
+    const list = await publishChangedBase()
     const looked = await rebase(list, {})
     expect([looked.status, looked.json]).toMatchObject([
       200,
@@ -188,7 +188,7 @@ describe('when the base changes', () => {
   })
 
   test('refuses "ours" where the policy forbids it', async () => {
-    const list = await moved()
+    const list = await publishChangedBase()
     const refused = await rebase(list, { apply: true, resolutions: { DE: 'ours', FR: 'ours', NG: 'theirs' } })
     expect(refused.json.gates).toMatchObject([
       { gate: 'overlay-conflict', facts: { key: 'DE', kind: 'policy-violating' } },
@@ -196,19 +196,19 @@ describe('when the base changes', () => {
   })
 
   test('"ours" and "theirs" make a new overlay without conflicts', async () => {
-    const list = await moved()
+    const list = await publishChangedBase()
     const done = await rebase(list, { apply: true, resolutions: { DE: 'theirs', FR: 'ours', NG: 'theirs' } })
     expect([done.status, done.json]).toMatchObject([200, { applied: true, version: 2 }])
     const { overlay, conflicts: left } = await view(list)
     expect(left).toEqual([])
     expect(overlay.entries.map(({ key }: { key: string }) => key)).toEqual(['ES', 'FR'])
-    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
-    expect(await entryOf(list, 'FR')).toEqual({ ...fr, note: 'again', score: 60 })
-    expect(await entryOf(list, 'NG')).toBeNull()
+    expect(await resolveEntry(list, 'DE')).toEqual({ ...de, rating: 'high' })
+    expect(await resolveEntry(list, 'FR')).toEqual({ ...fr, note: 'again', score: 60 })
+    expect(await resolveEntry(list, 'NG')).toBeNull()
   })
 
   test('a merge into a removed entry cannot be kept', async () => {
-    const list = await moved()
+    const list = await publishChangedBase()
     const { status, json } = await rebase(list, { apply: true, resolutions: { DE: 'theirs', FR: 'ours', NG: 'ours' } })
     expect([status, json.code]).toEqual([409, 'gates_closed'])
     expect(json.gates).toMatchObject([{ facts: { key: 'NG', kind: 'removed' } }])
@@ -222,9 +222,9 @@ describe('an entry that would become invalid for the type', () => {
   test('is a conflict that only "theirs" resolves, and is never visible to the tenant', async () => {
     const list = await shared('free')
     expect((await put(list, [signed, stricter])).status).toBe(200)
-    expect(await entryOf(list, 'FR')).toEqual({ ...fr, reviewer: 'A. Clerk' })
+    expect(await resolveEntry(list, 'FR')).toEqual({ ...fr, reviewer: 'A. Clerk' })
     await list.publish([de, unnoted, ng])
-    expect(await entryOf(list, 'FR')).toEqual(unnoted)
+    expect(await resolveEntry(list, 'FR')).toEqual(unnoted)
     expect(await conflicts(list)).toEqual([['FR', 'invalid']])
     const [{ detail, ours, theirs }] = (await view(list)).conflicts
     expect([ours, theirs]).toEqual([{ ...unnoted, reviewer: 'A. Clerk' }, unnoted])
@@ -234,7 +234,7 @@ describe('an entry that would become invalid for the type', () => {
     expect([kept.status, kept.json.gates]).toMatchObject([409, [{ facts: { key: 'FR', kind: 'invalid' } }]])
     expect((await rebase(list, { apply: true, resolutions: { FR: 'theirs' } })).json).toMatchObject({ applied: true })
     expect((await view(list)).overlay.entries.map(({ key }: { key: string }) => key)).toEqual(['DE'])
-    expect(await entryOf(list, 'FR')).toEqual(unnoted)
+    expect(await resolveEntry(list, 'FR')).toEqual(unnoted)
   })
 
   test('is also found when the type has changed, and for an added entry', async () => {
@@ -243,7 +243,7 @@ describe('an entry that would become invalid for the type', () => {
     expect((await put(list, [{ key: 'IT', op: 'put', value: italy }])).status).toBe(200)
     await list.publishTypeVersion({ note: { type: 'string', maxLength: 10 } })
     await list.publish(base)
-    expect(await entryOf(list, 'IT')).toBeNull()
+    expect(await resolveEntry(list, 'IT')).toBeNull()
     expect(await conflicts(list)).toEqual([['IT', 'invalid']])
   })
 
@@ -254,18 +254,18 @@ describe('an entry that would become invalid for the type', () => {
     expect([status, json.code]).toEqual([409, 'type_violation'])
     const spaced = { country: 'IT', rating: 'low', note: ' ours ' }
     expect((await put(list, [{ key: 'IT', op: 'put', value: spaced }])).status).toBe(200)
-    expect(await entryOf(list, 'IT')).toEqual({ ...spaced, note: 'ours' })
+    expect(await resolveEntry(list, 'IT')).toEqual({ ...spaced, note: 'ours' })
   })
 })
 
 describe('with four eyes', () => {
   const roles = ['policy_editor', 'compliance_officer'] as const
-  async function people() {
+  async function createAuthorAndChecker() {
     const tenant_id = await w.makeTenant()
     const rules = [{ action: 'overlay', approvers: 1, role: 'compliance_officer' }]
     await w.setApprovalRules(tenant_id, rules)
-    const person = () => w.token({ tenant_id, roles, principal: `user:${uuidv7()}` })
-    return { tenant_id, author: await person(), checker: await person() }
+    const createToken = () => w.token({ tenant_id, roles, principal: `user:${uuidv7()}` })
+    return { tenant_id, author: await createToken(), checker: await createToken() }
   }
   const approve = (cr_id: string, token: string) =>
     w.call(`POST /change-requests/${cr_id}/approve`, { token, body: {} })
@@ -273,17 +273,17 @@ describe('with four eyes', () => {
 
   test('writing, rebasing and deleting an overlay need a second person', async () => {
     const list = await shared('tighten_only')
-    const { author, checker } = await people()
+    const { author, checker } = await createAuthorAndChecker()
     const propose = async (at: string, body?: object) => {
       const proposed = await w.call(at, { token: author, ...(body && { body }) })
       expect([at, proposed.status, proposed.json?.action]).toEqual([at, 202, 'overlay'])
       return proposed.json.cr_id as string
     }
     const cr_id = await propose(`PUT ${path(list)}`, request)
-    expect(await entryOf(list, 'DE', author)).toEqual(de)
+    expect(await resolveEntry(list, 'DE', author)).toEqual(de)
     expect((await approve(cr_id, author)).json.code).toBe('approval_own_request')
     expect((await approve(cr_id, checker)).status).toBe(200)
-    expect(await entryOf(list, 'DE', author)).toEqual({ ...de, rating: 'high' })
+    expect(await resolveEntry(list, 'DE', author)).toEqual({ ...de, rating: 'high' })
 
     await list.publish([{ ...de, score: 20 }, fr, ng])
     expect((await w.call(`POST ${path(list)}/rebase`, { token: author, body: {} })).status).toBe(200)
@@ -296,17 +296,17 @@ describe('with four eyes', () => {
     })
 
     const deleted = await propose(`DELETE ${path(list)}?reason=enough`)
-    expect(await entryOf(list, 'DE', author)).toMatchObject({ rating: 'high' })
+    expect(await resolveEntry(list, 'DE', author)).toMatchObject({ rating: 'high' })
     const approved = await approve(deleted, checker)
     expect([approved.status, approved.json.code]).toEqual([200, undefined])
-    expect(await entryOf(list, 'DE', author)).toEqual({ ...de, score: 20 })
+    expect(await resolveEntry(list, 'DE', author)).toEqual({ ...de, score: 20 })
     const said = await w.call(`GET /reference-data/datasets/${list.list_key}/activations`, { token: author })
     expect(said.json.items[0]).toMatchObject({ kind: 'overlay-removed', reason: 'enough', cr_id: deleted })
   })
 
   test('the query of a request is part of the proposal', async () => {
     const list = await shared('tighten_only')
-    const { tenant_id, author, checker } = await people()
+    const { tenant_id, author, checker } = await createAuthorAndChecker()
     await approve((await w.call(`PUT ${path(list)}`, { token: author, body: request })).json.cr_id, checker)
     const { json } = await w.call(`DELETE ${path(list)}?reason=enough`, { token: author })
     expect(json).toMatchObject({ operation: 'deleteOverlay', query: { reason: 'enough' }, body: null })
@@ -321,11 +321,11 @@ describe('with four eyes', () => {
 
   test('a proposal is void once the base it was checked against has changed', async () => {
     const list = await shared('tighten_only')
-    const { author, checker } = await people()
+    const { author, checker } = await createAuthorAndChecker()
     const { json } = await w.call(`PUT ${path(list)}`, { token: author, body: request })
     await list.publish([de, fr])
     const { status, json: refused } = await approve(json.cr_id, checker)
     expect([status, refused.code]).toEqual([409, 'approval_void'])
-    expect(await entryOf(list, 'DE', author)).toEqual(de)
+    expect(await resolveEntry(list, 'DE', author)).toEqual(de)
   })
 })

@@ -191,14 +191,14 @@ describe('what is in force', () => {
 
 describe('an approval after the requested instant', () => {
   const effective_from = '2020-01-01T00:00:00Z'
-  async function ask(list_key: string, asked_at?: string): Promise<string> {
+  async function submitVersion(list_key: string, requested_at?: string): Promise<string> {
     const submission = { reason: 'for the new year', effective_from }
     const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions/1/submit`, submission)
     expect(status).toBe(201)
-    if (asked_at) {
+    if (requested_at) {
       const text = 'update app.change_request set created_at = $2 where cr_id = $1'
       const scope = { tenant_id, actor: 'operator:test' }
-      expect(await w.runtime.database.write(scope, (tx) => tx.run(text, [json.cr_id, asked_at]))).toBe(1)
+      expect(await w.runtime.database.write(scope, (tx) => tx.run(text, [json.cr_id, requested_at]))).toBe(1)
     }
     return json.cr_id
   }
@@ -206,7 +206,7 @@ describe('an approval after the requested instant', () => {
 
   test('is refused, since decisions in between used another version', async () => {
     const list_key = await newList([[de]])
-    const cr_id = await ask(list_key, '2019-12-31T12:00:00Z')
+    const cr_id = await submitVersion(list_key, '2019-12-31T12:00:00Z')
     const refused = await approve(cr_id)
     expect([refused.status, refused.json.code]).toEqual([409, 'approval_void'])
     expect(refused.json.detail).toContain('The instant has passed')
@@ -216,7 +216,7 @@ describe('an approval after the requested instant', () => {
 
   test('is accepted where the request stated a past instant', async () => {
     const list_key = await newList([[de]])
-    const cr_id = await ask(list_key)
+    const cr_id = await submitVersion(list_key)
     expect((await approve(cr_id)).status).toBe(200)
     const { items } = (await call(`GET /reference-data/datasets/${list_key}/activations`)).json
     expect(items).toMatchObject([{ version: 1, retroactive: true, cr_id }])
