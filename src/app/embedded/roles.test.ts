@@ -58,8 +58,8 @@ describe('the roles', () => {
   })
 
   it('close the database to everybody else', async () => {
-    await superuser("create role otherRole login password 'known'")
-    const otherRole = { ...embedded.url('app'), user: 'otherRole', password: 'known' } as unknown as Connection
+    await superuser("create role other_role login password 'known'")
+    const otherRole = { ...embedded.url('app'), user: 'other_role', password: 'known' } as unknown as Connection
     await expect(ask(otherRole, 'select 1')).rejects.toThrow(/permission denied for database/)
   })
 

@@ -15,7 +15,7 @@ describe('subjects', () => {
     await page.getByRole('option', { name: 'high' }).click()
     await dialog.getByLabel('Reason for the override').fill('Known from another case.')
     await dialog.getByRole('button', { name: 'Override' }).click()
-    await page.getByText('Override in force').waitFor()
+    await page.getByRole('main').getByText('Override in force').waitFor()
     await page.getByRole('table', { name: 'Ratings, newest first' }).getByText('override', { exact: true }).waitFor()
     await takeScreenshot(page, 'decisions-subject')
     expect(seen).toEqual(noProblems)
