@@ -19,7 +19,7 @@ const require = createRequire(import.meta.url)
 
 /**
  * `inputs` decide whether the part is stale, `make` fills a temporary folder whose files are moved into `folder`, the `entry`
- * last. With `ownsFolder` files of an earlier build are removed. The lock file stands for the packages a part uses.
+ * last. With `ownsFolder` files of an earlier build are removed. The lock file represents the packages a part uses.
  */
 const table = {
   bundle: { inputs: ['src', 'tsconfig.json'], folder: 'dist', entry: 'probity.mjs', make: makeBundle },

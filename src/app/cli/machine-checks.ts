@@ -44,7 +44,7 @@ export function checkNode(project: Project): Finding {
   return okFinding('node', `${process.version} on ${process.platform} ${process.arch}, wanted ${project.engines}`)
 }
 
-/** A misspelt setting has no effect, which nobody notices. */
+/** A misspelt setting would be ignored without a message. */
 export function checkSettings(env: EnvironmentVariables): Finding {
   const name = 'settings'
   const unknown = Object.keys(env).filter(

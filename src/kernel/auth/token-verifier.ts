@@ -1,6 +1,6 @@
 /**
  * Decides whether a bearer token is genuine and whom it identifies. It knows nothing of requests, revocations or tenant states,
- * and reports only a code for a refused token: a reason would help whoever forged it.
+ * and reports only a code for a refused token: a reason would help an attacker.
  */
 import { createHash, hash } from 'node:crypto'
 import { compactVerify } from 'jose'
@@ -203,13 +203,13 @@ function decodeBase64url(text: string): Buffer {
   return bytes.toString('base64url') === text ? bytes : fail('token_invalid')
 }
 
-/** A map, since an object inherits names that nobody signed. */
+/** A map, since an object inherits names that are not in the token. */
 function readObject(bytes: Buffer): JsonObject {
   let value: unknown
   try {
     value = parseStrictJson(bytes)
   } catch {
-    // The message of the parser is meant for request bodies, not for whoever made this token.
+    // The message of the parser is meant for request bodies, not for tokens.
     fail('token_invalid')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) fail('token_invalid')

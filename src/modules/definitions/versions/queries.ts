@@ -236,23 +236,8 @@ export const listVersionDifferences = (
     ? listDifferences(tx, from, { from: from.version, to: to.version }, page)
     : listDifferencesBetween(tx, from, to, page)
 
-export interface NewVersion {
-  readonly dataset_id: string
-  readonly version: number
-  readonly label: string | null
-  readonly type_tenant_id: string
-  readonly type_key: string
-  readonly type_version: number
-  readonly content_hash: string
-  readonly content_changed: boolean
-  readonly entry_count: number
-  readonly data_bytes: number
-  readonly base_version: number | null
-  readonly origin: VersionRow['origin']
-  readonly provenance: Record<string, unknown>
-  readonly difference: VersionRow['difference']
-  readonly note: string | null
-}
+/** The tenant and author come from the transaction; state and time from the database. */
+export type NewVersion = Omit<VersionRow, 'tenant_id' | 'state' | 'created_at' | 'created_by'>
 
 export const insertVersion = (tx: Tx, version: NewVersion) =>
   tx.find<VersionRow>(
