@@ -47,7 +47,8 @@ const long = defineJob({
 })
 
 const options = readStartOptions<JobWorkerOptions>()
-const { kernel, createRunner } = await createBenchRuntime(options, [small, long])
+const runtime = await createBenchRuntime(options, [small, long])
+const { kernel } = runtime
 
 async function enqueue(kind: string, count: number): Promise<void> {
   for (const [index, tenant_id] of options.tenant_ids.entries()) {
@@ -61,4 +62,4 @@ async function enqueue(kind: string, count: number): Promise<void> {
 await enqueue(small.kind, options.small)
 await enqueue(long.kind, options.long)
 reportReady({})
-createRunner(options.slots).start()
+runtime.createRunner(options.slots).start()

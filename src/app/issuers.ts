@@ -80,7 +80,7 @@ export function buildTrustedIssuers(
       tenant_claim: 'tenant_id',
       roles_claim: 'roles',
       role_map: null,
-      keys: { kind: 'static', jwks: jwks as never },
+      keys: { kind: 'static', jwks },
       built_in: true,
     },
     ...configured.map((issuer) => ({ ...issuer, built_in: false })),

@@ -29,6 +29,15 @@ type ReplyValue<R> = R extends StreamReply
     ? Static<R>
     : undefined
 
+/** What a handler returns is only serialised: members and lists may be read-only. */
+type Immutable<T> = T extends readonly (infer E)[]
+  ? readonly Immutable<E>[]
+  : T extends AsyncIterable<unknown>
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T]: Immutable<T[K]> }
+      : T
+
 interface CommonSpec<P, Q, B, R extends ReplySchema, U extends Capability> extends RouteOptions {
   readonly params?: P
   readonly query?: Q
@@ -118,7 +127,7 @@ export const tenantRoute = <
   at: Endpoint,
   spec: TenantSpec<P, Q, B, R, M, U>,
 ) => ({
-  handle: (handle: (input: TenantInput<P, Q, B, M, U>) => Promise<ReplyValue<R>>): Route =>
+  handle: (handle: (input: TenantInput<P, Q, B, M, U>) => Promise<Immutable<ReplyValue<R>>>): Route =>
     declareRoute('tenant', at, spec, handle),
 })
 
@@ -132,6 +141,6 @@ export const publicRoute = <
   at: Endpoint,
   spec: PublicSpec<P, Q, B, R, U>,
 ) => ({
-  handle: (handle: (input: PublicInput<P, Q, B, U>) => Promise<ReplyValue<R>>): Route =>
+  handle: (handle: (input: PublicInput<P, Q, B, U>) => Promise<Immutable<ReplyValue<R>>>): Route =>
     declareRoute('public', at, spec, handle),
 })

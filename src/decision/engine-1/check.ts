@@ -3,7 +3,7 @@
  * without findings can be compiled.
  */
 import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
-import type { DefinitionFamily, Factor, Finding, Input, Trigger } from '../model.ts'
+import type { DecisionTable, DefinitionFamily, Factor, Finding, Input, Trigger } from '../model.ts'
 import { checkInput, checkSentence, checkTest, DeclaredNames } from './check-parts.ts'
 import { checkScore, checkTable } from './check-table.ts'
 import {
@@ -227,5 +227,6 @@ function checkRule(definition: Record<string, unknown>, names: DeclaredNames, fi
   if (typeof definition['reason'] === 'string')
     checkSentence(definition['reason'], '/reason', { words, names }, findings)
   if (!Object.hasOwn(definition, 'table') || !TableShape(definition['table'], '/table', findings)) return
-  checkTable(definition['table'] as never, '/table', { names, words, scores: false }, findings)
+  // The shape was checked above.
+  checkTable(definition['table'] as DecisionTable, '/table', { names, words, scores: false }, findings)
 }

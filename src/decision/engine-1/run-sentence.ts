@@ -1,5 +1,5 @@
 /** Fills the sentences of a definition from a run. */
-import { formatForSentence } from './inputs.ts'
+import { formatForSentence, type InputValue } from './inputs.ts'
 import type { Subject, UnboundLayout } from './layout.ts'
 import type { Run } from './run.ts'
 import { compileSentence, type Sentence } from './sentence-template.ts'
@@ -13,7 +13,7 @@ export function compileRunSentence(
   const shownValue =
     ({ slot, column }: Subject): Sentence<Run> =>
     (run) =>
-      formatForSentence(run.values[slot] as never, column)
+      formatForSentence(run.values[slot] as InputValue, column)
   return compileSentence<Run>(text, (name) => {
     switch (name) {
       case 'input': {

@@ -1,5 +1,7 @@
 /** The append-only, hash-chained record of every change: search, one object's history, export, verify, checkpoints. */
+
 import { listCheckpoints } from '#kernel/audit/queries.ts'
+import { readStoredJson } from '#kernel/database/stored-json.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
@@ -242,7 +244,7 @@ export const auditRoutes = [
   }).handle(async ({ tx, params }) => {
     const run = (await findRun(tx, params.verification_id, 'verification')) ?? fail('not_found')
     const { job_id, state, created_at, created_by } = run
-    return { verification_id: run.run_id, job_id, state, created_at, created_by, report: run.report as never }
+    return { verification_id: run.run_id, job_id, state, created_at, created_by, report: readStoredJson(run.report) }
   }),
 
   tenantRoute('GET /audit/checkpoints', {

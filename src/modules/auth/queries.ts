@@ -1,10 +1,11 @@
 /** SQL of token exchange and revocation. */
+import type { Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 
 export interface ExchangeRow {
   readonly key_id: string
   readonly name: string
-  readonly roles: readonly string[]
+  readonly roles: readonly Role[]
   readonly tenant_state: 'active' | 'suspended'
   readonly current: string
   readonly previous: string | null

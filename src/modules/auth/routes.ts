@@ -60,7 +60,7 @@ export const authRoutes = [
       token_type: 'Bearer',
       expires_in: TOKEN_LIFE_S,
       token_id: minted.token_id,
-      roles: key.roles as never,
+      roles: key.roles,
     }
   }),
 
@@ -109,7 +109,7 @@ export const authRoutes = [
     uses: ['issuer'],
     reply: [200, Jwks],
     headers: () => ({ 'cache-control': 'public, max-age=300' }),
-  }).handle(async ({ kernel }) => ({ keys: (await kernel.issuer.publicKeys()) as never })),
+  }).handle(async ({ kernel }) => ({ keys: await kernel.issuer.publicKeys() })),
 
   publicRoute('GET /auth/oidc', {
     id: 'listSignInProviders',

@@ -127,6 +127,11 @@ export const Estimate = closed(
 
 export const BatchParams = closed({ batch_id: Id() })
 export const BatchQuery = closed({ ...pageQuery })
+export const StoredFilter = closed({
+  subject_type: Type.Optional(oneOf(subjectTypes)),
+  segment: Type.Optional(text(100)),
+  band: Type.Optional(text(100)),
+})
 export const BatchView = closed(
   {
     batch_id: Id(),
@@ -145,13 +150,7 @@ export const BatchView = closed(
       upload_id: nullable(Id()),
       file_name: nullable(Type.String()),
       sha256: nullable(text(64, { description: 'Of the upload; null once that is removed.' })),
-      filter: nullable(
-        closed({
-          subject_type: Type.Optional(oneOf(subjectTypes)),
-          segment: Type.Optional(text(100)),
-          band: Type.Optional(text(100)),
-        }),
-      ),
+      filter: nullable(StoredFilter),
     }),
     note: nullable(text(500)),
     counts: closed({

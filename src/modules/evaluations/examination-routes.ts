@@ -58,7 +58,7 @@ export const examinationRoutes = [
     reply: [200, Reevaluation],
     stores_nothing: true,
     problems: ['not_found', 'nothing_in_force', 'conflict', 'content_corrupt'],
-  }).handle(async ({ params, kernel, read }) => (await reevaluate(kernel, read, params.evaluation_id)) as never),
+  }).handle(async ({ params, kernel, read }) => await reevaluate(kernel, read, params.evaluation_id)),
 
   tenantRoute('POST /evaluations/:evaluation_id/what-if', {
     id: 'exploreEvaluation',
@@ -73,9 +73,7 @@ export const examinationRoutes = [
     stores_nothing: true,
     limit: 'heavy',
     problems: ['not_found', 'conflict', 'nothing_in_force', 'content_corrupt'],
-  }).handle(
-    async ({ params, body, kernel, read }) => (await whatIf(kernel, read, params.evaluation_id, body)) as never,
-  ),
+  }).handle(async ({ params, body, kernel, read }) => await whatIf(kernel, read, params.evaluation_id, body)),
 
   tenantRoute('POST /evaluations/compare', {
     id: 'compareEvaluations',
@@ -117,9 +115,8 @@ export const examinationRoutes = [
     reply: [200, Certificate],
     audited: true,
     problems: ['not_found', 'content_corrupt'],
-  }).handle(
-    async ({ tx, params, kernel }) =>
-      createCertificate(kernel, tx, await getIntactEvaluation(kernel, tx, params.evaluation_id)) as never,
+  }).handle(async ({ tx, params, kernel }) =>
+    createCertificate(kernel, tx, await getIntactEvaluation(kernel, tx, params.evaluation_id)),
   ),
 
   tenantRoute('GET /evaluations/:evaluation_id/pack', {

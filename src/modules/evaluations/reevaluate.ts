@@ -5,7 +5,7 @@ import type { AnalysisRequest, ListSnapshot } from '#decision/analysis/analysis-
 import type { AttributionRequest, AttributionResult } from '#decision/analysis/analysis-runner.ts'
 import { DEFINITION, ENGINE, toListName } from '#decision/analysis/analysis-task.ts'
 import { CURRENT_ENGINE, engines } from '#decision/engines.ts'
-import type { CompiledDefinition, Decision, Finding, Inputs, ListNeeds } from '#decision/model.ts'
+import type { CompiledDefinition, Decision, DefinitionFamily, Finding, Inputs, ListNeeds } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
@@ -135,7 +135,7 @@ function listReadKeys(
 /** One change of version: the definition, a list that either side reads, or the engine. */
 interface ChangedVersion {
   readonly name: string
-  readonly family: resolver.ContentPointer['family'] | 'engine'
+  readonly family: DefinitionFamily | 'list' | 'engine'
   readonly key: string
   readonly from_version: number | null
   readonly from_origin: datasetStore.Origin | null
@@ -173,7 +173,8 @@ function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[
       to_origin: to ? datasetStore.getOrigin(to.dataset_tenant_id) : null,
     }
     const overlays = { from_overlay: from?.overlay_version ?? null, to_overlay: to?.overlay_version ?? null }
-    return [{ name, family, key, ...versions, ...overlays }]
+    // A decision consults a matrix or a rule, and lists.
+    return [{ name, family: family as ChangedVersion['family'], key, ...versions, ...overlays }]
   }
   const keys = [...new Set([...pinned.lists.keys(), ...today.lists.keys()])].sort()
   return [

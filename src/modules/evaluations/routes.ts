@@ -51,7 +51,7 @@ export const decisionRoutes = [
     // Not keyed: the audit chain then proves which document was decided. The salt prevents guessing the inputs.
     audit.recordDiff(null, { document_hash: row.document_hash })
     const shown = toEvaluationView(row, decided.content, binding.getResolutionPins(decided.resolution))
-    return Object.assign(shown, { explanation: decided.content.explanation as never })
+    return Object.assign(shown, { explanation: decided.content.explanation })
   }),
 
   tenantRoute('POST /evaluations/preview', {
@@ -72,7 +72,7 @@ export const decisionRoutes = [
       engine: content.engine,
       reasons: toReasons(content.outcome, content.explanation),
       outcome: toOutcomeView(content.outcome),
-      explanation: content.explanation as never,
+      explanation: content.explanation,
       definition: toPinnedDefinition(content, binding.getResolutionPins(resolution)),
       lists: toPinnedLists(binding.getResolutionPins(resolution)),
     }
@@ -131,7 +131,7 @@ export const decisionRoutes = [
       evaluation_id: row.evaluation_id,
       reasons: toReasons(outcome, explanation),
       outcome: toOutcomeView(outcome),
-      explanation: explanation as never,
+      explanation: explanation,
     }
   }),
 
@@ -153,7 +153,7 @@ export const decisionRoutes = [
       engine: content.engine,
       definition: toPinnedDefinition(content, manifest),
       lists: toPinnedLists(manifest),
-      used: content.used as never,
+      used: content.used,
       receipt: toReceiptView(row),
       document_hash: row.document_hash,
     }

@@ -43,7 +43,11 @@ function createBacktestRoutes(kind: documentStore.DefinitionKind, ids: Operation
       limit: 'heavy',
       problems: ['not_found', 'definition_invalid', 'conflict', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
+      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, {
+        ...params,
+        ...documentStore.readVersionParams(params),
+        ...query,
+      })
       const candidate = await createDefinitionCandidate(tx, written)
       const path = (run_id: string) => `/${segment}/${written.dataset.list_key}/backtests/${run_id}`
       return (await startRun(kernel, tx, candidate, { ...body, path })).job

@@ -1,5 +1,8 @@
 /** Starts impact runs, and tells whether a run is still current. */
+
 import { randomInt } from 'node:crypto'
+import type { Static } from 'typebox'
+import { readStoredJson } from '#kernel/database/stored-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -12,6 +15,7 @@ import { collectBaseline, hashBaseline, hashPins } from './baseline.ts'
 import { type Candidate, hashText } from './candidates.ts'
 import { MAX_SUBJECTS } from './impact-tally.ts'
 import { findNow, insertRun, type RunWithResult } from './queries.ts'
+import type { RunView } from './schema.ts'
 
 export const IMPACT_RUN = 'impact-run'
 const MAX_SEED = 2_147_483_648
@@ -80,7 +84,7 @@ async function isDraftUnchanged(
     const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, {
       [kind.param]: key,
       version: 'draft',
-    } as never)
+    })
     return hashText(text) === content_hash
   } catch (error) {
     if (error instanceof Problem && error.code === 'not_found') return false
@@ -94,5 +98,10 @@ export async function toRunView(kernel: Capabilities<'caches'>, tx: Tx, run: Run
   const { candidate: _candidate, max_subjects: _most, seed: _seed, ...row } = run
   // Results are never rewritten, so older ones lack newer members.
   const result = row.result && { known_outcomes: null, ...row.result }
-  return { ...row, result: result as never, stale: stale_because !== null, stale_because }
+  return {
+    ...row,
+    result: readStoredJson<Static<typeof RunView>['result']>(result),
+    stale: stale_because !== null,
+    stale_because,
+  }
 }

@@ -27,7 +27,7 @@ export const ruleRoutes: readonly Route[] = [
     const lists = await datasetStore.listDatasets(tx, anyList, null, MAX_LISTS)
     const distinct = new Map(lists.map(({ list_key, title }) => [list_key, { list_key, title }]))
     return {
-      tests: conditionForms as never,
+      tests: conditionForms,
       hit_policies: hitPolicies,
       words: placeholders,
       lists: [...distinct.values()],
@@ -86,11 +86,11 @@ export const ruleRoutes: readonly Route[] = [
           place,
           reads: reads.map(({ rule, ...link }) => ({ ...link, rule_key: getRuleKey(rule) })),
           only_if: only_if.map(({ rule, ...branch }) => ({ ...branch, rule_key: getRuleKey(rule) })),
-          findings: validation.findings as never,
+          findings: validation.findings,
         }
       })
       audit.recordDiff(null, { format: body.format, rules: items.map(({ rule_key }) => rule_key) })
-      return { items, findings: findings as never }
+      return { items, findings: findings }
     })
   }),
 ]

@@ -54,7 +54,7 @@ export const systemRoutes = [
     headers: (reply) => (reply.status === 'ready' ? ({} as Record<string, string>) : { 'retry-after': '1' }),
     also_at_root: true,
     unlimited: true,
-  }).handle(async ({ kernel }) => kernel.readiness() as never),
+  }).handle(async ({ kernel }) => kernel.readiness()),
 
   publicRoute('GET /openapi.json', {
     id: 'getOpenapi',

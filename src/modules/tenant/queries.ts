@@ -46,7 +46,7 @@ export const updateTenant = (
 export interface ApprovalRuleRow {
   readonly action: string
   readonly approvers: number
-  readonly role: string
+  readonly role: 'compliance_officer' | 'tenant_admin'
   readonly require_impact?: boolean
 }
 export interface PolicyRow {

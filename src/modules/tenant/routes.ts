@@ -39,8 +39,10 @@ import {
   listGovernedActions,
 } from './settings-checks.ts'
 
-const toPolicyView = (policy: PolicyRow, kernel: Capabilities<'routes'>) =>
-  ({ ...policy, actions: listGovernedActions(kernel.routes) }) as never
+const toPolicyView = (policy: PolicyRow, kernel: Capabilities<'routes'>) => ({
+  ...policy,
+  actions: listGovernedActions(kernel.routes),
+})
 
 export const tenantRoutes = [
   tenantRoute('GET /tenant', {

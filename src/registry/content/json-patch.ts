@@ -4,9 +4,13 @@
  */
 import { escapeStep, isObject, PointerFault, parsePointer, setMember } from './json-pointer.ts'
 
-export type PatchOperation =
-  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+/** What a created patch consists of. */
+export type CreatedOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
+export type PatchOperation =
+  | CreatedOperation
+  | { readonly op: 'test'; readonly path: string; readonly value: unknown }
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string }
 
 /** One field that differs. A side that has no such member lacks the property; a null is a null. */
@@ -43,13 +47,13 @@ export function isEqualJson(a: unknown, b: unknown): boolean {
   )
 }
 
-export function createPatch(before: unknown, after: unknown): PatchOperation[] {
-  const operations: PatchOperation[] = []
+export function createPatch(before: unknown, after: unknown): CreatedOperation[] {
+  const operations: CreatedOperation[] = []
   diffValue(before, after, '', operations)
   return operations
 }
 
-function diffValue(before: unknown, after: unknown, path: string, out: PatchOperation[]): void {
+function diffValue(before: unknown, after: unknown, path: string, out: CreatedOperation[]): void {
   if (isEqualJson(before, after)) return
   if (Array.isArray(before) && Array.isArray(after)) diffArray(before, after, path, out)
   else if (isObject(before) && isObject(after)) diffObject(before, after, path, out)
@@ -60,7 +64,7 @@ function diffObject(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
   path: string,
-  out: PatchOperation[],
+  out: CreatedOperation[],
 ): void {
   for (const name of Object.keys(before).sort()) {
     const at = `${path}/${escapeStep(name)}`
@@ -73,7 +77,7 @@ function diffObject(
 }
 
 /** Equal ends are kept; between them elements are changed in place, then removed from the back or added in order. */
-function diffArray(before: readonly unknown[], after: readonly unknown[], path: string, out: PatchOperation[]): void {
+function diffArray(before: readonly unknown[], after: readonly unknown[], path: string, out: CreatedOperation[]): void {
   const shorter = Math.min(before.length, after.length)
   let head = 0
   while (head < shorter && isEqualJson(before[head], after[head])) head++

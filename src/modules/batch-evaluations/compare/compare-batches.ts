@@ -14,7 +14,7 @@ import { binding } from '#modules/risk-matrices/index.ts'
 import { isEqualJson } from '#registry/content/json-patch.ts'
 import { loadPlan } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
-import { type BatchPair, listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'
+import { type BatchPair, listPairs, type Pair, type PairResult, type PairTally, tallyPairs } from './queries.ts'
 
 type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
@@ -119,7 +119,7 @@ export async function listDifferentPairs(
     name: `${each.family} ${each.key}`,
     versions: switchVersion(sides, each),
   }))
-  const pairs: (Omit<Pair, 'before' | 'after'> & { before: object; after: object; because: string[] })[] = []
+  const pairs: (Omit<Pair, 'before' | 'after'> & { before: PairResult; after: PairResult; because: string[] })[] = []
   for (const { before, after: then, ...pair } of await listPairs(tx, page.ids, page.after, page.count)) {
     const explainsDifference = async (versions: PinnedResolution, inputs: Inputs) => {
       const decision = await binding.decideWith(kernel, tx, versions, inputs)

@@ -29,7 +29,8 @@ export const tallyPairs = (tx: Tx, batch_id: string, other_batch_id: string) =>
     [tx.tenant_id, batch_id, other_batch_id],
   )
 
-type PairSide = Pick<ItemRow, 'state' | 'band' | 'score_bps' | 'hit' | 'inputs'>
+export type PairResult = Pick<ItemRow, 'state' | 'band' | 'score_bps' | 'hit'>
+type PairSide = PairResult & Pick<ItemRow, 'inputs'>
 export interface Pair {
   readonly key: string
   readonly subject_id: string | null

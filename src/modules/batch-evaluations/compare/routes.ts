@@ -41,7 +41,7 @@ export const compareRoutes = [
       other_batch_id,
       versions: findChangedVersions(sides).map(toVersionChangeView),
       ...(await countTotals(tx, sides, batch_id, other_batch_id)),
-      items: items.map(({ key: _, ...pair }) => pair as never),
+      items: items.map(({ key: _, ...pair }) => pair),
       next_cursor,
     }
   }),

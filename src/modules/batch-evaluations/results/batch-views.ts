@@ -1,9 +1,12 @@
 /** Views of batches and their items, and the summary. */
 
+import type { Static } from 'typebox'
+import { readStoredJson } from '#kernel/database/stored-json.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 
 import type { BatchRow, ItemTally } from '../batch.ts'
 import { bandChanges, type ItemRow } from '../decide/item-results.ts'
+import type { StoredFilter } from '../schema.ts'
 
 /** The receipt holds the owner of the definition: two owners may have the same version number. */
 function getDefinitionOrigin({ manifest, family }: BatchRow): datasetStore.Origin {
@@ -35,7 +38,7 @@ export const toBatchView = (row: BatchRow) => {
       upload_id: row.upload_id,
       file_name: file?.file_name ?? null,
       sha256: row.upload_sha256,
-      filter: filter as never,
+      filter: readStoredJson<Static<typeof StoredFilter> | null>(filter),
     },
     note: row.note,
     counts: { total: row.total, done: row.done, failed: row.failed },

@@ -53,8 +53,7 @@ export const resultRoutes = [
     redact: redactDecision,
     problems: ['not_found', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
-    const { explanation, ...explained } = await explainItem(kernel, tx, params.batch_id, Number(params.seq))
-    return { ...explained, explanation: explanation as never }
+    return explainItem(kernel, tx, params.batch_id, Number(params.seq))
   }),
 
   tenantRoute('GET /batch-evaluations/:batch_id/summary', {

@@ -1,8 +1,10 @@
 /** SQL of datasets. A tenant sees its own and the shared ones, and may own one with the key of a shared one. */
+import type { Static } from 'typebox'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { GuardSettings } from '../versions/guards.ts'
 import type { Origin } from './origin.ts'
+import type { Dataset } from './schema.ts'
 
 /** A row of app.definition_family. */
 export type DatasetFamily = string
@@ -147,11 +149,13 @@ export const updateDataset = (tx: Tx, dataset: DatasetRow) =>
     ],
   )
 
+type DatasetView = Static<typeof Dataset>
+
 export interface DatasetViewRow extends DatasetRow {
   readonly origin: Origin
-  readonly active: unknown
-  readonly pending: unknown
-  readonly versions: unknown
+  readonly active: DatasetView['active']
+  readonly pending: DatasetView['pending']
+  readonly versions: DatasetView['versions']
   readonly versions_total: number
   readonly stale_since: string | null
   readonly review_due_at: string | null

@@ -24,7 +24,7 @@ import { findDatasetForWrite } from '../datasets/queries.ts'
 import * as registrySchemas from '../schemas.ts'
 import { findVersion } from '../versions/queries.ts'
 import { getDefinition } from './document.ts'
-import { type DefinitionKind, getDefinitionKey } from './kind.ts'
+import { type DefinitionKind, getDefinitionKey, toKindReply } from './kind.ts'
 import type { DefinitionSchemas } from './schema.ts'
 
 /** Longer than 80 lines: a list of route declarations. */
@@ -32,7 +32,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
   const { family, segment, param, word, operations } = kind
   const at = `/${segment}/:${param}` as const
   const toActivationView = ({ dataset_tenant_id: owner, dataset_id: _d, list_key, ...activation }: ActivationRow) =>
-    ({ [param]: list_key, ...activation, origin: owner === null ? null : getOrigin(owner) }) as never
+    toKindReply({ [param]: list_key, ...activation, origin: owner === null ? null : getOrigin(owner) })
 
   /** A proposal becomes void when another version comes into force. */
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>

@@ -20,7 +20,7 @@ import { findPointersInForce, loadList } from '../resolve/resolver.ts'
 import { findSharedType } from '../types/queries.ts'
 import { assertWritable } from '../versions/publish.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
-import { type DefinitionKind, type DefinitionText, getDefinitionKey } from './kind.ts'
+import { type DefinitionKind, type DefinitionText, getDefinitionKey, toKindReply } from './kind.ts'
 import {
   type DraftRow,
   findDraft,
@@ -230,5 +230,5 @@ export async function getDefinitionView(
   const [row] = await addProfiles(tx, [assertFound(await findDatasetView(tx, key, kind.family, origin))])
   const view = toDefinitionView(kind, row as DefinitionViewRow)
   const attention = view.active ? await kind.checkInForce(kernel, tx, key) : []
-  return { ...view, attention } as never
+  return toKindReply({ ...view, attention })
 }

@@ -15,6 +15,7 @@ export {
   type Finding,
   getDefinitionKey,
   type ListReference,
+  readVersionParams,
   type Validation,
 } from './kind.ts'
 export { assertNoErrors } from './publish.ts'

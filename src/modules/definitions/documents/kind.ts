@@ -98,5 +98,11 @@ export interface DefinitionKind {
   describe(text: DefinitionText): string[]
 }
 
+/** The name of the member with the key depends on the kind, so its parameters have no type of their own. */
+export const readVersionParams = (params: unknown): { readonly version: string } => params as { version: string }
+
+/** A reply whose key has a name that depends on the kind: the compiler cannot compare it with its schema. Tests do. */
+export const toKindReply = (reply: Readonly<Record<string, unknown>>): never => reply as never
+
 export const getDefinitionKey = (kind: DefinitionKind, params: unknown): string =>
   (params as Record<string, string>)[kind.param] as string

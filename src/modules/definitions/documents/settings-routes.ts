@@ -23,7 +23,7 @@ import {
   type NewDefinition,
   toDefinitionView,
 } from './document.ts'
-import { type DefinitionKind, getDefinitionKey } from './kind.ts'
+import { type DefinitionKind, getDefinitionKey, toKindReply } from './kind.ts'
 import { findProfiles, type ProfileRow, upsertProfile } from './queries.ts'
 import { type DefinitionSchemas, toListVersions } from './schema.ts'
 
@@ -62,7 +62,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
           listDatasets(input.tx, { family, origin, state, type_key: null, key_prefix, typology }, after, count),
       )
       const rows = await addProfiles(input.tx, items)
-      return { items: rows.map((row) => toDefinitionView(kind, row)) as never, next_cursor }
+      return { items: rows.map((row) => toKindReply(toDefinitionView(kind, row))), next_cursor }
     }),
 
     tenantRoute(`POST /${segment}`, {
@@ -98,7 +98,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       query: registrySchemas.OriginQuery,
       reply: [200, s.View],
       revisioned: true,
-      headers: (view) => ({ etag: toViewEtag(view as never) }),
+      headers: (view) => ({ etag: toViewEtag(view) }),
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) =>
       getDefinitionView(kernel, tx, kind, { key: getDefinitionKey(kind, params), ...query }),
@@ -184,7 +184,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
           .filter((reference) => reference.list_key === list_key)
           .map(({ pointer, key, field }) => ({ pointer, key, field })),
       }))
-      return { [param]: dataset.list_key, origin: getOrigin(dataset.tenant_id), version, items } as never
+      return toKindReply({ [param]: dataset.list_key, origin: getOrigin(dataset.tenant_id), version, items })
     }),
   ]
 }

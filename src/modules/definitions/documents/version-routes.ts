@@ -18,7 +18,14 @@ import {
   lockOwnDefinition,
   type VersionOrDraft,
 } from './document.ts'
-import { type DefinitionKind, type DefinitionText, type Finding, getDefinitionKey } from './kind.ts'
+import {
+  type DefinitionKind,
+  type DefinitionText,
+  type Finding,
+  getDefinitionKey,
+  readVersionParams,
+  toKindReply,
+} from './kind.ts'
 import { publishDraft } from './publish.ts'
 import { insertDraft, lockDraft, removeDraft, updateDraft } from './queries.ts'
 import { type DefinitionSchemas, DraftText, NewDraft, PublishRequest } from './schema.ts'
@@ -26,7 +33,7 @@ import { type DefinitionSchemas, DraftText, NewDraft, PublishRequest } from './s
 /** A version or a draft in one shape. A published version never changes, so its revision is always 1. */
 function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findings: readonly Finding[] | null) {
   const { dataset, text, version, draft } = written
-  return {
+  return toKindReply({
     [kind.param]: dataset.list_key,
     origin: getOrigin(dataset.tenant_id),
     state: version?.state ?? 'draft',
@@ -42,12 +49,12 @@ function toVersionTextView(kind: DefinitionKind, written: VersionOrDraft, findin
     revision: draft?.revision ?? 1,
     created_at: version?.created_at ?? draft?.created_at,
     created_by: version?.created_by ?? draft?.created_by,
-  } as never
+  })
 }
 
 const toVersionMetadata = (kind: DefinitionKind, key: string, version: VersionRow) => {
   const { list_key, list_origin, delta_base_version: _, ...rest } = toVersionView(key, version)
-  return { [kind.param]: list_key, [`${kind.word}_origin`]: list_origin, ...rest } as never
+  return toKindReply({ [kind.param]: list_key, [`${kind.word}_origin`]: list_origin, ...rest })
 }
 
 /** Longer than 80 lines: a list of route declarations. */
@@ -117,7 +124,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       revisioned: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const written = await getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
+      const written = await getVersionOrDraft(kernel, tx, kind, { ...params, ...readVersionParams(params), ...query })
       return toVersionTextView(
         kind,
         written,
@@ -211,7 +218,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
     }).handle(async (input) => {
       const dataset = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params), input.query.origin)
       const difference = await getDifferencePage(input, operations.diffVersions, dataset)
-      return { [param]: dataset.list_key, ...difference } as never
+      return toKindReply({ [param]: dataset.list_key, ...difference })
     }),
   ]
 }

@@ -291,7 +291,7 @@ export async function getDifferencePage({ tx, kernel, query }: DifferenceInput, 
       after: later,
       changes: before && later ? (listFieldChanges(before, later) as { pointer: string }[]) : [],
       ...(query.format === 'json-patch' && {
-        patch: createPatch(toPatchTarget(row.key, before), toPatchTarget(row.key, later)) as never,
+        patch: createPatch(toPatchTarget(row.key, before), toPatchTarget(row.key, later)),
       }),
     }
   })

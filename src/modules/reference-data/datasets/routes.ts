@@ -23,7 +23,7 @@ const toDatasetView = (row: datasetStore.DatasetViewRow) => {
     type_tenant_id: _tt,
     ...rest
   } = row
-  return rest as never
+  return rest
 }
 
 const getDatasetHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {

@@ -1,5 +1,7 @@
 /** Routes of export archives of several lists at an instant. */
 
+import type { Static } from 'typebox'
+import { readStoredJson } from '#kernel/database/stored-json.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -15,7 +17,7 @@ const exporters = ['policy_editor', 'compliance_officer', 'auditor', 'service'] 
 
 const toExportView = ({ upload_id, parameters: _, ...row }: ExportRow) => ({
   ...row,
-  manifest: row.manifest as never,
+  manifest: readStoredJson<Static<typeof ExportView>['manifest']>(row.manifest),
   content: upload_id === null ? null : `/api/reference-data/exports/${row.export_id}/content`,
 })
 

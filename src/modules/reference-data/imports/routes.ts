@@ -1,5 +1,7 @@
 /** Routes of adapters and imports. Imports return immediately and are polled; every rejected row is listed. */
+
 import { everyone } from '#kernel/auth/roles.ts'
+import { readStoredJson } from '#kernel/database/stored-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { updateCancelRequested } from '#kernel/job/queries.ts'
@@ -76,27 +78,27 @@ function toImportSource(
 
 /** The counts of a delta are stored together with those of the file. */
 const toCountsView = ({ delta = null, ...counts }: ImportRow['counts']) => ({
-  counts: Object.keys(counts).length === 0 ? null : (counts as never),
-  delta: delta as never,
+  counts: Object.keys(counts).length === 0 ? null : readStoredJson<Static<typeof ImportView>['counts']>(counts),
+  delta: readStoredJson<Static<typeof ImportView>['delta']>(delta),
 })
 
-const toImportView = (row: ImportRow) => ({
+const toImportView = (row: ImportRow): Static<typeof ImportView> => ({
   import_id: row.import_id,
   list_key: row.list_key,
-  state: row.state as never,
+  state: row.state as Static<typeof ImportView>['state'],
   job_id: row.job_id,
   adapter_key: row.adapter_key,
   adapter_version: row.adapter_version,
   upload_id: row.upload_id,
   // Canary rows have no settings.
-  order: 'strict' in row.order_text ? ({ options: row.options, delta: null, ...row.order_text } as never) : null,
+  order: 'strict' in row.order_text ? readStoredJson({ options: row.options, delta: null, ...row.order_text }) : null,
   source: row.source,
   progress: { done: row.progress_done ?? 0, total: row.progress_total, unit: row.progress_unit },
   ...toCountsView(row.counts),
-  rejects: row.rejects as never,
-  gates: row.gates as never,
-  warnings: row.warnings as never,
-  files: row.files as never,
+  rejects: readStoredJson(row.rejects),
+  gates: readStoredJson(row.gates),
+  warnings: readStoredJson(row.warnings),
+  files: readStoredJson(row.files),
   version: row.version,
   problem: row.problem,
   created_at: row.created_at,

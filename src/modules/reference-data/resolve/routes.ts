@@ -3,6 +3,7 @@
  * entries.
  */
 import { createHash } from 'node:crypto'
+import type { Static } from 'typebox'
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -135,10 +136,11 @@ export const resolveRoutes = [
   }).handle(async ({ tx, params }) => {
     const receipt = (await resolver.findReceipt(tx, params.receipt_id)) ?? fail('not_found')
     if (createHash('sha256').update(receipt.manifest).digest('hex') !== receipt.manifest_hash) fail('content_corrupt')
-    const lists = JSON.parse(receipt.manifest) as Record<string, unknown>[]
+    const lists = JSON.parse(receipt.manifest) as (Static<typeof ReceiptReply>['lists'][number] &
+      resolver.PinnedVersion)[]
     return {
       ...toReceiptView(receipt),
-      lists: lists.map(({ dataset_tenant_id: _t, dataset_id: _d, overlay_dataset_id: _o, ...list }) => list as never),
+      lists: lists.map(({ dataset_tenant_id: _t, dataset_id: _d, overlay_dataset_id: _o, ...list }) => list),
     }
   }),
 

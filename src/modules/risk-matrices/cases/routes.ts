@@ -2,7 +2,7 @@
  * Routes to validate a definition, simulate a decision and run golden cases. Only creating and deleting a case stores
  * anything.
  */
-import type { Decision } from '#decision/model.ts'
+import type { Decision, Explanation, Outcome } from '#decision/model.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
@@ -33,9 +33,9 @@ import { countCases, insertCase, listCases, removeCase } from './queries.ts'
 
 const toDecisionView = (decision: Decision) => ({
   decided: decision.ok,
-  outcome: decision.ok ? (decision.outcome as never) : null,
-  explanation: decision.ok ? (decision.explanation as never) : null,
-  findings: decision.ok ? [] : ([...decision.findings] as never),
+  outcome: decision.ok ? { ...decision.outcome } : null,
+  explanation: decision.ok ? { ...decision.explanation } : null,
+  findings: decision.ok ? [] : [...decision.findings],
 })
 
 interface DecisionView {
@@ -53,8 +53,8 @@ async function redactDecisions<T extends DecisionView>(
   if (!filter) return [...views]
   return views.map((one) => ({
     ...one,
-    outcome: one.outcome && filterActions(one.outcome as never, filter),
-    explanation: filterExplanation(one.explanation as never, filter),
+    outcome: one.outcome && filterActions(one.outcome as unknown as Outcome, filter),
+    explanation: filterExplanation(one.explanation as unknown as Explanation | null, filter),
   }))
 }
 
@@ -79,9 +79,13 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       limit: 'heavy',
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
-      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
+      const written = await documentStore.getVersionOrDraft(kernel, tx, kind, {
+        ...params,
+        ...documentStore.readVersionParams(params),
+        ...query,
+      })
       const { findings, lists } = await validateDefinition(kernel, tx, written)
-      return { valid: !hasErrors(findings), findings: findings as never, lists }
+      return { valid: !hasErrors(findings), findings: findings, lists }
     }),
 
     tenantRoute(`POST ${at}/versions/:version/simulate`, {
@@ -99,7 +103,11 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
-      const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, { ...params, ...query } as never)
+      const { text } = await documentStore.getVersionOrDraft(kernel, tx, kind, {
+        ...params,
+        ...documentStore.readVersionParams(params),
+        ...query,
+      })
       const examined = await checkDefinition(tx, family, text, { valid_at: body.valid_at })
       const lists = documentStore.toListVersions(examined.lists)
       if (!examined.of) return { ...toDecisionView({ ok: false, findings: examined.findings }), lists }
@@ -122,8 +130,9 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
     }).handle(async ({ tx, params, query, body, kernel }) => {
       const { dataset, text } = await documentStore.getVersionOrDraft(kernel, tx, kind, {
         ...params,
+        ...documentStore.readVersionParams(params),
         ...query,
-      } as never)
+      })
       const examined = await checkDefinition(tx, family, text)
       const cases: readonly GoldenCase[] =
         body.cases?.map(({ name, inputs, expected = {} }, index) => ({
@@ -141,7 +150,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
           differences: [...differences],
           ...toDecisionView(decision),
         })),
-        findings: examined.findings as never,
+        findings: examined.findings,
         lists: documentStore.toListVersions(examined.lists),
       }
     }),
@@ -165,7 +174,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       )
       return paginate(input, `${operations.listCases} ${dataset.dataset_id}`, ['case_id'], (after, count) =>
         listCases(input.tx, dataset, after, count),
-      ) as never
+      )
     }),
 
     tenantRoute(`POST ${at}/test-cases`, {
@@ -182,7 +191,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       if ((await countCases(tx, dataset)) >= MAX_CASES) fail('conflict', `A ${word} has at most ${MAX_CASES} cases.`)
       const golden_case = assertFound(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
       audit.recordHashes(null, golden_case)
-      return golden_case as never
+      return golden_case
     }),
 
     tenantRoute(`DELETE ${at}/test-cases/:case_id`, {
@@ -199,7 +208,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       const dataset = await documentStore.lockOwnDefinition(tx, family, documentStore.getDefinitionKey(kind, params))
       const gone = assertFound(await removeCase(tx, dataset, case_id))
       audit.recordHashes(gone, {})
-      return gone as never
+      return gone
     }),
   ]
 }
