@@ -21,7 +21,7 @@ CREATE OR REPLACE FUNCTION app.can_approve_roles(p_tenant_id uuid, p_rules jsonb
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (EXISTS (SELECT 1 FROM (jsonb_to_recordset(can_approve_roles.p_rules) rule(action text, approvers bigint, role text) JOIN app.user_account maker ON (((maker.tenant_id = can_approve_roles.p_tenant_id) AND ('tenant_admin'::text = ANY (maker.roles))))) WHERE ((rule.action = 'roles'::text) AND (rule.approvers > 0) AND (rule.approvers <= (SELECT count(*) AS count FROM app.user_account u WHERE ((u.tenant_id = can_approve_roles.p_tenant_id) AND (rule.role = ANY (u.roles)) AND (u.user_id <> maker.user_id)))))))
+RETURN (EXISTS (SELECT 1 FROM (jsonb_to_recordset(can_approve_roles.p_rules) rule(action text, approvers bigint, role text) JOIN app.user_account maker ON (((maker.tenant_id = can_approve_roles.p_tenant_id) AND ('tenant_admin'::text = ANY (maker.roles)) AND (maker.roles && '{tenant_admin,compliance_officer}'::text[])))) WHERE ((rule.action = 'roles'::text) AND (rule.approvers > 0) AND (rule.approvers <= (SELECT count(*) AS count FROM app.user_account u WHERE ((u.tenant_id = can_approve_roles.p_tenant_id) AND (rule.role = ANY (u.roles)) AND (u.user_id <> maker.user_id) AND (u.roles && '{tenant_admin,compliance_officer}'::text[])))))))
 ;
 CREATE OR REPLACE FUNCTION app.chain_activation()
  RETURNS trigger
@@ -2216,6 +2216,7 @@ create table app.user_account (
   constraint user_account_origin_ck CHECK ((origin = ANY (ARRAY['built_in'::text, 'external'::text]))),
   constraint user_account_state_ck CHECK ((state = ANY (ARRAY['invited'::text, 'active'::text, 'inactive'::text])))
 );
+CREATE INDEX user_account_approver_idx ON app.user_account USING btree (tenant_id, user_id) WHERE (roles && '{tenant_admin,compliance_officer}'::text[]);
 CREATE INDEX user_account_created_idx ON app.user_account USING btree (tenant_id, created_at, user_id);
 CREATE INDEX user_account_inactive_idx ON app.user_account USING btree (tenant_id) WHERE (state = 'inactive'::text);
 CREATE INDEX user_account_roles_changed_idx ON app.user_account USING btree (tenant_id, roles_changed_at) WHERE (roles_changed_at IS NOT NULL);

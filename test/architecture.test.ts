@@ -250,6 +250,22 @@ const longFunctions: Readonly<Record<string, string>> = {
   'src/registry/formats/fault.ts reject': 'every adapter calls it, mostly with the first three or four',
 }
 
+describe('casts to never', () => {
+  /** Tests pass values that are incomplete or wrong on purpose; elsewhere such a cast can hide a fault. */
+  test('have a comment that says why, on the line before or above the declaration', () => {
+    const product = [...sources, ...readSources('client'), ...readSources('console/src')]
+    const unexplained = product.flatMap(({ file, text }) => {
+      const lines = text.split('\n')
+      return lines.flatMap((line, index) => {
+        if (!/ as never\b/.test(line) || /^\s*(\/\/|\*|\/\*)/.test(line) || /was never/.test(line)) return []
+        const before = lines.slice(Math.max(0, index - 2), index)
+        return before.some((each) => /^\s*(\/\/|\*|\/\*\*)/.test(each)) ? [] : [`${file}:${index + 1}`]
+      })
+    })
+    expect(unexplained).toEqual([])
+  })
+})
+
 describe('size and names', () => {
   test('no function has more than 80 lines or four parameters, unless a reason is given', () => {
     const functions = sources.flatMap(({ file, text }) => listFunctions(file, text))

@@ -336,7 +336,9 @@ function createTxHandle(
   return {
     tenant_id: scope.tenant_id,
     actor: scope.actor,
+    // The caller states the type of its rows.
     query: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).rows as never),
+    // The same, for one row.
     find: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).rows[0] as never),
     run: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).count),
     defer: (text, values) => defer({ text, values }),

@@ -22,6 +22,7 @@ export function readInputs(
 ): RequestInputs {
   const { url, body } = request
   const raw = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
+  // A declared query is always an object schema; the type of a route does not state it.
   const query = route.query ? decodeQuery(route.query as never, raw) : undefined
   const [unknown] = route.query || raw === '' ? [] : parseQueryString(raw).keys()
   if (route.body && body === undefined) fail('malformed_request', 'A JSON body is required.')

@@ -84,6 +84,9 @@ export const findStrictestRule = (tx: Tx) =>
     [tx.tenant_id],
   )
 
+/** The condition of `user_account_approver_idx`: approvers hold one of these roles. A query that repeats it uses the index. */
+export const APPROVER_ROLES = `'{tenant_admin,compliance_officer}'::text[]`
+
 /**
  * How many active people other than the author hold a role, and whether the tenant is set up. A request of an API key counts as
  * one of the person who created the key, through any number of keys.
@@ -97,7 +100,7 @@ export const countApprovers = (tx: Tx, role: string) =>
                from author a where a.principal like 'key:%')
      select p.set_up_at is not null as is_set_up,
             (select count(*) from app.user_account u
-              where u.tenant_id = $1 and u.state <> 'inactive' and $2 = any (u.roles)
+              where u.tenant_id = $1 and u.state <> 'inactive' and $2 = any (u.roles) and u.roles && ${APPROVER_ROLES}
                 and 'user:' || u.user_id not in (select principal from author where principal is not null)) as available
        from app.approval_policy p where p.tenant_id = $1`,
     [tx.tenant_id, role, tx.actor],

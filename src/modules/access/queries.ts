@@ -2,6 +2,7 @@
 import type { Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
+import { APPROVER_ROLES } from '#kernel/request/queries.ts'
 
 export interface UserRow {
   readonly user_id: string
@@ -137,7 +138,8 @@ export const countOtherAdministrators = async (tx: Tx, user_id: string): Promise
   (
     await tx.query(
       `select 1 from app.user_account
-        where tenant_id = $1 and user_id <> $2 and state <> 'inactive' and 'tenant_admin' = any (roles) for update`,
+        where tenant_id = $1 and user_id <> $2 and state <> 'inactive' and 'tenant_admin' = any (roles)
+          and roles && ${APPROVER_ROLES} for update`,
       [tx.tenant_id, user_id],
     )
   ).length
@@ -152,7 +154,8 @@ export const isApprovalSetUp = async (tx: Tx): Promise<boolean> =>
 export const countOthersWithRole = async (tx: Tx, role: string): Promise<number> =>
   (
     await tx.query(
-      `select 1 from app.user_account where tenant_id = $1 and $2 = any (roles) and 'user:' || user_id <> $3 limit 5`,
+      `select 1 from app.user_account
+        where tenant_id = $1 and $2 = any (roles) and roles && ${APPROVER_ROLES} and 'user:' || user_id <> $3 limit 5`,
       [tx.tenant_id, role, tx.actor],
     )
   ).length
