@@ -42,7 +42,7 @@ function run(argv: readonly string[], env: Record<string, string>, through: read
   const [command, ...words] = [...through, process.execPath, 'bin/probity.mjs', ...argv]
   const child = spawn(command as string, words, {
     cwd: projectRoot,
-    env: { ...inherited, NODE_ENV: 'development', PROBITY_METRICS_PORT: '0', ...env },
+    env: { ...inherited, NODE_ENV: 'development', PROBITY_METRICS_PORT: '0', PROBITY_DEMO_DATA: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { out: '', note: '' }

@@ -77,7 +77,9 @@ beforeAll(async () => {
   fs.mkdirSync(scratch, { recursive: true })
   data_dir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-ex-'))
   const PORT = await freePort()
-  env = { ...process.env, PORT, PROBITY_DATA_DIR: data_dir, PROBITY_METRICS_PORT: await freePort(), NODE_ENV: '' }
+  // The examples count on a tenant that only they use; test/demo-data.test.ts covers the demo data.
+  const settings = { PORT, PROBITY_DATA_DIR: data_dir, PROBITY_METRICS_PORT: await freePort(), NODE_ENV: '' }
+  env = { ...process.env, ...settings, PROBITY_DEMO_DATA: 'off' }
   url = `http://127.0.0.1:${PORT}`
   const command = [path.join(projectRoot, 'bin/probity.mjs'), 'start']
   server = spawn(process.execPath, command, { cwd: projectRoot, env, stdio: 'ignore' })

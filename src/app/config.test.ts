@@ -44,7 +44,8 @@ describe('a good environment', () => {
       migrator: null,
     })
     expect(config.demo).toBe(false)
-    expect(readConfig({ ...urls, PROBITY_DEMO: 'on' }).demo).toBe(true)
+    expect(readConfig({ ...urls, PROBITY_DEMO: 'on' })).toMatchObject({ demo: true, demo_data: true })
+    expect(readConfig({ PROBITY_DEMO_DATA: 'off' })).toMatchObject({ demo: true, demo_data: false })
   })
 
   test('is read as it is meant', () => {
@@ -74,6 +75,7 @@ describe('production', () => {
 
   test.each([
     [{ ...production, PROBITY_DEMO: 'on' }, /PROBITY_DEMO is on with NODE_ENV=production.*PROBITY_DEMO=off/],
+    [{ PROBITY_DEMO: 'off', PROBITY_DEMO_DATA: 'on' }, /PROBITY_DEMO_DATA is on but PROBITY_DEMO is off/],
     [{ NODE_ENV: 'production' }, /PROBITY_MASTER_KEY_FILE must name the file/],
   ])('is refused: %j', (env, sentence) => {
     expect(faultsOf(env)).toEqual([expect.stringMatching(sentence)])
@@ -94,7 +96,7 @@ describe('a bad value', () => {
     }
   })
 
-  test.each(['PROBITY_DEMO', 'PROBITY_PREPARED_STATEMENTS'])('%s must be on or off', (name) => {
+  test.each(['PROBITY_DEMO', 'PROBITY_DEMO_DATA', 'PROBITY_PREPARED_STATEMENTS'])('%s must be on or off', (name) => {
     expect(faultsOf({ [name]: 'yes' })).toEqual([`${name} must be on or off.`])
   })
 

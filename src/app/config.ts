@@ -21,6 +21,8 @@ export interface Config {
   readonly data_dir: string | null
   readonly master_key_files: readonly string[]
   readonly demo: boolean
+  /** Whether `start` adds data to the demo tenant. */
+  readonly demo_data: boolean
   readonly issuers: readonly ConfiguredIssuer[]
   readonly public_url: string | null
   readonly cors_origins: readonly string[]
@@ -90,6 +92,8 @@ export function readConfig(env: EnvironmentVariables): Config {
       'PROBITY_DEMO is on with NODE_ENV=production: demo tenants and printed tokens are for trying out only. Set PROBITY_DEMO=off.',
     )
   }
+  const demo_data = flag('PROBITY_DEMO_DATA', demo)
+  if (demo_data && !demo) faults.push('PROBITY_DEMO_DATA is on but PROBITY_DEMO is off: there is no demo tenant.')
   const master_key_files = splitList(getVariable('PROBITY_MASTER_KEY_FILE'))
   if (production && master_key_files.length === 0) {
     faults.push(
@@ -104,6 +108,7 @@ export function readConfig(env: EnvironmentVariables): Config {
     data_dir: getVariable('PROBITY_DATA_DIR') ?? null,
     master_key_files,
     demo,
+    demo_data,
     issuers: readIssuersFile(getVariable('PROBITY_ISSUERS_FILE'), faults),
     public_url: readPublicUrl(getVariable('PROBITY_PUBLIC_URL'), faults),
     cors_origins: readOrigins(getVariable('PROBITY_CORS_ORIGINS'), faults),

@@ -15,6 +15,7 @@ const settings: readonly (readonly [name: string, fallback: string, about: strin
   ['PROBITY_DATA_DIR', '.probity', 'files of the embedded database, its log, its master key'],
   ['PROBITY_MASTER_KEY_FILE', 'data folder', 'files with master keys, comma-separated: the first seals, all open'],
   ['PROBITY_DEMO', 'on if embedded and not production', 'demo tenants and printed tokens'],
+  ['PROBITY_DEMO_DATA', 'as PROBITY_DEMO', 'customers, ratings and lists for the demo tenant, added by start'],
   ['PROBITY_ISSUERS_FILE', '', 'JSON file of external token issuers'],
   ['PROBITY_PUBLIC_URL', '', 'scheme and host under which clients reach this server'],
   ['PROBITY_CORS_ORIGINS', '', 'origins whose pages may call the API, comma-separated'],

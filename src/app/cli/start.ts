@@ -5,6 +5,7 @@ import { migrate } from '#kernel/database/migrations.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import { createLog, type Log } from '#kernel/log.ts'
 import type { Config } from '../config.ts'
+import { startDemoData } from '../demo/start-demo-data.ts'
 import { type Environment, ensureKeyring, openEnvironment } from '../environment.ts'
 import { modules } from '../modules.ts'
 import { assertPortFree } from '../ports.ts'
@@ -67,6 +68,7 @@ Examples:
       }
       const serving = await serveAll({ config, project, environment, keyring, log, life })
       terminal.out(await renderWelcome({ config, project, environment, serving, log_file }))
+      startDemoData({ config, project, environment, serving, host: toLocalHost(config), log, life, say })
       await life.ended()
       log.info('stopping')
     } catch (error) {
@@ -160,13 +162,15 @@ async function renderWelcome(options: {
   return formatWelcome({
     version: project.version,
     took_s: performance.now() / 1000,
-    url: config.public_url ?? `http://${toReachableHost(config.host ?? getDefaultHost(config))}:${serving.port}`,
+    url: config.public_url ?? `http://${toLocalHost(config)}:${serving.port}`,
     metrics_url: `http://${toReachableHost(config.metrics_host)}:${serving.metrics_port}/metrics`,
     data_dir: config.database_urls ? null : environment.home,
     log_file,
     tokens: config.demo ? await mintDemoTokens(serving.kernel.issuer) : [],
   })
 }
+
+const toLocalHost = (config: Config): string => toReachableHost(config.host ?? getDefaultHost(config))
 
 /** An address that can be opened in a browser: 0.0.0.0 cannot. */
 function toReachableHost(host: string): string {

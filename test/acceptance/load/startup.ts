@@ -51,6 +51,7 @@ async function start(root: string, env: Record<string, string>): Promise<Started
       ...inheritedEnv(),
       NODE_ENV: 'development',
       PROBITY_METRICS_PORT: '0',
+      PROBITY_DEMO_DATA: 'off',
       HOST: '127.0.0.1',
       PORT: String(port),
       ...env,

@@ -65,6 +65,7 @@ class Program {
         NODE_ENV: 'development',
         HOST: '127.0.0.1',
         PROBITY_METRICS_PORT: '0',
+        PROBITY_DEMO_DATA: 'off',
         PROBITY_DATA_DIR: this.#data,
         ...env,
       },

@@ -164,6 +164,12 @@ export interface DatasetViewRow extends DatasetRow {
 const formatInstant = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
+/**
+ * From when the age of the version in force counts. A tenant that puts its own list in force retroactively says since when it is
+ * used; a seed's start only says since when decisions may use it.
+ */
+const inUseSince = `case when r.via = 'tenant-own' then least(v.created_at, r.effective_from) else v.created_at end`
+
 /** `d` is a dataset row. Instants inside JSON have the same format as all others. */
 const viewColumns = `${datasetColumns
   .split(',')
@@ -181,8 +187,8 @@ const viewColumns = `${datasetColumns
               'entry_count', v.entry_count, 'created_at', ${formatInstant('v.created_at')}) as s
        from app.dataset_version v where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id
       order by v.version desc limit 50) y) as versions,
-  case when v.created_at + d.stale_after_days * interval '1 day' < statement_timestamp()
-       then v.created_at + d.stale_after_days * interval '1 day' end as stale_since,
+  case when ${inUseSince} + d.stale_after_days * interval '1 day' < statement_timestamp()
+       then ${inUseSince} + d.stale_after_days * interval '1 day' end as stale_since,
   (select max(v.created_at) + d.review_every_days * interval '1 day' from app.dataset_version v
     where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id) as review_due_at`
 

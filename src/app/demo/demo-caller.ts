@@ -1,0 +1,146 @@
+/** Calls the API of this service as people of a demo tenant: each change passes the same checks and leaves the same record. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { BuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
+import type { Role } from '#kernel/auth/roles.ts'
+import type { DemoTenant } from '../seed.ts'
+
+const TOKEN_LIFETIME_S = 3600
+const MAX_ATTEMPTS = 20
+const JOB_WAIT_S = 8
+const PAGE = 200
+const RETRIED = new Set([429, 503])
+
+export interface CallerOptions {
+  readonly url: string
+  readonly issuer: Pick<BuiltInIssuer, 'mint'>
+  readonly tenant: DemoTenant
+  readonly signal: AbortSignal
+}
+
+export interface JobView {
+  readonly job_id: string
+  readonly state: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+  readonly resource: string | null
+  readonly problem: { readonly detail?: string } | null
+}
+
+/** A response that the caller did not expect. */
+export class UnexpectedReply extends Error {
+  override readonly name = 'UnexpectedReply'
+  readonly status: number
+  readonly code: string | undefined
+  constructor(request: string, status: number, problem: { code?: string; detail?: string; errors?: unknown }) {
+    const errors = problem.errors === undefined ? '' : ` ${JSON.stringify(problem.errors).slice(0, 500)}`
+    super(`${request} returned ${status} ${problem.code ?? ''}: ${problem.detail ?? ''}${errors}`)
+    this.status = status
+    this.code = problem.code
+  }
+}
+
+export class DemoCaller {
+  readonly #options: CallerOptions
+  readonly #tokens = new Map<Role, Promise<string>>()
+
+  constructor(options: CallerOptions) {
+    this.#options = options
+  }
+
+  get signal(): AbortSignal {
+    return this.#options.signal
+  }
+
+  get<T>(who: Role, path: string): Promise<T> {
+    return this.#send<T>(who, 'GET', path)
+  }
+
+  post<T>(who: Role, path: string, body: unknown): Promise<T> {
+    return this.#send<T>(who, 'POST', path, { type: 'application/json', content: JSON.stringify(body) })
+  }
+
+  put<T>(who: Role, path: string, body: unknown): Promise<T> {
+    return this.#send<T>(who, 'PUT', path, { type: 'application/json', content: JSON.stringify(body) })
+  }
+
+  delete(who: Role, path: string): Promise<unknown> {
+    return this.#send(who, 'DELETE', path)
+  }
+
+  upload<T>(who: Role, path: string, content: string): Promise<T> {
+    return this.#send<T>(who, 'POST', path, { type: 'application/octet-stream', content })
+  }
+
+  /** All items of a listing. */
+  async listAll<T>(who: Role, path: string): Promise<T[]> {
+    const items: T[] = []
+    let cursor: string | null = null
+    do {
+      const at = `${path}${path.includes('?') ? '&' : '?'}limit=${PAGE}`
+      const page: { items: T[]; next_cursor: string | null } = await this.get(
+        who,
+        cursor === null ? at : `${at}&cursor=${encodeURIComponent(cursor)}`,
+      )
+      items.push(...page.items)
+      cursor = page.next_cursor
+    } while (cursor !== null)
+    return items
+  }
+
+  /** Waits until the job has succeeded. */
+  async waitForJob(who: Role, job_id: string): Promise<JobView> {
+    for (;;) {
+      const job = await this.get<JobView>(who, `/api/jobs/${job_id}?wait=${JOB_WAIT_S}`)
+      if (job.state === 'succeeded') return job
+      if (job.state === 'failed' || job.state === 'cancelled') {
+        throw new Error(`Job ${job_id} is ${job.state}: ${job.problem?.detail ?? 'no detail'}`)
+      }
+    }
+  }
+
+  async #send<T>(who: Role, method: string, path: string, body?: { type: string; content: string }): Promise<T> {
+    const { url, signal } = this.#options
+    const headers = {
+      authorization: `Bearer ${await this.#getToken(who)}`,
+      ...(body && { 'content-type': body.type }),
+    }
+    for (let attempt = 1; ; attempt++) {
+      const reply = await fetch(`${url}${path}`, { method, headers, signal, ...(body && { body: body.content }) })
+      const text = await reply.text()
+      if (reply.ok) return (text === '' ? undefined : JSON.parse(text)) as T
+      if (!RETRIED.has(reply.status) || attempt === MAX_ATTEMPTS) {
+        throw new UnexpectedReply(`${method} ${path}`, reply.status, parseProblem(text))
+      }
+      await sleep(Number(reply.headers.get('retry-after') ?? 1) * 1000, undefined, { signal })
+    }
+  }
+
+  #getToken(who: Role): Promise<string> {
+    let token = this.#tokens.get(who)
+    if (!token) {
+      token = this.#mint(who)
+      this.#tokens.set(who, token)
+    }
+    return token
+  }
+
+  async #mint(who: Role): Promise<string> {
+    const { issuer, tenant } = this.#options
+    const user = tenant.users.find(({ roles }) => roles.includes(who))
+    if (!user) throw new Error(`The demo tenant ${tenant.slug} has nobody with the role ${who}.`)
+    const minted = await issuer.mint({
+      principal: `user:${user.user_id}`,
+      tenant_id: tenant.tenant_id,
+      roles: user.roles,
+      lifetime_s: TOKEN_LIFETIME_S,
+      name: user.name,
+    })
+    return minted.token
+  }
+}
+
+function parseProblem(text: string): { code?: string; detail?: string } {
+  try {
+    return JSON.parse(text) as { code?: string; detail?: string }
+  } catch {
+    return { detail: text.slice(0, 200) }
+  }
+}

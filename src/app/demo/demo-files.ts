@@ -1,0 +1,124 @@
+/** The files in db/seed/demo: invented customers, subjects with stated outcomes, and the policy of the demo tenant. */
+import fs from 'node:fs'
+import path from 'node:path'
+
+export type InputValue = string | number | boolean | readonly string[]
+export type SubjectInputs = Readonly<Record<string, InputValue>>
+export type SubjectType = 'person' | 'company'
+
+/** Customers with a common profile. */
+export interface CustomerGroup {
+  readonly key: string
+  readonly subject_type: SubjectType
+  readonly segment: string
+  readonly count: number
+  /** Values to choose from, by input. */
+  readonly inputs: Readonly<Record<string, readonly InputValue[]>>
+  readonly same_nationality?: boolean
+  /** Business is done in the country of incorporation only. */
+  readonly home_business?: boolean
+  /** An input is missing on purpose, so that nothing can be decided. */
+  readonly unrated?: boolean
+  /** What was known of every nth customer at ratings before the latest. */
+  readonly before?: { readonly every: number; readonly inputs: SubjectInputs }
+}
+
+export interface PortfolioFile {
+  readonly seed: number
+  readonly given_names: readonly string[]
+  readonly family_names: readonly string[]
+  readonly company_names: readonly string[]
+  readonly groups: readonly CustomerGroup[]
+  readonly legal_forms: Readonly<Record<string, string>>
+  readonly legal_form_words: Readonly<Record<string, string>>
+  readonly industry_words: Readonly<Record<string, string>>
+}
+
+interface PlannedOverride {
+  readonly band: string
+  readonly reason: string
+  readonly reason_code: string
+  readonly expires_in_days: number
+}
+
+export interface MagicFile {
+  readonly subjects: readonly {
+    readonly external_id: string
+    readonly subject_type: SubjectType
+    readonly name: string
+    readonly attributes: SubjectInputs
+    readonly unrated?: boolean
+    readonly override?: PlannedOverride
+  }[]
+}
+
+export interface DemoListVersion {
+  readonly label: string
+  readonly note: string
+  readonly reason: string
+  /** Absent: published, but never put in force. */
+  readonly in_force_days_ago?: number
+  /** Waits for approval. */
+  readonly proposed?: boolean
+  /** Put in force by an approved change request; the note of the approver. */
+  readonly approved?: string
+  readonly entries?: readonly Record<string, unknown>[]
+  readonly parties?: { readonly from: number; readonly to: number; readonly changed?: readonly number[] }
+}
+
+export interface DemoList {
+  readonly list_key: string
+  readonly type_key: string
+  readonly title: string
+  readonly description: string
+  readonly owner: string
+  readonly review_every_days: number
+  readonly stale_after_days: number
+  /** How the invented parties of a watch list are written. */
+  readonly parties?: { readonly kinds: readonly string[]; readonly programme: string; readonly listed_on: string }
+  readonly versions: readonly DemoListVersion[]
+}
+
+interface DraftSource {
+  readonly from: string
+  readonly title: string
+  readonly description: string
+  readonly owner: string
+}
+
+export interface PolicyFile {
+  readonly lists: readonly DemoList[]
+  readonly overlay: {
+    readonly list_key: string
+    readonly reason: string
+    readonly entries: readonly { readonly key: string; readonly op: string; readonly value: Record<string, unknown> }[]
+  }
+  readonly approval_rules: readonly Record<string, unknown>[]
+  readonly overrides: readonly (PlannedOverride & {
+    readonly group: string
+    readonly nth: number
+    readonly by: 'analyst' | 'compliance_officer'
+    readonly ended?: { readonly reason: string; readonly reason_code: string }
+  })[]
+  readonly drafts: {
+    readonly matrix: DraftSource & { readonly matrix_key: string }
+    readonly rule: DraftSource & { readonly rule_key: string }
+  }
+  readonly schedule: Record<string, unknown>
+}
+
+export interface DemoFiles {
+  readonly portfolio: PortfolioFile
+  readonly magic: MagicFile
+  readonly policy: PolicyFile
+}
+
+export function readDemoFiles(project_root: string): DemoFiles {
+  const read = <T>(name: string): T =>
+    JSON.parse(fs.readFileSync(path.join(project_root, 'db/seed/demo', name), 'utf8')) as T
+  return {
+    portfolio: read<PortfolioFile>('portfolio.json'),
+    magic: read<MagicFile>('magic.json'),
+    policy: read<PolicyFile>('policy.json'),
+  }
+}
