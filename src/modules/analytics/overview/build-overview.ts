@@ -82,7 +82,11 @@ async function describeRequests(kernel: Kernel, tx: Tx, requests: readonly Chang
       summary: describeChange(request, facts, route?.summary ?? request.operation),
       approvals: request.approvals.length,
       approvers: request.approvers,
-      impact: impact ? ('measured' as const) : request.require_impact ? ('missing' as const) : ('not_required' as const),
+      impact: impact
+        ? ('measured' as const)
+        : request.require_impact
+          ? ('missing' as const)
+          : ('not_required' as const),
       created_at: request.created_at,
       created_by: request.created_by,
     }

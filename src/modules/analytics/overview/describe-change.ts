@@ -182,7 +182,10 @@ export function describeChange(request: Request, facts: ChangeFacts, summary: st
   const { action, operation } = request
   const target = getVersionedTarget(request)
   if (target) {
-    const [, verb] = versionVerbs.find(([prefix]) => operation.startsWith(prefix)) ?? [null, `change the ${familyWords[target.family]}`]
+    const [, verb] = versionVerbs.find(([prefix]) => operation.startsWith(prefix)) ?? [
+      null,
+      `change the ${familyWords[target.family]}`,
+    ]
     return describeVersions(target, facts, verb)
   }
   if (action === 'risk-override') return describeOverride(request, facts)

@@ -172,7 +172,9 @@ const AdministratorSection = closed(
       closed({
         key_id: Id(),
         name: text(200),
-        why: oneOf(['expired', 'expiring', 'unused'], { description: 'expiring: within 30 days. unused: for 90 days.' }),
+        why: oneOf(['expired', 'expiring', 'unused'], {
+          description: 'expiring: within 30 days. unused: for 90 days.',
+        }),
         expires_at: nullable(Timestamp()),
         last_used_at: nullable(Timestamp()),
         created_at: Timestamp(),

@@ -25,8 +25,6 @@ export async function listBands(kernel: Capabilities<'caches'>, tx: Tx) {
     .map(({ band, title }): Band => ({ band, title: title ?? band }))
   return {
     bands,
-    list: pointer
-      ? { list_key: BAND_LIST, version: pointer.version, content_hash: pointer.content_hash }
-      : null,
+    list: pointer ? { list_key: BAND_LIST, version: pointer.version, content_hash: pointer.content_hash } : null,
   }
 }

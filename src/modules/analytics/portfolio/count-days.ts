@@ -32,7 +32,11 @@ export interface DayCount {
 }
 
 /** A series of one matrix and band: the change of each day that has one. */
-export type SavedChanges = readonly (readonly [matrix_key: string, band: string, changes: (readonly [number, number])[]])[]
+export type SavedChanges = readonly (readonly [
+  matrix_key: string,
+  band: string,
+  changes: (readonly [number, number])[],
+])[]
 
 export class DayCounter {
   readonly #days: number

@@ -21,9 +21,8 @@ export const PORTFOLIO_DAYS = 'portfolio-days'
 
 /** Days further back are not counted or corrected. */
 export const MAX_DAYS = 400
-const CHUNK_SUBJECTS = 500
-/** Chunks between two checkpoints. */
-const STEP_CHUNKS = 20
+/** Subjects read at once, and chunks between two checkpoints. */
+const defaultSizes = { chunk_subjects: 500, step_chunks: 20 }
 /** Longer than a transaction that inserts ratings may take, and than the clocks of two machines differ. */
 const OVERLAP_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -68,11 +67,12 @@ async function planDays(tx: Tx): Promise<Plan> {
   return { read, days: first_day <= last_day ? { first_day, last_day } : null, next_rating }
 }
 
-export const createPortfolioJob = (chunk_subjects = CHUNK_SUBJECTS) =>
+export const createPortfolioJob = ({ chunk_subjects, step_chunks } = defaultSizes) =>
   defineJob<ReturnType<typeof closed>, Checkpoint>({
     kind: PORTFOLIO_DAYS,
     every_s: 3600,
-    summary: 'Counts active subjects by risk band at the end of each day, and corrects days that later decisions changed.',
+    summary:
+      'Counts active subjects by risk band at the end of each day, and corrects days that later decisions changed.',
     payload: closed({}),
     resumes: 'checkpoint',
     run: async ({ checkpoint, read, step, finish, signal, log }) => {
@@ -89,7 +89,7 @@ export const createPortfolioJob = (chunk_subjects = CHUNK_SUBJECTS) =>
         const next = chunk.after
         if (next === null) break
         after = next
-        if (chunks % STEP_CHUNKS === 0) {
+        if (chunks % step_chunks === 0) {
           const saved = { plan, after: next, subjects, changes: counter.save() }
           await step(async () => ({ checkpoint: saved, progress: { done: subjects, unit: 'subjects' } }))
         }

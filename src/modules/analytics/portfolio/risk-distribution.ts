@@ -21,7 +21,9 @@ function getPeriod({ from_on, until_on }: Static<typeof DistributionQuery>, toda
   if (toTime_ms(last_day) - toTime_ms(first_day) >= MAX_PERIOD_DAYS * DAY_MS) {
     fail('conflict', {
       detail: `A period has at most ${MAX_PERIOD_DAYS} days.`,
-      errors: [{ in: 'query', pointer: '#/from_on', detail: `must lie at most ${MAX_PERIOD_DAYS - 1} days before until_on` }],
+      errors: [
+        { in: 'query', pointer: '#/from_on', detail: `must lie at most ${MAX_PERIOD_DAYS - 1} days before until_on` },
+      ],
     })
   }
   return { first_day, last_day }
@@ -63,7 +65,11 @@ export async function getRiskDistribution(
   const { bands, list } = await listBands(kernel, tx)
   const all = [...rows, ...(counted ?? [])]
   // Days before the first rating say nothing.
-  const days = groupByDay(all, covered, bands.map(({ band }) => band))
+  const days = groupByDay(
+    all,
+    covered,
+    bands.map(({ band }) => band),
+  )
   return {
     matrix_key,
     matrices: progress ? await listMatrixKeys(tx, progress.last_day) : [],

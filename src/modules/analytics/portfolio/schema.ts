@@ -8,7 +8,8 @@ export const MAX_PERIOD_DAYS = 1100
 export const DistributionQuery = closed({
   matrix_key: Type.Optional(
     Slug({
-      description: 'Only subjects that this matrix rated, with its rating; without it the rating in force of any matrix.',
+      description:
+        'Only subjects that this matrix rated, with its rating; without it the rating in force of any matrix.',
       examples: ['customer-risk-person'],
     }),
   ),
@@ -23,7 +24,12 @@ export const Distribution = closed(
     matrix_key: nullable(Slug()),
     matrices: listOf(Slug(), 1000, { description: 'Matrices that have rated active subjects.' }),
     bands: listOf(
-      closed({ band: text(100), title: text(200), subjects: Count, change: Type.Integer({ description: 'Since the first day with counts.' }) }),
+      closed({
+        band: text(100),
+        title: text(200),
+        subjects: Count,
+        change: Type.Integer({ description: 'Since the first day with counts.' }),
+      }),
       1000,
       { description: 'From the lowest to the highest, with the latest count.' },
     ),
@@ -44,9 +50,13 @@ export const Distribution = closed(
           'changes is corrected within about an hour. Today is counted now where at most 10,000 subjects are rated, and absent otherwise.',
       },
     ),
-    lists: listOf(closed({ list_key: Slug(), version: integer(1, Number.MAX_SAFE_INTEGER), content_hash: registrySchemas.Sha256 }), 1, {
-      description: 'The list that names and orders the bands.',
-    }),
+    lists: listOf(
+      closed({ list_key: Slug(), version: integer(1, Number.MAX_SAFE_INTEGER), content_hash: registrySchemas.Sha256 }),
+      1,
+      {
+        description: 'The list that names and orders the bands.',
+      },
+    ),
   },
   { title: 'RiskDistribution' },
 )
