@@ -1065,6 +1065,7 @@ create table app.change_request (
   constraint change_request_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'void'::text])))
 );
 CREATE INDEX change_request_created_idx ON app.change_request USING btree (tenant_id, created_at, cr_id);
+CREATE INDEX change_request_open_idx ON app.change_request USING btree (tenant_id, created_at, cr_id) WHERE (state = 'open'::text);
 create policy open on app.change_request as permissive for all using (true) with check (true);
 create policy wall on app.change_request as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER change_request_actor BEFORE INSERT OR DELETE OR UPDATE ON app.change_request FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -1785,6 +1786,39 @@ CREATE TRIGGER operator_event_chain BEFORE INSERT ON app.operator_event FOR EACH
 grant select on app.operator_event to app;
 grant insert, select on app.operator_event to steward;
 
+-- portfolio_day: tenant
+create table app.portfolio_day (
+  tenant_id uuid not null,
+  day date not null,
+  matrix_key text not null,
+  band text not null,
+  subjects bigint not null,
+  constraint portfolio_day_pkey PRIMARY KEY (tenant_id, day, matrix_key, band),
+  constraint portfolio_day_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint portfolio_day_subjects_ck CHECK ((subjects > 0))
+);
+create policy open on app.portfolio_day as permissive for all using (true) with check (true);
+create policy wall on app.portfolio_day as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER portfolio_day_actor BEFORE INSERT OR DELETE OR UPDATE ON app.portfolio_day FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.portfolio_day to app;
+
+-- portfolio_progress: tenant
+create table app.portfolio_progress (
+  tenant_id uuid not null,
+  first_day date not null,
+  last_day date not null,
+  next_rating uuid not null,
+  revision bigint default 1 not null,
+  computed_at timestamp with time zone default now() not null,
+  constraint portfolio_progress_pkey PRIMARY KEY (tenant_id),
+  constraint portfolio_progress_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint portfolio_progress_days_ck CHECK ((first_day <= last_day))
+);
+create policy open on app.portfolio_progress as permissive for all using (true) with check (true);
+create policy wall on app.portfolio_progress as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER portfolio_progress_actor BEFORE INSERT OR DELETE OR UPDATE ON app.portfolio_progress FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.portfolio_progress to app;
+
 -- process: tenant
 create table app.process (
   tenant_id uuid not null,
@@ -2048,6 +2082,7 @@ create table app.subject_risk (
 );
 CREATE INDEX subject_risk_override_idx ON app.subject_risk USING btree (tenant_id, override_band, subject_id);
 CREATE INDEX subject_risk_rated_idx ON app.subject_risk USING btree (tenant_id, rated_band, subject_id);
+CREATE INDEX subject_risk_until_idx ON app.subject_risk USING btree (tenant_id, override_until, subject_id) WHERE (override_until IS NOT NULL);
 create policy open on app.subject_risk as permissive for all using (true) with check (true);
 create policy wall on app.subject_risk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_risk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_risk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
