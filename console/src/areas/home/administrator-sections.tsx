@@ -13,7 +13,6 @@ type Administrator = Schemas['AdministratorOverview']
 export function AdministratorSections({ of }: { readonly of: Administrator }) {
   return (
     <>
-      <Keys of={of.keys_to_check} />
       <People of={of.users} />
       <Health of={of.failed_jobs} />
     </>
@@ -22,7 +21,7 @@ export function AdministratorSections({ of }: { readonly of: Administrator }) {
 
 const keyTexts = { expired: 'expired', expiring: 'expires soon', unused: 'not used for 90 days' } as const
 
-function Keys({ of }: { readonly of: Administrator['keys_to_check'] }) {
+export function KeysToCheck({ of }: { readonly of: Administrator['keys_to_check'] }) {
   return (
     <Section
       title="API keys to check"

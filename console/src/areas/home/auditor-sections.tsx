@@ -12,16 +12,7 @@ import { RowList } from './row-list.tsx'
 
 type Auditor = Schemas['AuditorOverview']
 
-export function AuditorSections({ of }: { readonly of: Auditor }) {
-  return (
-    <>
-      <LastVerification of={of.last_verification} />
-      <PolicyChanges of={of.policy_changes} />
-    </>
-  )
-}
-
-function LastVerification({ of }: { readonly of: Auditor['last_verification'] }) {
+export function LastVerification({ of }: { readonly of: Auditor['last_verification'] }) {
   return (
     <Section
       title="Audit record"
@@ -36,7 +27,7 @@ function LastVerification({ of }: { readonly of: Auditor['last_verification'] })
           <Text size="sm" c="dimmed" mb="xs">
             The audit record was not verified yet. It is verified once a day, and whenever you ask for it.
           </Text>
-          <ButtonLink to="/audit/verify" size="xs" variant="default">
+          <ButtonLink to="/audit/verify" size="xs" variant="default" w="fit-content">
             Verify it now
           </ButtonLink>
         </>
@@ -59,7 +50,7 @@ function LastVerification({ of }: { readonly of: Auditor['last_verification'] })
   )
 }
 
-function PolicyChanges({ of }: { readonly of: Auditor['policy_changes'] }) {
+export function PolicyChanges({ of }: { readonly of: Auditor['policy_changes'] }) {
   return (
     <Section
       title="Recent changes of policy"

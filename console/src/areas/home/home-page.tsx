@@ -1,6 +1,7 @@
 /** The home page of a signed-in user: what needs them, by the roles they hold, and the portfolio. */
-import { SimpleGrid, Skeleton, Stack } from '@mantine/core'
-import { isProblem } from '@probity/client'
+import './home.css'
+import { Skeleton, Stack } from '@mantine/core'
+import { isProblem, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
@@ -9,10 +10,10 @@ import { RoleBadges } from '#console/ui/badges.tsx'
 import { BreakGlassInbox } from '#console/ui/break-glass-inbox.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { AdministratorSections } from './administrator-sections.tsx'
+import { AdministratorSections, KeysToCheck } from './administrator-sections.tsx'
 import { AnalystSections } from './analyst-sections.tsx'
 import { ApprovalInbox, OpenProposals } from './approval-sections.tsx'
-import { AuditorSections } from './auditor-sections.tsx'
+import { LastVerification, PolicyChanges } from './auditor-sections.tsx'
 import { EditorSections } from './editor-sections.tsx'
 import { Portfolio } from './portfolio.tsx'
 import { Welcome } from './welcome.tsx'
@@ -34,25 +35,38 @@ function SignedInHome() {
   return (
     <Page title={me.tenant.name} mark={<RoleBadges roles={me.roles} />} about={`What needs ${me.name ?? 'you'} today.`}>
       <Stack gap="md">
+        {/* Cards that come before everything else, such as the guided start of an empty tenant. */}
         <ProblemNote problem={isProblem(error) ? error : null} />
         {data === undefined && error === null && may('getOverview') && (
           <Skeleton height={240} aria-label="Loading what needs you" />
         )}
-        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" verticalSpacing="md">
-          <Stack gap="md">
-            {data?.approvals && <ApprovalInbox of={data.approvals} />}
-            {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
-            {data?.analyst && <AnalystSections of={data.analyst} />}
-            {data?.policy_editor && <EditorSections of={data.policy_editor} />}
-            {data && (data.proposals.length > 0 || data.policy_editor) && <OpenProposals of={data.proposals} />}
-          </Stack>
+        <div className="home-columns">
+          {data && <FirstColumn of={data} />}
           <Stack gap="md">
             {may('getRiskDistribution') && <Portfolio />}
-            {data?.auditor && <AuditorSections of={data.auditor} />}
+            {data && (data.proposals.length > 0 || data.policy_editor) && <OpenProposals of={data.proposals} />}
+            {data?.auditor && <PolicyChanges of={data.auditor.policy_changes} />}
             {data?.tenant_admin && <AdministratorSections of={data.tenant_admin} />}
           </Stack>
-        </SimpleGrid>
+        </div>
       </Stack>
     </Page>
+  )
+}
+
+/** What the user has to act on. A viewer has nothing to act on, so the column is left out. */
+function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
+  const may = usePermission()
+  const { approvals, analyst, policy_editor, auditor, tenant_admin } = of
+  if (!(approvals || analyst || policy_editor || auditor)) return null
+  return (
+    <Stack gap="md">
+      {approvals && <ApprovalInbox of={approvals} />}
+      {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
+      {analyst && <AnalystSections of={analyst} />}
+      {policy_editor && <EditorSections of={policy_editor} />}
+      {auditor && <LastVerification of={auditor.last_verification} />}
+      {tenant_admin && <KeysToCheck of={tenant_admin.keys_to_check} />}
+    </Stack>
   )
 }

@@ -2,27 +2,38 @@
 import './home.css'
 import '../../ui/decision/decision.css'
 import { Table, Text } from '@mantine/core'
-import { useElementSize } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
-import { useId } from 'react'
+import { useCallback, useId, useRef, useState } from 'react'
 import { getSeverity } from '#console/ui/decision/band-chart.tsx'
 import { buildAreas, pickDateTicks, pickTableDays, pickTicks } from './portfolio-scale.ts'
 
 type Distribution = Schemas['RiskDistribution']
 
-const HEIGHT = 220
-const EDGE = { top: 10, right: 8, bottom: 26, left: 48 } as const
+const HEIGHT = 234
+const EDGE = { top: 24, right: 8, bottom: 26, left: 48 } as const
 /** Space that the label of a date needs. */
-const DATE_WIDTH = 74
+const DATE_WIDTH = 90
 
 const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
 export const formatDay = (day: string): string => dayFormat.format(new Date(`${day}T00:00:00Z`))
-const shortFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const formatShortDay = (day: string): string => shortFormat.format(new Date(`${day}T00:00:00Z`))
+
+/** The width of an element in pixels: texts of the chart keep their size whatever the width is. */
+function useWidth() {
+  const [width, setWidth] = useState(0)
+  const observer = useRef<ResizeObserver | null>(null)
+  const ref = useCallback((element: HTMLElement | null) => {
+    observer.current?.disconnect()
+    if (element === null) return
+    setWidth(element.clientWidth)
+    observer.current = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.current.observe(element)
+  }, [])
+  return { ref, width }
+}
 
 export function PortfolioChart({ bands, days }: Pick<Distribution, 'bands' | 'days'>) {
   const id = useId()
-  const { ref, width } = useElementSize()
+  const { ref, width } = useWidth()
   const [first, last] = [days[0], days.at(-1)]
   if (days.length < 2 || !first || !last) {
     return (
@@ -51,6 +62,9 @@ export function PortfolioChart({ bands, days }: Pick<Distribution, 'bands' | 'da
           {buildAreas(days, names, { x, y }).map(({ band, path }, place) => (
             <path key={band} d={path} className={`area severity-${getSeverity(place, names.length)}`} />
           ))}
+          <text x={0} y={11}>
+            Subjects
+          </text>
           {ticks.map((count) => (
             <g key={count}>
               <line className="grid" x1={EDGE.left} x2={width - EDGE.right} y1={y(count)} y2={y(count)} />
@@ -73,7 +87,7 @@ export function PortfolioChart({ bands, days }: Pick<Distribution, 'bands' | 'da
                 y={HEIGHT - 8}
                 textAnchor={index === 0 ? 'start' : index === all.length - 1 ? 'end' : 'middle'}
               >
-                {formatShortDay((days[place] as { on: string }).on)}
+                {formatDay((days[place] as { on: string }).on)}
               </text>
             </g>
           ))}

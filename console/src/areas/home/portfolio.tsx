@@ -72,7 +72,7 @@ function NoRatings() {
         No active subject is rated yet, so there is nothing to count. Each rating counts from its valid time on.
       </Text>
       {may('createEvaluation') && (
-        <ButtonLink to="/evaluations/new" size="xs" variant="default">
+        <ButtonLink to="/evaluations/new" size="xs" variant="default" w="fit-content">
           Evaluate a subject
         </ButtonLink>
       )}

@@ -24,6 +24,7 @@ const describeWith = (facts: Partial<ChangeFacts>, request: object = {}) =>
 const toImpact = (...transitions: [from: string | null, to: string | null, decisions: number][]) => ({
   transitions: transitions.map(([from, to, decisions]) => ({ family: 'matrix', from, to, decisions })),
   decisions: 500,
+  readers: 1,
   is_sample: false,
 })
 
@@ -48,7 +49,10 @@ describe('a change of version', () => {
     expect(describeWith({ version, impact: toImpact(['low', 'low', 500]) })).toContain(
       'no customer would move (500 decisions measured)',
     )
-    expect(describeWith({ version, impact: { ...toImpact(), decisions: 0 } })).toContain('no past decision')
+    expect(describeWith({ version, impact: { ...toImpact(), decisions: 0 } })).toContain('there is none yet')
+    expect(describeWith({ version, impact: { ...toImpact(), readers: 0 } })).toContain(
+      'no matrix or rule in force reads it',
+    )
   })
 
   test('says that a band is unknown, or that nothing can be decided any more', () => {
@@ -57,6 +61,7 @@ describe('a change of version', () => {
     const rule = {
       transitions: [{ family: 'rule', from: 'no hit', to: 'hit', decisions: 3 }],
       decisions: 9,
+      readers: 1,
       is_sample: true,
     }
     expect(describeWith({ impact: rule })).toContain(

@@ -24,6 +24,8 @@ export interface ImpactFacts {
     readonly decisions: number
   }[]
   readonly decisions: number
+  /** Matrices and rules in force that read what changes. */
+  readonly readers: number
   readonly is_sample: boolean
 }
 
@@ -85,7 +87,9 @@ function describeDifference(family: VersionedTarget['family'], facts: VersionFac
 }
 
 /** Customers whose band rises or falls, whom a rule newly finds or no longer finds, or about whom nothing can be decided. */
-export function describeImpact({ transitions, decisions, is_sample }: ImpactFacts, bands: readonly string[]): string {
+export function describeImpact(impact: ImpactFacts, bands: readonly string[]): string {
+  const { transitions, decisions, readers, is_sample } = impact
+  if (readers === 0) return 'no matrix or rule in force reads it'
   const moved = new Map<string, number>()
   for (const { family, from, to, decisions: count } of transitions) {
     if (from === to || count === 0) continue
@@ -95,7 +99,7 @@ export function describeImpact({ transitions, decisions, is_sample }: ImpactFact
   const scope = is_sample ? ` of ${formatCount(decisions)} sampled decisions` : ''
   if (moved.size === 0) {
     return decisions === 0
-      ? 'no past decision to measure the impact on'
+      ? 'no past decision would change, because there is none yet'
       : `no customer would move (${formatCount(decisions)} decisions measured)`
   }
   const phrases = [...moved].sort((one, two) => two[1] - one[1])

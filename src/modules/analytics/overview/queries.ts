@@ -218,6 +218,7 @@ export const listVersionFacts = (tx: Tx, targets: readonly VersionedTarget[]) =>
 export const listImpactFacts = (tx: Tx, run_ids: readonly string[]) =>
   tx.query<ImpactFacts & { readonly run_id: string }>(
     `select run_id, result -> 'transitions' as transitions, (result ->> 'decisions')::bigint as decisions,
+            jsonb_array_length(result -> 'definitions')::bigint as readers,
             not coalesce((result -> 'population' ->> 'complete')::boolean, true) as is_sample
        from app.impact_run where tenant_id = $1 and run_id = any ($2::uuid[]) and result is not null`,
     [tx.tenant_id, run_ids],
