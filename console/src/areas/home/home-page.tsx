@@ -33,7 +33,11 @@ function SignedInHome() {
     throwOnError: false,
   })
   return (
-    <Page title={me.tenant.name} mark={<RoleBadges roles={me.roles} />} about={`What needs ${me.name ?? 'you'} today.`}>
+    <Page
+      title={me.tenant.name}
+      mark={<RoleBadges roles={me.roles} />}
+      about={`Signed in as ${me.name ?? me.principal}.`}
+    >
       <Stack gap="md">
         {/* Cards that come before everything else, such as the guided start of an empty tenant. */}
         <ProblemNote problem={isProblem(error) ? error : null} />

@@ -118,9 +118,9 @@ async function buildEditorSection(tx: Tx, principal: string, now_ms: number) {
   }
 }
 
-async function buildApprovalSection(kernel: Kernel, tx: Tx, { principal, roles }: Actor) {
-  const requests = await listAwaiting(tx, principal, roles, MAX_COUNTED + 1, FEW_ITEMS)
-  const reviews = await countOpenReviews(tx, principal, roles)
+async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
+  const requests = await listAwaiting(tx, actor, MAX_COUNTED + 1, FEW_ITEMS)
+  const reviews = await countOpenReviews(tx, actor.principal, actor.roles)
   return {
     waiting: toFigure(requests[0]?.total ?? 0, 'listChangeRequestInbox', '/api/change-requests/inbox'),
     inbox: await describeRequests(kernel, tx, requests),

@@ -158,7 +158,12 @@ export const listFailedImports = (tx: Tx, from_at: string, count: number) =>
 type WaitingRow = ChangeRequestRow & Counted
 
 /** Open change requests that this principal may approve, oldest first. */
-export const listAwaiting = (tx: Tx, principal: string, roles: readonly string[], most: number, count: number) =>
+export const listAwaiting = (
+  tx: Tx,
+  { principal, roles }: { readonly principal: string; readonly roles: readonly string[] },
+  most: number,
+  count: number,
+) =>
   tx.query<WaitingRow>(
     `with c as materialized (
        select * from app.change_request c
