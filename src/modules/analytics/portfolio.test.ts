@@ -152,13 +152,13 @@ describe('daily counts by band', () => {
     await insertHistories(t, 4, 20)
     await runJob(t)
     // Ratings of the last hour are looked at again; as if it had passed.
-    const forget = () =>
+    const skipOverlap = () =>
       t.write((tx) =>
         tx.run('update app.portfolio_progress set next_rating = $2 where tenant_id = $1', [t.tenant_id, uuidv7()]),
       )
-    await forget()
+    await skipOverlap()
     expect(await runJob(t)).toMatchObject({ days: 0 })
-    await forget()
+    await skipOverlap()
     await insertRating(t, await newSubject(t), 'prohibited', { valid_at: daysAgo(30), matrix_key: 'one' })
     expect(await runJob(t)).toMatchObject({ days: 30, first_day: daysAgo(30).slice(0, 10) })
     expect(await readStored(t.tenant_id)).toEqual(await recount(t.tenant_id, 400))

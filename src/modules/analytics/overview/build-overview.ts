@@ -9,7 +9,7 @@ import { listVerifications } from '#modules/audit/index.ts'
 import { listBands } from '../portfolio/bands.ts'
 import { describeChange, getVersionedTarget, type VersionedTarget } from './describe-change.ts'
 import { describePolicyChange } from './describe-policy-change.ts'
-import { MAX_COUNTED, MAX_ITEMS } from './limits.ts'
+import { MAX_COUNTED, MAX_ITEMS, MAX_READ } from './limits.ts'
 import {
   countOpenReviews,
   countUsersByState,
@@ -150,9 +150,12 @@ async function buildAuditorSection(tx: Tx): Promise<NonNullable<OverviewReply['a
 }
 
 async function buildAdministratorSection(tx: Tx, roles: readonly Role[], now_ms: number) {
-  const users = new Map((await countUsersByState(tx)).map(({ state, users: count }) => [state, count]))
-  const toUsers = (state: 'active' | 'invited' | 'inactive') =>
-    toFigure(users.get(state) ?? 0, 'listUsers', '/api/users', { state })
+  const counts = await countUsersByState(tx)
+  const toUsers = (state: 'active' | 'invited' | 'inactive') => {
+    const counted = counts.find((count) => count.state === state)?.users ?? 0
+    const figure = toFigure(counted, 'listUsers', '/api/users', { state })
+    return { ...figure, is_capped: figure.is_capped || counts[0]?.read === MAX_READ }
+  }
   return {
     keys_to_check: await listKeysToCheck(tx, addDays(now_ms, 30), addDays(now_ms, -90), MAX_ITEMS),
     users: { active: toUsers('active'), invited: toUsers('invited'), inactive: toUsers('inactive') },

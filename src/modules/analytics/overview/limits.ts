@@ -4,3 +4,5 @@
 export const MAX_COUNTED = 200
 /** Rows listed for each question. */
 export const MAX_ITEMS = 20
+/** Rows read along an index before they are filtered. */
+export const MAX_READ = 250
