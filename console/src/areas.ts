@@ -28,7 +28,7 @@ export const areas: readonly Area[] = [
   {
     path: '/',
     title: 'Home',
-    about: 'Your account, open approvals and running jobs',
+    about: 'What needs you today, and the portfolio',
     icon: 'home',
     group: null,
     needs: null,
@@ -230,6 +230,15 @@ export const areas: readonly Area[] = [
       '/tenant/retention-policy': () => import('./areas/tenant/retention-policy-page.tsx'),
       '/tenant/isolation': () => import('./areas/tenant/isolation-page.tsx'),
     },
+  },
+  {
+    path: '/operations',
+    title: 'Operations',
+    about: 'Server status and running jobs',
+    icon: 'pulse',
+    group: 'Administration',
+    needs: 'createUser',
+    pages: { '/operations': () => import('./areas/operations/operations-page.tsx') },
   },
   {
     path: '/api-docs',

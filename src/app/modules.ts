@@ -1,6 +1,7 @@
 /** All modules in tier order. A module may use those above it, never those below. */
 import type { Module } from '#kernel/module.ts'
 import { access } from '#modules/access/index.ts'
+import { analytics } from '#modules/analytics/index.ts'
 import { audit } from '#modules/audit/index.ts'
 import { auth } from '#modules/auth/index.ts'
 import { batchEvaluations } from '#modules/batch-evaluations/index.ts'
@@ -37,4 +38,7 @@ export const modules: readonly Module[] = [
   evaluations,
   batchEvaluations,
   impact,
+
+  // views
+  analytics,
 ]

@@ -121,11 +121,9 @@ inBrowser.each([
   ['dark', wide, 'home-dark'],
   ['light', phone, 'home-phone-light'],
   ['dark', phone, 'home-phone-dark'],
-] as const)('the home page shows the readiness checks (%s, %o)', async (colorScheme, viewport, name) => {
+] as const)('the home page offers sign-in and the API documents (%s, %o)', async (colorScheme, viewport, name) => {
   const { page, seen, close } = await visit('/', { colorScheme, viewport })
-  await page.getByRole('status').getByText('Ready', { exact: true }).waitFor()
-  const checks = page.getByRole('list', { name: 'Readiness checks' }).getByRole('listitem')
-  expect(await checks.filter({ hasText: 'Database' }).textContent()).toMatch(/ok$/)
+  await page.getByRole('region', { name: 'Sign in' }).waitFor()
   expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe('/api/openapi.json')
   await shot(page, name)
   const widths = await page.evaluate('[document.documentElement.scrollWidth, window.innerWidth]')

@@ -16,7 +16,10 @@ describe('change requests', () => {
     await proposer.page.getByText('You requested this change, so another user must approve it.').waitFor()
 
     const approver = await at(till, '/')
-    await approver.page.getByRole('link', { name: 'Update user roles' }).click()
+    await approver.page
+      .getByRole('list', { name: 'Change requests waiting for you' })
+      .getByRole('link', { name: /: roles .*analyst/ })
+      .click()
     await approver.page.getByRole('region', { name: 'Request body' }).getByText('"analyst"').waitFor()
     await approver.page.getByRole('button', { name: 'Reject' }).click()
     await approver.page.getByText('Enter a reason.').waitFor()
@@ -92,13 +95,16 @@ describe('jobs', () => {
       w.kernel.jobs.enqueue(tx, { kind: 'slow-work', payload: {}, total: 3, unit: 'parts' }),
     )
 
-  browserTest('show live progress from the home page to the result', async () => {
+  browserTest('show live progress from the Operations page to the result', async () => {
     await start()
-    const { page, seen, close } = await at(tara, '/')
+    const { page, seen, close } = await at(tara, '/operations')
+    await page.getByRole('status').getByText('Ready', { exact: true }).waitFor()
+    const checks = page.getByRole('list', { name: 'Readiness checks' }).getByRole('listitem')
+    expect(await checks.filter({ hasText: 'Database' }).textContent()).toMatch(/ok$/)
     await page.getByRole('link', { name: 'Slow work' }).waitFor()
     allowSteps(1)
     await page.getByText('1 of 3 parts').waitFor()
-    await takeScreenshot(page, 'console-home')
+    await takeScreenshot(page, 'console-operations')
     await page.getByRole('link', { name: 'Slow work' }).click()
     await page.getByText('1 of 3 parts').waitFor()
     allowSteps(1)

@@ -106,6 +106,7 @@ describe('console pages', () => {
         '/audit/exports',
         '/change-requests?view=all',
         '/tenant/retention-policy',
+        '/operations',
       ]
       for (const place of places) {
         await page.goto(`${base}${place}`)

@@ -1,16 +1,21 @@
-/** The home page of a signed-in user: account, approvals, running jobs and server status. */
-import { SimpleGrid, Stack, Text } from '@mantine/core'
+/** The home page of a signed-in user: what needs them, by the roles they hold, and the portfolio. */
+import './home.css'
+import { Skeleton, Stack } from '@mantine/core'
+import { isProblem, type Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useToken } from '#console/session/session.ts'
 import { RoleBadges } from '#console/ui/badges.tsx'
 import { BreakGlassInbox } from '#console/ui/break-glass-inbox.tsx'
-import { CopyValue } from '#console/ui/copy-value.tsx'
-import { RelativeTime } from '#console/ui/date-time.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { Facts, Section } from '#console/ui/section.tsx'
-import { Inbox } from './inbox.tsx'
-import { ReadinessChecks } from './readiness.tsx'
-import { RunningJobs } from './running-jobs.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { AdministratorSections, KeysToCheck } from './administrator-sections.tsx'
+import { AnalystSections } from './analyst-sections.tsx'
+import { ApprovalInbox, OpenProposals } from './approval-sections.tsx'
+import { LastVerification, PolicyChanges } from './auditor-sections.tsx'
+import { EditorSections } from './editor-sections.tsx'
+import { Portfolio } from './portfolio.tsx'
 import { Welcome } from './welcome.tsx'
 
 export default function HomePage() {
@@ -20,36 +25,52 @@ export default function HomePage() {
 function SignedInHome() {
   const me = useMe()
   const may = usePermission()
+  const { data, error } = useQuery({
+    queryKey: ['overview'],
+    queryFn: ({ signal }) => probity.GET('/api/analytics/overview', { signal }),
+    refetchInterval: 30_000,
+    enabled: may('getOverview'),
+    throwOnError: false,
+  })
   return (
-    <Page title={me.tenant.name} about={`Signed in as ${me.name ?? me.principal}.`}>
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" verticalSpacing="md">
-        <Stack gap="md">
-          {may('listChangeRequestInbox') && <Inbox />}
-          {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
-          <RunningJobs />
-          <Section title="Server status">
-            <ReadinessChecks />
-          </Section>
-        </Stack>
-        <Stack gap="md">
-          <Section title="Your account">
-            <Facts
-              of={[
-                ['Name', me.name],
-                ['Roles', <RoleBadges key="roles" roles={me.roles} />],
-                ['Tenant', `${me.tenant.name} (${me.tenant.slug})`],
-                ['Tenant id', <CopyValue key="tenant" value={me.tenant.tenant_id} name="the tenant id" />],
-                ['Principal', <CopyValue key="principal" value={me.principal} name="the principal" />],
-                ['Token expires', <RelativeTime key="ends" at={me.expires_at} />],
-                ['Issuer', me.issuer],
-              ]}
-            />
-            <Text size="xs" c="dimmed" mt="xs">
-              {me.operations.length} API operations are available to you.
-            </Text>
-          </Section>
-        </Stack>
-      </SimpleGrid>
+    <Page
+      title={me.tenant.name}
+      mark={<RoleBadges roles={me.roles} />}
+      about={`Signed in as ${me.name ?? me.principal}.`}
+    >
+      <Stack gap="md">
+        {/* Cards that come before everything else, such as the guided start of an empty tenant. */}
+        <ProblemNote problem={isProblem(error) ? error : null} />
+        {data === undefined && error === null && may('getOverview') && (
+          <Skeleton height={240} aria-label="Loading what needs you" />
+        )}
+        <div className="home-columns">
+          {data && <FirstColumn of={data} />}
+          <Stack gap="md">
+            {may('getRiskDistribution') && <Portfolio />}
+            {data && (data.proposals.length > 0 || data.policy_editor) && <OpenProposals of={data.proposals} />}
+            {data?.auditor && <PolicyChanges of={data.auditor.policy_changes} />}
+            {data?.tenant_admin && <AdministratorSections of={data.tenant_admin} />}
+          </Stack>
+        </div>
+      </Stack>
     </Page>
+  )
+}
+
+/** What the user has to act on. A viewer has nothing to act on, so the column is left out. */
+function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
+  const may = usePermission()
+  const { approvals, analyst, policy_editor, auditor, tenant_admin } = of
+  if (!(approvals || analyst || policy_editor || auditor)) return null
+  return (
+    <Stack gap="md">
+      {approvals && <ApprovalInbox of={approvals} />}
+      {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
+      {analyst && <AnalystSections of={analyst} />}
+      {policy_editor && <EditorSections of={policy_editor} />}
+      {auditor && <LastVerification of={auditor.last_verification} />}
+      {tenant_admin && <KeysToCheck of={tenant_admin.keys_to_check} />}
+    </Stack>
   )
 }

@@ -1,11 +1,10 @@
-/** The home page of a signed-out user: server status, sign-in and API documentation. */
+/** The home page of a signed-out user: sign-in and API documentation. */
 import { Anchor, Box, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { SessionEndNote } from '#console/session/session-end-note.tsx'
 import { TokenBox } from '#console/session/token-box.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { usePageFocus } from '#console/ui/page.tsx'
 import { Section } from '#console/ui/section.tsx'
-import { ReadinessChecks } from './readiness.tsx'
 
 export function Welcome() {
   const heading = usePageFocus('Home')
@@ -22,14 +21,11 @@ export function Welcome() {
           </Text>
         </Stack>
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-          <Section title="Server status">
-            <ReadinessChecks />
+          <Section title="Sign in">
+            <SessionEndNote />
+            <TokenBox />
           </Section>
           <Stack gap="md">
-            <Section title="Sign in">
-              <SessionEndNote />
-              <TokenBox />
-            </Section>
             <Section title="The API">
               <List spacing={6} listStyleType="none">
                 <List.Item>

@@ -1,12 +1,12 @@
 /** All subjects, searchable by name, external id, type, segment and band. */
-import { Button, Group, Table, Text, TextInput } from '@mantine/core'
+import { Button, Group, Pill, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
 import { useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
-import { RelativeTime } from '#console/ui/date-time.tsx'
+import { formatDateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { omitUndefined } from '#console/ui/format.ts'
@@ -33,6 +33,9 @@ export default function SubjectsPage() {
     band: /^[a-z0-9][a-z0-9_-]*$/.test(text('band') ?? '') ? text('band') : undefined,
     subject_type: useFilter('type', types),
     state: useFilter('state', states),
+    override_expires_before: Number.isNaN(Date.parse(text('override_expires_before') ?? ''))
+      ? undefined
+      : text('override_expires_before'),
   })
   const list = usePages<Subject>(['subjects', 'list', query], (cursor, signal) =>
     probity.GET('/api/subjects', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
@@ -69,6 +72,16 @@ export default function SubjectsPage() {
         {field('band', 'Band', 110)}
         <Filter name="type" label="Type" values={types} everything="Any type" />
         <Filter name="state" label="State" values={states} everything="Any state" />
+        {query.override_expires_before !== undefined && (
+          <Pill
+            size="md"
+            withRemoveButton
+            onRemove={() => set('override_expires_before', null)}
+            removeButtonProps={{ 'aria-label': 'Show all subjects' }}
+          >
+            {`Override expires before ${formatDateTime(query.override_expires_before)}`}
+          </Pill>
+        )}
       </Group>
       <ListTable<Subject>
         label="Subjects"

@@ -53,6 +53,8 @@ export interface SubjectFilter {
   readonly state?: string | undefined
   /** The band of the rating in force. */
   readonly band?: string | undefined
+  /** Only subjects under an override that expires before this instant. */
+  readonly override_expires_before?: string | undefined
 }
 
 /** Sorts after every letter and digit: words with a prefix are those from `prefix` up to `prefix + END`. */
@@ -88,9 +90,16 @@ function selectMatching(tx: Tx, filter: SubjectFilter, { after, way, count }: Su
   for (const word of others) {
     where += ` and (select true from app.subject_word w where w.tenant_id = $1 and w.subject_id = s.subject_id and ${hasPrefix(word)} limit 1)`
   }
+  const expires = filter.override_expires_before
+  if (expires !== undefined && longest !== undefined) {
+    where += ` and (select true from app.subject_risk e where e.tenant_id = $1 and e.subject_id = s.subject_id
+                       and e.override_until > now() and e.override_until < ${bind(expires)})`
+  }
   const hits =
     longest === undefined
-      ? undefined
+      ? expires &&
+        `(select e.subject_id from app.subject_risk e where e.tenant_id = $1 and e.override_until > now()
+           and e.override_until < ${bind(expires)}${isAfter('e')} order by e.subject_id ${direction} offset 0) h`
       : `(select distinct w.subject_id from app.subject_word w where w.tenant_id = $1 and ${hasPrefix(longest)}${isAfter('w')}
            order by w.subject_id ${direction}) h`
   const buildSelect = (join = ''): string => {

@@ -74,6 +74,9 @@ export const SubjectQuery = closed({
   segment: Type.Optional(Segment),
   state: Type.Optional(oneOf(subjectStates)),
   band: Type.Optional(Band),
+  override_expires_before: Type.Optional(
+    Timestamp({ description: 'Only subjects under an override of their rating that expires before this instant.' }),
+  ),
 })
 
 export const NewSubject = closed({

@@ -1,0 +1,126 @@
+/** What an administrator looks after: API keys, people and failed jobs. */
+import { Badge } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { formatCount, toSentence } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { SearchLink } from '#console/ui/search-link.tsx'
+import { Facts, Section } from '#console/ui/section.tsx'
+import { RowList } from './row-list.tsx'
+
+type Administrator = Schemas['AdministratorOverview']
+
+export function AdministratorSections({ of }: { readonly of: Administrator }) {
+  return (
+    <>
+      <People of={of.users} />
+      <Health of={of.failed_jobs} />
+    </>
+  )
+}
+
+const keyTexts = { expired: 'expired', expiring: 'expires soon', unused: 'not used for 90 days' } as const
+
+export function KeysToCheck({ of }: { readonly of: Administrator['keys_to_check'] }) {
+  return (
+    <Section
+      title="API keys to check"
+      actions={
+        <SearchLink to="/api-keys" search={{ state: 'active' }} size="sm">
+          All active keys
+        </SearchLink>
+      }
+    >
+      <RowList
+        label="API keys to check"
+        rows={of.map((key) => ({
+          key: key.key_id,
+          link: (
+            <SearchLink to="/api-keys" search={{ state: 'active' }} size="sm" fw={500}>
+              {key.name}
+            </SearchLink>
+          ),
+          detail: (
+            <>
+              {key.why === 'unused' ? (
+                <>
+                  Last used <RelativeTime at={key.last_used_at} />, created <RelativeTime at={key.created_at} />
+                </>
+              ) : (
+                <>
+                  {key.why === 'expired' ? 'Expired' : 'Expires'} <RelativeTime at={key.expires_at} />
+                </>
+              )}
+            </>
+          ),
+          mark: (
+            <Badge
+              variant="light"
+              tt="none"
+              miw="max-content"
+              color={key.why === 'unused' ? 'gray' : key.why === 'expired' ? 'red' : 'orange'}
+            >
+              {keyTexts[key.why]}
+            </Badge>
+          ),
+        }))}
+        empty="No key expires within 30 days, and none was unused for 90 days."
+      />
+    </Section>
+  )
+}
+
+const people = [
+  ['Active', 'active'],
+  ['Invited, not signed in yet', 'invited'],
+  ['Deactivated', 'inactive'],
+] as const
+
+function People({ of }: { readonly of: Administrator['users'] }) {
+  return (
+    <Section
+      title="People"
+      actions={
+        <PageLink to="/users" size="sm">
+          All users
+        </PageLink>
+      }
+    >
+      <Facts
+        of={people.map(([label, state]) => [
+          label,
+          <SearchLink key={state} to="/users" search={{ state }} size="sm">
+            {`${of[state].is_capped ? 'More than ' : ''}${formatCount(of[state].count, 'user')}`}
+          </SearchLink>,
+        ])}
+      />
+    </Section>
+  )
+}
+
+function Health({ of }: { readonly of: Administrator['failed_jobs'] }) {
+  return (
+    <Section
+      title="Failed jobs of the last 24 hours"
+      actions={
+        <PageLink to="/operations" size="sm">
+          Operations
+        </PageLink>
+      }
+    >
+      <RowList
+        label="Failed jobs"
+        rows={of.map((job) => ({
+          key: job.job_id,
+          link: (
+            <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
+              {toSentence(job.kind)}
+            </PageLink>
+          ),
+          detail: <RelativeTime at={job.finished_at} />,
+        }))}
+        empty="No job failed."
+      />
+    </Section>
+  )
+}

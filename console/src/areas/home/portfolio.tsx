@@ -1,0 +1,124 @@
+/** The portfolio: active subjects by risk band now, and how the bands moved. Every count opens its subjects. */
+import { Group, SegmentedControl, Select, Skeleton, Text } from '@mantine/core'
+import { isProblem, type Schemas } from '@probity/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { DateTime } from '#console/ui/date-time.tsx'
+import { getSeverity } from '#console/ui/decision/band-chart.tsx'
+import { toSentence } from '#console/ui/format.ts'
+import { ButtonLink } from '#console/ui/link.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { SearchLink } from '#console/ui/search-link.tsx'
+import { Section } from '#console/ui/section.tsx'
+import { formatDay, PortfolioChart } from './portfolio-chart.tsx'
+
+type Distribution = Schemas['RiskDistribution']
+
+const periods = [
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'A year' },
+]
+const DAY_MS = 86_400_000
+
+export function Portfolio() {
+  const [days, setDays] = useState('365')
+  const [matrix_key, setMatrixKey] = useState<string | null>(null)
+  const from_on = new Date(Date.now() - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10)
+  const { data, error } = useQuery({
+    queryKey: ['risk-distribution', from_on, matrix_key],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/analytics/risk-distribution', {
+        params: { query: { from_on, ...(matrix_key !== null && { matrix_key }) } },
+        signal,
+      }),
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    throwOnError: false,
+  })
+  return (
+    <Section
+      title="Portfolio by risk band"
+      actions={<SegmentedControl size="xs" aria-label="Period" data={periods} value={days} onChange={setDays} />}
+    >
+      <ProblemNote problem={isProblem(error) ? error : null} />
+      {data === undefined && error === null && <Skeleton height={260} aria-label="Loading the portfolio" />}
+      {data !== undefined && data.matrices.length > 1 && (
+        <Select
+          size="xs"
+          mb="sm"
+          maw={280}
+          label="Rated by"
+          placeholder="Any matrix"
+          clearable
+          data={data.matrices.map((key) => ({ value: key, label: toSentence(key) }))}
+          value={matrix_key}
+          onChange={setMatrixKey}
+          clearButtonProps={{ 'aria-label': 'Any matrix' }}
+        />
+      )}
+      {data !== undefined && (data.latest === null ? <NoRatings /> : <Counts of={data} latest={data.latest} />)}
+    </Section>
+  )
+}
+
+function NoRatings() {
+  const may = usePermission()
+  return (
+    <>
+      <Text size="sm" c="dimmed" mb="xs">
+        No active subject is rated yet, so there is nothing to count. Each rating counts from its valid time on.
+      </Text>
+      {may('createEvaluation') && (
+        <ButtonLink to="/evaluations/new" size="xs" variant="default" w="fit-content">
+          Evaluate a subject
+        </ButtonLink>
+      )}
+    </>
+  )
+}
+
+interface CountsProps {
+  readonly of: Distribution
+  readonly latest: NonNullable<Distribution['latest']>
+}
+
+function Counts({ of, latest }: CountsProps) {
+  const first = of.days[0]?.on ?? latest.on
+  return (
+    <>
+      <ul className="portfolio-bands" aria-label="Active subjects by band">
+        {of.bands.map(({ band, title, subjects, change }, place) => (
+          <li key={band}>
+            <span className={`swatch severity-${getSeverity(place, of.bands.length)}`} aria-hidden="true" />
+            <span>{title}</span>
+            <SearchLink to="/subjects" search={{ band, state: 'active' }} fw={700} size="lg" className="number">
+              {subjects.toLocaleString('en')}
+            </SearchLink>
+            <Text size="xs" c="dimmed">
+              {formatChange(change)}
+            </Text>
+          </li>
+        ))}
+      </ul>
+      <PortfolioChart bands={of.bands} days={of.days} />
+      <Group gap="xs" justify="space-between">
+        <Text size="xs" c="dimmed">
+          {latest.counted_at === null ? (
+            `As of the end of ${formatDay(latest.on)} (UTC)`
+          ) : (
+            <>
+              Counted <DateTime at={latest.counted_at} />
+            </>
+          )}
+          {`; changes since ${formatDay(first)}. By valid time, overrides included.`}
+        </Text>
+      </Group>
+    </>
+  )
+}
+
+const formatChange = (change: number): string =>
+  change === 0 ? 'unchanged' : `${change > 0 ? '+' : '−'}${Math.abs(change).toLocaleString('en')}`

@@ -1,0 +1,120 @@
+/** The overview: each role gets its own section, figures match the rows they link to, and changes are described in words. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
+import { ensureEvaluation } from '#modules/evaluations/fixtures.ts'
+import { proposeActivation, runImpact } from '#modules/impact/fixtures.ts'
+import { newSubject } from '#modules/subjects/fixtures.ts'
+import { countries, ensurePolicy } from '#test/support/example-policy.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+
+let w: TestApp
+let t: ExampleTenant
+beforeAll(async () => {
+  w = await startTestApp()
+  t = await ExampleTenant.create(w)
+})
+afterAll(() => w.close())
+
+const getOverview = async (...roles: Role[]) =>
+  t.make('GET /analytics/overview', { token: await t.token(roles.length > 0 ? roles : allRoles) })
+/** The rows behind a figure. */
+const listRows = async ({ rows }: { rows: { path: string; query: Record<string, string> } }) =>
+  (await t.make(`GET ${rows.path.replace('/api', '')}?${new URLSearchParams({ ...rows.query, limit: '200' })}`)).items
+
+describe('sections', () => {
+  test('are those of the roles of the caller', async () => {
+    const sections = async (role: Role) => {
+      const overview = await getOverview(role)
+      return ['approvals', 'analyst', 'policy_editor', 'auditor', 'tenant_admin'].filter(
+        (name) => overview[name] !== null,
+      )
+    }
+    expect(await sections('viewer')).toEqual([])
+    expect(await sections('analyst')).toEqual(['analyst'])
+    expect(await sections('policy_editor')).toEqual(['policy_editor'])
+    expect(await sections('compliance_officer')).toEqual(['approvals'])
+    expect(await sections('auditor')).toEqual(['auditor'])
+    expect(await sections('tenant_admin')).toEqual(['approvals', 'tenant_admin'])
+  })
+
+  test('of an analyst count overrides that expire soon, and the link lists exactly these', async () => {
+    const override = async (days: number) => {
+      const subject_id = await newSubject(t)
+      const expires_at = new Date(Date.now() + days * 86_400_000).toISOString()
+      await t.make(`POST /subjects/${subject_id}/risk-override`, { body: { band: 'high', reason: 'news', expires_at } })
+      return subject_id
+    }
+    const [soon, sooner] = [await override(10), await override(2)]
+    await override(30)
+    const { analyst } = await getOverview('analyst')
+    expect(analyst.overrides_expiring).toMatchObject({ count: 2, is_capped: false })
+    expect(analyst.next_overrides.map(({ subject_id }: { subject_id: string }) => subject_id)).toEqual([sooner, soon])
+    const rows = await listRows(analyst.overrides_expiring)
+    expect(new Set(rows.map(({ subject_id }: { subject_id: string }) => subject_id))).toEqual(new Set([soon, sooner]))
+  })
+
+  test('of an analyst show recent decisions that require an action', async () => {
+    await ensureEvaluation(t)
+    const { analyst } = await getOverview('analyst')
+    const all = (await t.make('GET /evaluations?limit=200')).items
+    const wanted = all.filter(({ required_actions }: { required_actions: string[] }) => required_actions.length > 0)
+    expect(analyst.decisions_with_actions.map(({ evaluation_id }: { evaluation_id: string }) => evaluation_id)).toEqual(
+      wanted.slice(0, 8).map(({ evaluation_id }: { evaluation_id: string }) => evaluation_id),
+    )
+  })
+
+  test('of a policy editor hold the drafts of the caller', async () => {
+    const definition = { inputs: [] }
+    await t.make('POST /rules', { body: { rule_key: 'mine', title: 'My rule', definition } })
+    const theirs = await t.token(allRoles, t.author)
+    await t.make('POST /rules', { body: { rule_key: 'theirs', title: 'Their rule', definition }, token: theirs })
+    const { policy_editor } = await getOverview('policy_editor')
+    expect(policy_editor.drafts).toMatchObject([{ family: 'rule', key: 'mine', title: 'My rule', based_on: null }])
+  })
+
+  test('of an administrator count users by state and name unused or expiring keys', async () => {
+    await t.newUser()
+    await t.make('POST /api-keys', { body: { name: 'short', roles: ['service'], expires_in_days: 10 } })
+    await t.make('POST /api-keys', { body: { name: 'long', roles: ['service'], expires_in_days: 300 } })
+    const { tenant_admin } = await getOverview('tenant_admin')
+    expect(tenant_admin.keys_to_check).toMatchObject([{ name: 'short', why: 'expiring' }])
+    for (const figure of Object.values(tenant_admin.users) as Parameters<typeof listRows>[0][]) {
+      expect(await listRows(figure)).toHaveLength((figure as unknown as { count: number }).count)
+    }
+  })
+
+  test('of an auditor hold the last verification and what was put in force', async () => {
+    await ensurePolicy(t)
+    const verification_id = await t.auditRun('verification')
+    const { auditor } = await getOverview('auditor')
+    expect(auditor.last_verification).toMatchObject({ verification_id, intact: true, state: 'succeeded' })
+    expect(auditor.policy_changes[0].summary).toMatch(/: version 1 put in force$/)
+  })
+})
+
+describe('a change request that waits', () => {
+  test('is described with versions, differences and measured impact, to approvers and to its author', async () => {
+    await ensureEvaluation(t)
+    const [country, ...others] = countries as Record<string, unknown>[]
+    const cr_id = await proposeActivation(t, { require_impact: true }, [
+      { ...country, score_bps: 9_999 },
+      ...others,
+      { code: 'ZZ', score_bps: 10 },
+    ] as object[])
+    const find = async () => {
+      const { approvals } = await getOverview('compliance_officer')
+      expect(await listRows(approvals.waiting)).toHaveLength(approvals.waiting.count)
+      return approvals.inbox.find((change: { cr_id: string }) => change.cr_id === cr_id)
+    }
+    expect(await find()).toMatchObject({ impact: 'missing', approvals: 0, approvers: 1 })
+    await runImpact(t, `POST /change-requests/${cr_id}/impact`)
+    const measured = await find()
+    expect(measured.impact).toBe('measured')
+    expect(measured.summary).toMatch(/: version 1 → \d+, 1 added, 1 changed, .*customer/)
+    const author = await t.token(['policy_editor'], t.author)
+    const { proposals, approvals } = await t.make('GET /analytics/overview', { token: author })
+    expect(proposals).toMatchObject([{ cr_id, summary: measured.summary }])
+    expect(approvals).toBeNull()
+  })
+})
