@@ -17,7 +17,9 @@ describe('change requests', () => {
 
     const approver = await at(till, '/')
     await approver.page.getByRole('link', { name: 'Update user roles' }).click()
-    await approver.page.getByRole('region', { name: 'Request body' }).getByText('"analyst"').waitFor()
+    await pageHeading(approver.page, 'Change the roles of Vera').waitFor()
+    await approver.page.getByRole('table', { name: 'Before and after' }).getByText('analyst').waitFor()
+    await approver.page.getByRole('list', { name: 'Conditions of approval' }).getByText('Still up to date: met').waitFor()
     await approver.page.getByRole('button', { name: 'Reject' }).click()
     await approver.page.getByText('Enter a reason.').waitFor()
     await approver.page.getByLabel('Note').fill('Agreed on the phone')
