@@ -161,10 +161,9 @@ describe('search', () => {
 })
 
 test('names the actors, object types and operations that can be searched for', async () => {
+  const user_id = await t.user()
   const { json } = await w.call('GET /audit/filters', { token })
-  const actors = json.actors.map(({ actor }: { actor: string }) => actor)
-  expect(actors).toEqual(actors.toSorted())
-  expect(actors).toEqual(expect.arrayContaining(['user:0', 'user:1', 'user:2']))
+  expect(json.actors).toContainEqual({ actor: `user:${user_id}`, name: expect.any(String) })
   expect(json.object_types).toEqual(expect.arrayContaining(['cases', 'people']))
   const operations = new Map(
     json.operations.map((one: { operation: string; summary: string }) => [one.operation, one.summary]),

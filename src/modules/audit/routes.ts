@@ -106,7 +106,7 @@ export const auditRoutes = [
     id: 'getAuditFilters',
     summary: 'The users, keys, operations and object types that events can be searched by',
     description:
-      'Users, keys and object types that occur in the record; operations that are recorded, with what each does.',
+      'Users and keys of the tenant, object types that occur in the record, and operations that are recorded, with what each does.',
     roles: examiners,
     tx: 'read',
     uses: ['routes', 'modules'],

@@ -52,7 +52,7 @@ export const MAX_FILTER_VALUES = 1000
 export const AuditFilters = closed(
   {
     actors: listOf(
-      closed({ actor: text(300), name: nullable(text(200, { description: 'Of a person; null for keys and jobs.' })) }),
+      closed({ actor: text(300), name: nullable(text(200, { description: 'Of a person; null for keys.' })) }),
       MAX_FILTER_VALUES,
     ),
     operations: listOf(closed({ operation: text(200), summary: text(300) }), 1000),

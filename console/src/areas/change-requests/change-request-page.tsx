@@ -62,7 +62,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
       trail={breadcrumb}
     >
       <Grid gap="md">
-        <Grid.Col span={{ base: 12, md: 7 }}>
+        <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
             <RequestedChange request={request} text={text} />
             {hasImpact(request) && (
@@ -74,7 +74,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
             <RequestDetails request={request} />
           </Stack>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
+        <Grid.Col span={{ base: 12, md: 4 }}>
           <Stack gap="md">
             <Decision request={request} />
             <ApprovalGates request={request} />

@@ -10,6 +10,14 @@ import { Section } from '#console/ui/section.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 
+interface Gate {
+  readonly gate: string
+  readonly holds: boolean
+  readonly detail: string
+  /** Stands instead of whether it holds. */
+  readonly progress?: string
+}
+
 const titles: Readonly<Record<string, string>> = {
   unchanged: 'Still up to date',
   author: 'Author may request it',
@@ -31,7 +39,7 @@ export function ApprovalGates({ request }: { readonly request: ChangeRequest }) 
     <Section title="Before approval">
       {data ? (
         <ul className="plain-list gates" aria-label="Conditions of approval">
-          {[...data.items, toApprovalsGate(request)].map(({ gate, holds, detail }) => (
+          {[...data.items, toApprovalsGate(request)].map(({ gate, holds, detail, progress }: Gate) => (
             <li key={`${gate} ${detail}`}>
               <Group gap="xs" wrap="nowrap" align="flex-start">
                 <span className={holds ? 'gate-met' : 'gate-unmet'}>
@@ -39,7 +47,7 @@ export function ApprovalGates({ request }: { readonly request: ChangeRequest }) 
                 </span>
                 <div>
                   <Text size="sm" fw={600}>
-                    {titles[gate] ?? toSentence(gate)}: {holds ? 'met' : 'not met'}
+                    {titles[gate] ?? toSentence(gate)}: {progress ?? (holds ? 'met' : 'not met')}
                   </Text>
                   <Text size="sm" c="dimmed">
                     {detail}
@@ -56,11 +64,12 @@ export function ApprovalGates({ request }: { readonly request: ChangeRequest }) 
   )
 }
 
-function toApprovalsGate({ approvals, approvers, required_role }: ChangeRequest) {
+function toApprovalsGate({ approvals, approvers, required_role }: ChangeRequest): Gate {
   const people = formatCount(approvers, 'person', 'people')
   return {
     gate: 'approvals',
     holds: approvals.length >= approvers,
-    detail: `${approvals.length} of ${people} with the role ${toWords(required_role)} approved it. The author cannot approve.`,
+    progress: `${approvals.length} of ${approvers}`,
+    detail: `Needs ${people} with the role ${toWords(required_role)} other than the author.`,
   }
 }

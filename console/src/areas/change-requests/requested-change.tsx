@@ -33,7 +33,7 @@ export function RequestedChange({ request, text }: { readonly request: ChangeReq
       }
     >
       <Stack gap="sm">
-        <Text fw={600}>{text}.</Text>
+        {rows.length === 0 && <Text size="sm">{text}.</Text>}
         {rows.length > 0 && (
           <BeforeAfter rows={rows.slice(0, MAX_ROWS)} sides={request.state === 'approved' ? PAST_SIDES : SIDES} />
         )}

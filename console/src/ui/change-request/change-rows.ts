@@ -40,6 +40,9 @@ const identities: Readonly<Record<string, string>> = {
   fields: 'name',
 }
 
+/** An action that the approval policy does not name. */
+const NO_APPROVAL = 'no approval needed'
+
 type Settings = Readonly<Record<string, unknown>>
 
 const isSettings = (value: unknown): value is Settings =>
@@ -51,7 +54,7 @@ const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/
 function formatSettings(value: Settings): string {
   if ('approvers' in value) {
     const { approvers, role, require_impact } = value as { approvers: number; role: string; require_impact?: boolean }
-    if (approvers === 0) return 'no approval'
+    if (approvers === 0) return NO_APPROVAL
     return `${formatCount(approvers, 'approver')} with the role ${toWords(role)}${require_impact ? ', with an impact analysis' : ''}`
   }
   if ('keep_days' in value) {
@@ -101,7 +104,9 @@ function toRows({ member, before, after }: MemberChange): ChangeRow[] {
   const label = labels[member] ?? toSentence(member)
   const identity = identities[member]
   if (identity !== undefined && (Array.isArray(before) || Array.isArray(after)))
-    return compareSettings('', indexBy(before, identity), indexBy(after, identity))
+    return compareSettings('', indexBy(before, identity), indexBy(after, identity)).map((row) =>
+      member === 'rules' ? { ...row, before: row.before ?? NO_APPROVAL, after: row.after ?? NO_APPROVAL } : row,
+    )
   if (isSettings(before) && isSettings(after)) return compareSettings(label, before, after)
   return [{ label, before: formatSide(member, before), after: formatSide(member, after) }]
 }

@@ -292,7 +292,7 @@ function Triggers({ definition }: { readonly definition: Definition }) {
             {trigger.when.map(({ of, test }) => (
               <div key={`${of} ${test}`}>
                 {of === 'score' ? 'the score' : getInputTitle(definition, of)}{' '}
-                <span className="mono">{formatCondition(test)}</span>
+                <span className="mono condition">{formatCondition(test)}</span>
               </div>
             ))}
           </MantineTable.Td>
