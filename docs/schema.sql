@@ -1058,10 +1058,12 @@ create table app.change_request (
   query jsonb default '{}'::jsonb not null,
   require_impact boolean default false not null,
   impact_run_id uuid,
+  changes jsonb,
   constraint change_request_author_key UNIQUE (tenant_id, cr_id, created_by),
   constraint change_request_pkey PRIMARY KEY (tenant_id, cr_id),
   constraint change_request_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint change_request_approvers_ck CHECK (((approvers >= 1) AND (approvers <= 5))),
+  constraint change_request_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
   constraint change_request_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'void'::text])))
 );
 CREATE INDEX change_request_created_idx ON app.change_request USING btree (tenant_id, created_at, cr_id);
