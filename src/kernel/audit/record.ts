@@ -7,6 +7,7 @@ import type { Tx } from '../database/tx.ts'
 import type { Route } from '../route.ts'
 import { uuidv7At } from '../uuid.ts'
 import type { AuditEvent, AuditKeys } from './chain.ts'
+import type { MemberChange } from './member-change.ts'
 import { deferEvent } from './queries.ts'
 
 /** What a handler can add to its event. */
@@ -19,12 +20,6 @@ export interface AuditNotes {
   recordPreview(before: object | null, after: object): void
   /** The members that differ, for approvers; null where the handler named none. */
   readonly changes: readonly MemberChange[] | null
-}
-
-export interface MemberChange {
-  readonly member: string
-  readonly before: unknown
-  readonly after: unknown
 }
 
 export class AuditNotesCollector implements AuditNotes {

@@ -1,5 +1,5 @@
 /** SQL of stored responses and of change requests. */
-import type { MemberChange } from '../audit/record.ts'
+import type { MemberChange } from '../audit/member-change.ts'
 import type { Tx } from '../database/tx.ts'
 
 export interface StoredResponse {

@@ -14,7 +14,7 @@ interface Gate {
   readonly gate: string
   readonly holds: boolean
   readonly detail: string
-  /** Stands instead of whether it holds. */
+  /** Shown instead of whether it holds. */
   readonly progress?: string
 }
 

@@ -1,4 +1,4 @@
-/** What a change request would change, before and after, in words; the stored request stands under "Details". */
+/** What a change request would change, before and after, in words; the stored request is under "Details". */
 import '../../ui/registry.css'
 import { Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'

@@ -42,7 +42,7 @@ const words: Readonly<Record<ChangeTarget['kind'], string>> = {
   schedule: 'schedule',
 }
 
-/** An id says nothing, so the kind of object stands before its end. */
+/** An id says nothing, so the kind of object is shown before its last digits. */
 const formatKey = ({ kind, key }: ChangeTarget): string =>
   /^[0-9a-f-]{36}$/.test(key) ? `${words[kind]} ${key.slice(-8)}` : key
 
