@@ -159,3 +159,16 @@ describe('search', () => {
     }
   })
 })
+
+test('names the actors, object types and operations that can be searched for', async () => {
+  const user_id = await t.user()
+  const { json } = await w.call('GET /audit/filters', { token })
+  expect(json.actors).toContainEqual({ actor: `user:${user_id}`, name: expect.any(String) })
+  expect(json.object_types).toEqual(expect.arrayContaining(['cases', 'people']))
+  const operations = new Map(
+    json.operations.map((one: { operation: string; summary: string }) => [one.operation, one.summary]),
+  )
+  expect(operations.get('updateUserRoles')).toBe('Set the roles of a user')
+  expect(operations.has('job:impact-run')).toBe(true)
+  expect(operations.has('listUsers')).toBe(false)
+})

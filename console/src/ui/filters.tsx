@@ -20,6 +20,13 @@ export function useSetFilter(): (name: string, value: string | number | null) =>
     })
 }
 
+/** Sets several filters at once; undefined removes one. */
+export function useSetFilters(): (values: Readonly<Record<string, string | undefined>>) => void {
+  const navigate = useNavigate()
+  return (values) =>
+    navigate({ to: '.', search: (now: Record<string, unknown>) => ({ ...now, ...values }), replace: true })
+}
+
 interface FilterProps {
   readonly name: string
   readonly label: string

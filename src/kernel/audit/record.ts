@@ -7,6 +7,7 @@ import type { Tx } from '../database/tx.ts'
 import type { Route } from '../route.ts'
 import { uuidv7At } from '../uuid.ts'
 import type { AuditEvent, AuditKeys } from './chain.ts'
+import type { MemberChange } from './member-change.ts'
 import { deferEvent } from './queries.ts'
 
 /** What a handler can add to its event. */
@@ -15,10 +16,15 @@ export interface AuditNotes {
   recordDiff(before: object | null, after: object): void
   /** Records that may contain personal data: only keyed hashes of before and after are stored. */
   recordHashes(before: object | null, after: object): void
+  /** What approvers are shown where the change is only proposed, if it differs from the recorded one. Not part of the event. */
+  recordPreview(before: object | null, after: object): void
+  /** The members that differ, for approvers; null where the handler named none. */
+  readonly changes: readonly MemberChange[] | null
 }
 
 export class AuditNotesCollector implements AuditNotes {
   #detail: Record<string, unknown> = {}
+  #preview: MemberChange[] | null = null
   readonly #keys: AuditKeys
 
   constructor(keys: AuditKeys) {
@@ -36,6 +42,14 @@ export class AuditNotesCollector implements AuditNotes {
     this.#detail['after_hash'] = hash(after)
   }
 
+  recordPreview(before: object | null, after: object): void {
+    this.#preview = diffMembers(before ?? {}, after)
+  }
+
+  get changes(): readonly MemberChange[] | null {
+    return this.#preview ?? (this.#detail['diff'] as MemberChange[] | undefined) ?? null
+  }
+
   get detail(): Record<string, unknown> {
     return this.#detail
   }
@@ -46,7 +60,7 @@ const toJsonValue = (value: object): unknown => JSON.parse(JSON.stringify(value)
 
 const IGNORED_MEMBERS = new Set(['revision', 'updated_at', 'updated_by'])
 
-function diffMembers(before: object, after: object): { member: string; before: unknown; after: unknown }[] {
+function diffMembers(before: object, after: object): MemberChange[] {
   const old = toJsonValue(before) as Record<string, unknown>
   const now = toJsonValue(after) as Record<string, unknown>
   return [...new Set([...Object.keys(old), ...Object.keys(now)])]

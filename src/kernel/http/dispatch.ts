@@ -135,7 +135,9 @@ export class Dispatcher {
     const { route, inputs } = execution
     const handle = () => this.#handle(execution, tx)
     const breakGlass = await findBreakGlass(tx, route, inputs)
-    const changeRequest = breakGlass ? undefined : await proposeIfGoverned(tx, route, inputs, handle)
+    const changeRequest = breakGlass
+      ? undefined
+      : await proposeIfGoverned(tx, route, inputs, { run: handle, audit: execution.notes })
     if (changeRequest) {
       this.#recordChange(execution, tx, changeRequest, { proposed: changeRequest.cr_id })
       return {

@@ -3,6 +3,7 @@
  * and is stored as a change request bound to its exact content and to the state it was made against.
  */
 import { createHash } from 'node:crypto'
+import type { AuditNotes } from '../audit/record.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
 import type { GovernedChange, Route } from '../route.ts'
@@ -29,6 +30,21 @@ export const ChangeRequestView = closed(
       description: 'The stored query, executed as well.',
     }),
     body: Type.Unsafe<unknown>({ description: 'The stored request body, exactly what approving will execute.' }),
+    changes: nullable(
+      listOf(
+        closed({
+          member: text(600),
+          before: Type.Unsafe<unknown>({ description: 'Null: not set.' }),
+          after: Type.Unsafe<unknown>({ description: 'Null: removed.' }),
+        }),
+        200,
+        {
+          description:
+            'What would change, compared with the state when it was proposed. Null: the operation names no members, or the ' +
+            'request is older than this member.',
+        },
+      ),
+    ),
     content_hash: text(64),
     head: nullable(text(200, { description: 'The state it was proposed against; approving fails when it has moved.' })),
     state: oneOf(['open', 'approved', 'rejected', 'withdrawn']),
@@ -51,6 +67,12 @@ interface RequestContent {
   readonly params: unknown
   readonly query?: unknown
   readonly body: unknown
+}
+
+/** Runs the handler of a proposed change; its notes then tell what would change. */
+interface DryRun {
+  readonly run: () => Promise<unknown>
+  readonly audit: Pick<AuditNotes, 'changes'>
 }
 
 /** A request without a query has the same hash as before there were queries. */
@@ -76,7 +98,7 @@ export async function proposeIfGoverned(
   tx: Tx,
   route: Route,
   input: RequestContent,
-  attempt: () => Promise<unknown>,
+  attempt: DryRun,
 ): Promise<ChangeRequestRow | undefined> {
   const governed = route.governed
   if (!governed) return undefined
@@ -85,7 +107,7 @@ export async function proposeIfGoverned(
   await assertEnoughApprovers(tx, { ...rule, action: governed.action })
   const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
   // A request that could not be executed now is refused now, not when it is approved.
-  await dryRunInSavepoint(tx, attempt)
+  await dryRunInSavepoint(tx, attempt.run)
   return insertChangeRequest(tx, {
     cr_id: uuidv7(),
     action: governed.action,
@@ -93,6 +115,7 @@ export async function proposeIfGoverned(
     params: input.params,
     query: input.query,
     body: input.body,
+    changes: attempt.audit.changes,
     content_hash: hashContent(route.id, input),
     head,
     required_role: rule.role,
@@ -106,7 +129,7 @@ export async function submitChangeRequest(
   tx: Tx,
   route: Route,
   input: { params: Record<string, string>; body: unknown },
-  attempt: () => Promise<unknown>,
+  attempt: DryRun,
 ): Promise<ChangeRequestRow> {
   const governed = route.governed as NonNullable<Route['governed']>
   const rule = (await findApprovalRule(tx, governed.action)) ?? {
@@ -116,13 +139,14 @@ export async function submitChangeRequest(
   }
   await assertEnoughApprovers(tx, { ...rule, action: governed.action })
   const head = await governed.head(tx, input.params)
-  await dryRunInSavepoint(tx, attempt)
+  await dryRunInSavepoint(tx, attempt.run)
   const request = await insertChangeRequest(tx, {
     cr_id: uuidv7(),
     action: governed.action,
     operation: route.id,
     params: input.params,
     body: input.body,
+    changes: attempt.audit.changes,
     content_hash: hashContent(route.id, input),
     head,
     required_role: rule.role,

@@ -1,4 +1,5 @@
 /** SQL of stored responses and of change requests. */
+import type { MemberChange } from '../audit/member-change.ts'
 import type { Tx } from '../database/tx.ts'
 
 export interface StoredResponse {
@@ -166,6 +167,7 @@ export interface ChangeRequestRow {
   readonly params: Record<string, string>
   readonly query: Record<string, unknown>
   readonly body: unknown
+  readonly changes: MemberChange[] | null
   readonly content_hash: string
   readonly head: string | null
   readonly state: 'open' | 'approved' | 'rejected' | 'withdrawn'
@@ -182,8 +184,8 @@ export interface ChangeRequestRow {
   readonly revision: number
 }
 
-export const changeRequestColumns = `cr_id, action, operation, params, query, body, content_hash, head, state, required_role, approvers,
-  require_impact, impact_run_id, created_at, created_by, decided_at, decided_by, decision_note, revision,
+export const changeRequestColumns = `cr_id, action, operation, params, query, body, changes, content_hash, head, state, required_role,
+  approvers, require_impact, impact_run_id, created_at, created_by, decided_at, decided_by, decision_note, revision,
   (select coalesce(jsonb_agg(jsonb_build_object('approved_by', a.approved_by, 'note', a.note,
             'approved_at', to_char(a.approved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) order by a.approved_at), '[]')
      from app.change_approval a where a.tenant_id = c.tenant_id and a.cr_id = c.cr_id) as approvals`
@@ -197,6 +199,7 @@ export const insertChangeRequest = (
     params: unknown
     query?: unknown
     body: unknown
+    changes?: readonly MemberChange[] | null
     content_hash: string
     head: string | null
     required_role: string
@@ -206,8 +209,9 @@ export const insertChangeRequest = (
 ) =>
   tx.find<ChangeRequestRow>(
     `insert into app.change_request as c
-       (tenant_id, cr_id, action, operation, params, body, content_hash, head, required_role, approvers, created_by, query, require_impact)
-     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12::jsonb, $13) returning ${changeRequestColumns}`,
+       (tenant_id, cr_id, action, operation, params, body, content_hash, head, required_role, approvers, created_by, query, require_impact,
+        changes)
+     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12::jsonb, $13, $14::jsonb) returning ${changeRequestColumns}`,
     [
       tx.tenant_id,
       request.cr_id,
@@ -222,5 +226,6 @@ export const insertChangeRequest = (
       tx.actor,
       JSON.stringify(request.query ?? {}),
       request.require_impact ?? false,
+      request.changes ? JSON.stringify(request.changes) : null,
     ],
   )

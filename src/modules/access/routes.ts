@@ -121,6 +121,7 @@ export const accessRoutes = [
       created_by: request.requested_by ?? actor.principal,
     })
     audit.recordDiff(null, { roles: body.roles })
+    audit.recordPreview(null, { name: body.name, email: body.email, team: body.team ?? null, roles: body.roles })
     return toUserView(assertFound(user))
   }),
 
@@ -192,6 +193,7 @@ export const accessRoutes = [
     assertRevision(user.revision, input)
     if (user.state !== 'inactive') return toUserView(user)
     input.kernel.tenantStatusCache.invalidate(input.actor.tenant_id)
+    input.audit.recordPreview({ access: 'deactivated', roles: [] }, { access: 'active', roles: user.roles })
     return toUserView(assertFound(await updateUserState(input.tx, user.user_id, 'active')))
   }),
 

@@ -3,6 +3,7 @@ import { type Fixtures, noInput } from '#test/support/operation-fixture.ts'
 
 export const fixtures: Fixtures = {
   listAuditEvents: noInput,
+  getAuditFilters: noInput,
   getAuditEvent: async (t) => ({ params: { event_id: await t.auditEvent() } }),
   listAuditObjectEvents: async (t) => ({ params: { object_type: 'users', object_id: await t.user() } }),
   listConfigurationAsOf: () => ({ query: { at: '2026-01-01T00:00:00Z' } }),

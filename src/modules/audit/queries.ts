@@ -62,6 +62,29 @@ export const listEvents = (tx: Tx, filter: AuditFilter, after: PagePosition, cou
   )
 }
 
+/** People by name, then keys: not the actors of all events, because each job is an actor of its own. */
+export const listActors = (tx: Tx, count: number) =>
+  tx.query<{ actor: string; name: string | null }>(
+    `(select 'user:' || user_id as actor, name from app.user_account where tenant_id = $1 order by name, user_id limit $2)
+     union all
+     (select 'key:' || key_id, null from app.api_key where tenant_id = $1 order by created_at desc, key_id limit $2)
+     limit $2`,
+    [tx.tenant_id, count],
+  )
+
+/** Reads one index entry per type, however many events there are. */
+export const listObjectTypes = (tx: Tx, count: number) =>
+  tx.query<{ value: string }>(
+    `with recursive found as (
+       (select object_type as value from app.audit_event where tenant_id = $1 order by object_type limit 1)
+       union all
+       select (select e.object_type from app.audit_event e where e.tenant_id = $1 and e.object_type > f.value
+                order by e.object_type limit 1)
+         from found f where f.value is not null)
+     select value from found where value is not null limit $2`,
+    [tx.tenant_id, count],
+  )
+
 export const findEvent = (tx: Tx, event_id: string) =>
   tx.find<AuditEventRow>(`select ${columns} from app.audit_event e where e.tenant_id = $1 and e.event_id = $2`, [
     tx.tenant_id,

@@ -19,17 +19,21 @@ import {
   findEvent,
   findRun,
   insertRun,
+  listActors,
   listAsOf,
   listEvents,
+  listObjectTypes,
   listVerifications,
   type RunRow,
 } from './queries.ts'
+import { listRecordedOperations } from './recorded-operations.ts'
 import {
   AsOfPage,
   AsOfQuery,
   AuditEventPage,
   AuditEventParams,
   AuditEventView,
+  AuditFilters,
   AuditObjectParams,
   AuditObjectQuery,
   AuditQuery,
@@ -38,6 +42,7 @@ import {
   ExportParams,
   ExportRequest,
   ExportView,
+  MAX_FILTER_VALUES,
   VerificationPage,
   VerificationParams,
   VerificationQuery,
@@ -98,6 +103,21 @@ export const auditRoutes = [
     )
     return { ...events, items: events.items.map(toEventView) }
   }),
+
+  tenantRoute('GET /audit/filters', {
+    id: 'getAuditFilters',
+    summary: 'The users, keys, operations and object types that events can be searched by',
+    description:
+      'Users and keys of the tenant, object types that occur in the record, and operations that are recorded, with what each does.',
+    roles: examiners,
+    tx: 'read',
+    uses: ['routes', 'modules'],
+    reply: [200, AuditFilters],
+  }).handle(async ({ tx, kernel }) => ({
+    actors: await listActors(tx, MAX_FILTER_VALUES),
+    operations: listRecordedOperations(kernel),
+    object_types: (await listObjectTypes(tx, MAX_FILTER_VALUES)).map(({ value }) => value),
+  })),
 
   tenantRoute('GET /audit/events/:event_id', {
     id: 'getAuditEvent',

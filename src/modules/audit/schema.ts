@@ -47,6 +47,19 @@ export const AuditQuery = closed({
   from_at: Type.Optional(Timestamp()),
   until_at: Type.Optional(Timestamp()),
 })
+/** Most actors and object types that the answer names; a search can name any other. */
+export const MAX_FILTER_VALUES = 1000
+export const AuditFilters = closed(
+  {
+    actors: listOf(
+      closed({ actor: text(300), name: nullable(text(200, { description: 'Of a person; null for keys.' })) }),
+      MAX_FILTER_VALUES,
+    ),
+    operations: listOf(closed({ operation: text(200), summary: text(300) }), 1000),
+    object_types: listOf(text(100), MAX_FILTER_VALUES),
+  },
+  { title: 'AuditFilters' },
+)
 export const AuditObjectParams = closed({ object_type: text(100), object_id: text(500) })
 export const AuditObjectQuery = closed(pageQuery)
 

@@ -307,6 +307,9 @@ describe('the summary', () => {
     expect(await count('?change=raised')).toBe(2)
     expect(await count('?change=same')).toBe(2)
     expect(await count('?band=low&previous_band=high')).toBe(1)
+    const [first] = await listItems(batch_id)
+    expect(await count(`?subject_id=${first?.subject_id}`)).toBe(1)
+    expect(await count('?hit=hit')).toBe(0)
     expect(await count('?state=failed')).toBe(1)
   })
 

@@ -188,6 +188,8 @@ export interface ItemFilter {
   readonly band?: string | undefined
   readonly previous_band?: string | undefined
   readonly failure_code?: string | undefined
+  readonly hit?: 'hit' | 'no_hit' | undefined
+  readonly subject_id?: string | undefined
 }
 
 /**
@@ -203,7 +205,8 @@ export const listItems = (
   const where = ['tenant_id = $1', 'batch_id = $2', 'seq > $3']
   if (filter.state !== undefined) where.push(`state = '${filter.state}'`)
   if (filter.change !== undefined) where.push(`change = '${filter.change}'`)
-  for (const name of ['band', 'previous_band', 'failure_code'] as const) {
+  if (filter.hit !== undefined) where.push(filter.hit === 'hit' ? 'hit' : "not hit and state = 'done'")
+  for (const name of ['band', 'previous_band', 'failure_code', 'subject_id'] as const) {
     if (filter[name] !== undefined) where.push(`${name} = $${values.push(filter[name])}`)
   }
   return tx.query<ItemRow>(

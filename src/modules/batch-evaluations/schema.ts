@@ -211,6 +211,8 @@ export const BatchItemQuery = closed({
   band: Type.Optional(Band),
   previous_band: Type.Optional(text(100)),
   failure_code: Type.Optional(text(100)),
+  hit: Type.Optional(oneOf(['hit', 'no_hit'], { description: 'Of a rule.' })),
+  subject_id: Type.Optional(Id()),
 })
 export const BatchItemParams = closed({
   batch_id: Id(),

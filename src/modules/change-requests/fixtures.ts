@@ -9,6 +9,7 @@ export const fixtures: Fixtures = {
   listChangeRequests: noInput,
   listChangeRequestInbox: noInput,
   getChangeRequest: async (t) => ({ params: { cr_id: await t.changeRequest() } }),
+  listChangeRequestGates: async (t) => ({ params: { cr_id: await t.changeRequest() } }),
   approveChangeRequest: async (t, role) => ({ params: await createParams(t, role), body: {} }),
   rejectChangeRequest: async (t, role) => ({ params: await createParams(t, role), body: { reason: 'not now' } }),
   withdrawChangeRequest: async (t, role) => ({ params: await createParams(t, role), body: {}, principal: t.author }),

@@ -5,8 +5,8 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'
 
+export { APPROVAL_REVIEW } from './approval-gates.ts'
 export { findChangeRequest, lockChangeRequest } from './queries.ts'
-export { APPROVAL_REVIEW } from './routes.ts'
 
 export const changeRequests: Module = {
   name: 'change-requests',

@@ -116,6 +116,34 @@ describe('proposing', () => {
   })
 })
 
+describe('what approvers are shown', () => {
+  test('names each member before and after, also once the change was executed', async () => {
+    const cr_id = await propose()
+    const changes = [{ member: 'roles', before: ['viewer'], after: ['analyst'] }]
+    expect((await read(cr_id)).changes).toEqual(changes)
+    await decide(cr_id, 'approve', checker)
+    expect(await read(cr_id)).toMatchObject({ state: 'approved', changes })
+  })
+
+  test('lists the gates of an open request and whether each holds', async () => {
+    const gates = async (cr_id: string, by = checker) =>
+      (await w.call(`GET /change-requests/${cr_id}/gates`, { token: by.token })).json
+    const [one, two] = [await propose(), await propose()]
+    expect((await gates(one)).items).toMatchObject([
+      { gate: 'unchanged', holds: true },
+      { gate: 'author', holds: true },
+    ])
+    await decide(one, 'approve', checker)
+    expect((await gates(one)).items).toEqual([])
+    expect((await gates(two)).items[0]).toMatchObject({
+      gate: 'unchanged',
+      holds: false,
+      detail: expect.stringContaining('has changed since'),
+    })
+    expect((await gates(two, await caller(['viewer']))).code).toBe('not_found')
+  })
+})
+
 describe('approving', () => {
   test('by another person executes the change', async () => {
     const cr_id = await propose()

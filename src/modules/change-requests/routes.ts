@@ -5,13 +5,13 @@ import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { hashContent } from '#kernel/request/approval.ts'
 import { executeChangeRequest } from '#kernel/request/change-request-execution.ts'
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
-import { toVisibleChangeRequest, VisibleChangeRequest } from '#kernel/request/visibility.ts'
+import { mayReadChangeRequest, toVisibleChangeRequest, VisibleChangeRequest } from '#kernel/request/visibility.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import type { RequestMetadata } from '#kernel/route.ts'
-import { findPresentRoles, findRequester } from '#modules/access/index.ts'
+import { findRequester } from '#modules/access/index.ts'
+import { isStale, listApprovalGates, listClosedReviews, mayAuthorPropose } from './approval-gates.ts'
 import {
   findChangeRequest,
   incrementChangeRequestRevision,
@@ -21,6 +21,7 @@ import {
   updateChangeRequestDecided,
 } from './queries.ts'
 import {
+  ApprovalGates,
   ChangeRequestInboxPage,
   ChangeRequestPage,
   ChangeRequestParams,
@@ -61,35 +62,18 @@ async function assertMayApprove(tx: Tx, request: ChangeRequestRow, roles: readon
 async function assertAuthorMayPropose(
   tx: Tx,
   kernel: Capabilities<'routes'>,
-  { operation, created_by }: ChangeRequestRow,
+  request: ChangeRequestRow,
 ): Promise<void> {
-  const held = await findPresentRoles(tx, created_by)
-  if (held === undefined) return
-  const isPermitted = kernel.routes.some(
-    ({ id, submits, roles }) =>
-      (id === operation || submits === operation) && roles.some((role) => held.includes(role)),
-  )
-  if (!isPermitted)
-    fail('author_not_permitted', `The author ${created_by} no longer has a role that may propose ${operation}.`)
+  if (await mayAuthorPropose(tx, kernel, request)) return
+  const { created_by, operation } = request
+  fail('author_not_permitted', `The author ${created_by} no longer has a role that may propose ${operation}.`)
 }
 
-/** The review that other modules register to hold back the approval of a stored change request. */
-export const APPROVAL_REVIEW = 'approval'
-
-/** Asks every module and reports all closed gates together. */
+/** Reports all closed gates together. */
 async function assertReviewed(tx: Tx, kernel: Capabilities<'reviews'>, request: ChangeRequestRow): Promise<void> {
-  const gates: { readonly detail: string }[] = []
-  for (const finish of await kernel.reviews.begin(APPROVAL_REVIEW, tx, request))
-    gates.push(...((await finish()) as typeof gates))
+  const gates = await listClosedReviews(tx, kernel, request)
   if (gates.length === 0) return
   fail('gates_closed', { detail: gates.map(({ detail }) => detail).join(' '), members: { gates } })
-}
-
-async function isStale(tx: Tx, kernel: Capabilities<'routes'>, request: ChangeRequestRow): Promise<boolean> {
-  const route = kernel.routes.find(({ id }) => id === request.operation)
-  if (!route?.governed) return true
-  if (hashContent(request.operation, request) !== request.content_hash) return true
-  return (await route.governed.head(tx, { ...request.params })) !== request.head
 }
 
 export const changeRequestRoutes = [
@@ -139,6 +123,24 @@ export const changeRequestRoutes = [
     revisioned: true,
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => assertFound(await findChangeRequest(tx, params.cr_id))),
+
+  tenantRoute('GET /change-requests/:cr_id/gates', {
+    id: 'listChangeRequestGates',
+    summary: 'What must hold before a change request is approved, and whether it does',
+    description:
+      'For those who may read the change request in full; 404 for others. A request that was decided has no gates. Approving ' +
+      'checks all of them again.',
+    roles: everyone,
+    tx: 'read',
+    uses: ['routes', 'reviews'],
+    params: ChangeRequestParams,
+    reply: [200, ApprovalGates],
+    problems: ['not_found', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel, actor }) => {
+    const request = assertFound(await findChangeRequest(tx, params.cr_id))
+    if (!mayReadChangeRequest(kernel.routes, actor.roles, request)) fail('not_found')
+    return { cr_id: request.cr_id, items: request.state === 'open' ? await listApprovalGates(tx, kernel, request) : [] }
+  }),
 
   tenantRoute('POST /change-requests/:cr_id/approve', {
     id: 'approveChangeRequest',

@@ -18,10 +18,10 @@ const toImpactGate = (detail: string, facts: Record<string, unknown>): versionSt
 export const reviewApproval =
   async (kernel: Capabilities<'caches'>, tx: Tx, change: unknown): Promise<FinishReview> =>
   async () => {
-    const { cr_id, require_impact, impact_run_id: run_id } = change as ChangeRequestRow
+    const { require_impact, impact_run_id: run_id } = change as ChangeRequestRow
     if (!require_impact) return []
     const run = run_id === null ? undefined : await findRun(tx, run_id)
-    const how = `POST /api/change-requests/${cr_id}/impact measures it.`
+    const how = 'Run the impact analysis of this change request.'
     if (!run)
       return [toImpactGate(`The impact of this change has not been measured. ${how}`, { why: 'missing', run_id: null })]
     if (run.result === null) {
@@ -30,6 +30,6 @@ export const reviewApproval =
     }
     const stale_because = await findStaleReason(kernel, tx, run)
     if (stale_because === null) return []
-    const detail = `What was in force when the impact was measured has moved since. ${how}`
+    const detail = `What is in force has changed since the impact was measured. ${how}`
     return [toImpactGate(detail, { why: 'stale', run_id, stale_because })]
   }

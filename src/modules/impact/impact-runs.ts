@@ -13,8 +13,9 @@ import { matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { collectBaseline, hashBaseline, hashPins } from './baseline.ts'
 import { type Candidate, hashText } from './candidates.ts'
+import { explainNoImpact } from './explain-no-impact.ts'
 import { MAX_SUBJECTS } from './impact-tally.ts'
-import { findNow, insertRun, type RunWithResult } from './queries.ts'
+import { findNow, findSubjectNames, insertRun, type RunWithResult } from './queries.ts'
 import type { RunView } from './schema.ts'
 
 export const IMPACT_RUN = 'impact-run'
@@ -92,16 +93,27 @@ async function isDraftUnchanged(
   }
 }
 
+/** Names are not part of the stored result: they are read with it, and only by roles that may read subjects. */
+async function nameSubjects(tx: Tx, result: Record<string, unknown>) {
+  const samples = result['samples'] as readonly { readonly subject_id: string }[]
+  const names = await findSubjectNames(
+    tx,
+    samples.map(({ subject_id }) => subject_id),
+  )
+  return samples.map((sample) => {
+    const { name = null, external_id = null } = names.get(sample.subject_id) ?? {}
+    return { ...sample, name, external_id }
+  })
+}
+
 /** The view of a run. */
 export async function toRunView(kernel: Capabilities<'caches'>, tx: Tx, run: RunWithResult) {
   const stale_because = await findStaleReason(kernel, tx, run)
   const { candidate: _candidate, max_subjects: _most, seed: _seed, ...row } = run
   // Results are never rewritten, so older ones lack newer members.
-  const result = row.result && { known_outcomes: null, ...row.result }
-  return {
-    ...row,
-    result: readStoredJson<Static<typeof RunView>['result']>(result),
-    stale: stale_because !== null,
-    stale_because,
-  }
+  const result = readStoredJson<Static<typeof RunView>['result']>(
+    row.result && { known_outcomes: null, ...row.result, samples: await nameSubjects(tx, row.result) },
+  )
+  const no_impact = result ? explainNoImpact(row, result) : null
+  return { ...row, result, no_impact, stale: stale_because !== null, stale_because }
 }

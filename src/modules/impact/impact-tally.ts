@@ -2,7 +2,8 @@
 import type { Decision, DefinitionFamily, Finding, Input } from '#decision/model.ts'
 
 export const MAX_SUBJECTS = 100_000
-export const MAX_SAMPLES = 50
+/** So many subjects can be named by a result; it counts all of them. */
+export const MAX_SAMPLES = 200
 const MAX_SEGMENTS = 200
 const MAX_REASONS = 100
 const MAX_ACTIONS = 1000

@@ -99,7 +99,9 @@ describe('a changed country of a list', () => {
     expect(run.result.samples.map(({ evaluation_id }: never) => evaluation_id)).toEqual(
       germans.map(({ evaluation_id }) => evaluation_id),
     )
+    expect(run.no_impact).toBeNull()
     expect(run.result.samples[0]).toMatchObject({
+      name: expect.any(String),
       subject_id: germans[0]?.subject_id,
       before: { result: 'low', score_bps: 2000 },
       after: { result: 'high', score_bps: 3500 },
@@ -246,7 +248,8 @@ describe('a run', () => {
   test('on a list that no decision used has an empty sample', async () => {
     const empty = await newPolicy(t)
     const version = await publish(empty.country_list, tighter)
-    const { result, state } = await getRun(await runListImpact(empty.country_list, version))
+    const { result, state, no_impact } = await getRun(await runListImpact(empty.country_list, version))
+    expect(no_impact).toMatchObject({ reason: 'no_decisions', detail: expect.stringContaining(empty.matrix_key) })
     expect([state, result.decisions, result.flips, result.samples]).toEqual(['succeeded', 0, 0, []])
     expect(result.definitions).toMatchObject([{ key: empty.matrix_key }])
     expect(result.population).toEqual({ subjects: 0, taken: 0, seed: null, complete: true })

@@ -255,6 +255,18 @@ export const listPastDecisions = async (
   )
 }
 
+export const findSubjectNames = async (
+  tx: Tx,
+  subject_ids: readonly string[],
+): Promise<ReadonlyMap<string, { readonly name: string; readonly external_id: string }>> => {
+  if (subject_ids.length === 0) return new Map()
+  const rows = await tx.query<{ subject_id: string; name: string; external_id: string }>(
+    'select subject_id, name, external_id from app.subject where tenant_id = $1 and subject_id = any($2::uuid[])',
+    [tx.tenant_id, subject_ids],
+  )
+  return new Map(rows.map(({ subject_id, name, external_id }) => [subject_id, { name, external_id }]))
+}
+
 export interface DocumentRow {
   readonly evaluation_id: string
   readonly decided_at: string

@@ -1,4 +1,4 @@
-/** Redacts impact runs for the roles of the caller: required actions are shown to their audience only. */
+/** Redacts impact runs for the roles of the caller: required actions are for their audience, names for those who read subjects. */
 import type { RedactionContext } from '#kernel/declare-route.ts'
 import { actionFilters } from '#modules/risk-matrices/index.ts'
 
@@ -6,6 +6,8 @@ interface Side {
   readonly required_actions: string[]
 }
 interface Sample {
+  readonly name: string | null
+  readonly external_id: string | null
   readonly before: Side
   readonly after: Side
 }
@@ -18,15 +20,23 @@ interface RunView {
   readonly result: { readonly required_actions: Count[]; readonly samples: Sample[] } | null
 }
 
-export async function redactRun<R extends RunView>(run: R, reader: RedactionContext<'caches'>): Promise<R> {
-  if (run.result === null) return run
-  const { required_actions, samples } = run.result
+/** Of the roles that read impact runs, the one that may not read subjects. */
+const canReadSubjects = (roles: readonly string[]): boolean => roles.some((role) => role !== 'tenant_admin')
+
+const withoutName = <S extends Sample>(sample: S): S => ({ ...sample, name: null, external_id: null })
+
+export async function redactRun<R extends RunView>(found: R, reader: RedactionContext<'caches'>): Promise<R> {
+  if (found.result === null) return found
+  const run = canReadSubjects(reader.actor.roles)
+    ? found
+    : { ...found, result: { ...found.result, samples: found.result.samples.map(withoutName) } }
+  const { required_actions, samples } = run.result as NonNullable<R['result']>
   const named = samples.flatMap(({ before, after }) => [...before.required_actions, ...after.required_actions])
   const filter = await actionFilters.getActionFilter(reader, [
     ...required_actions.map(({ action }) => action),
     ...named,
   ])
-  if (!filter) return run
+  if (!filter) return run as R
   const filtered = samples.map((sample) => ({
     ...sample,
     before: actionFilters.filterActions(sample.before, filter),

@@ -16,6 +16,7 @@ import {
   text,
 } from '#kernel/schema.ts'
 import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
+import { NO_IMPACT_REASONS } from './explain-no-impact.ts'
 import { MAX_SAMPLES, MAX_SUBJECTS } from './impact-tally.ts'
 
 const families = ['list', 'matrix', 'rule'] as const
@@ -92,6 +93,10 @@ const Sample = closed(
     batch_id: nullable(Id()),
     seq: nullable(integer(1, Number.MAX_SAFE_INTEGER, { description: 'Of the item in its batch.' })),
     subject_id: Id(),
+    name: nullable(
+      text(500, { description: 'Null: for roles that may not read subjects, or the subject was removed.' }),
+    ),
+    external_id: nullable(text(200, { description: 'As for `name`.' })),
     segment: nullable(text(200)),
     ...Definition,
     before: Side,
@@ -209,6 +214,15 @@ export const RunView = closed(
       oneOf(['candidate', 'in_force'], {
         description: 'What has changed since: the candidate, or the versions it was compared with.',
       }),
+    ),
+    no_impact: nullable(
+      closed(
+        { reason: oneOf(NO_IMPACT_REASONS), detail: text(5000, { description: 'In words.' }) },
+        {
+          title: 'NoImpact',
+          description: 'Why nothing would change. Null: something would, or the run has not finished.',
+        },
+      ),
     ),
     result: nullable(ImpactResult),
   },

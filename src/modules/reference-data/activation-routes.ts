@@ -91,9 +91,10 @@ export const activationRoutes: readonly Route[] = [
     const version = assertFound(await versionStore.findVersion(tx, dataset, params.version))
     const operation = assertFound(kernel.routes.find(({ id }) => id === 'activateDatasetVersion'))
     const proposal = { params: { list_key: params.list_key }, body: { version: version.version, ...body } }
-    return submitChangeRequest(tx, operation, proposal, () =>
-      kernel.executeOperation(operation.id, { tx, actor, request, audit, ...proposal }),
-    )
+    return submitChangeRequest(tx, operation, proposal, {
+      run: () => kernel.executeOperation(operation.id, { tx, actor, request, audit, ...proposal }),
+      audit,
+    })
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/rollback', {
@@ -154,9 +155,10 @@ export const activationRoutes: readonly Route[] = [
     problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
+    const before = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'base')
     const activation = await activationStore.pinVersion(tx, input, kernel)
     const { version, expires_at, reason } = activation
-    audit.recordDiff(null, { pinned: version, expires_at, reason })
+    audit.recordDiff({ pinned: before?.version ?? null }, { pinned: version, expires_at, reason })
     return toActivationView(activation)
   }),
 
@@ -171,9 +173,12 @@ export const activationRoutes: readonly Route[] = [
     reply: [201, registrySchemas.Activation],
     governed: { action: 'activation', head: getListHead },
     problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
-  }).handle(async ({ tx, params, body, request, kernel }) => {
+  }).handle(async ({ tx, params, body, request, kernel, audit }) => {
     const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
-    return toActivationView(await activationStore.unpinVersion(tx, input, kernel))
+    const before = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'base')
+    const activation = await activationStore.unpinVersion(tx, input, kernel)
+    audit.recordDiff({ pinned: before?.version ?? null }, { pinned: null, reason: body.reason })
+    return toActivationView(activation)
   }),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/activations/:activation_id', {

@@ -140,7 +140,7 @@ export const codeMutants: readonly CodeMutant[] = [
   },
   {
     name: 'a change request is executed on a state that has moved',
-    file: 'src/modules/change-requests/routes.ts',
+    file: 'src/modules/change-requests/approval-gates.ts',
     text: '  return (await route.governed.head(tx, { ...request.params })) !== request.head\n',
     replacement: '  return (await route.governed.head(tx, { ...request.params })) === undefined\n',
     killers: ['src/modules/change-requests/routes.test.ts'],

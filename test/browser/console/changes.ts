@@ -3,7 +3,20 @@ import { describe, expect } from 'vitest'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { takeScreenshot } from '../page-session.ts'
-import { allowSteps, at, base, browserTest, clara, noProblems, tara, tenant_id, till, vera, w } from './setup.ts'
+import {
+  allowSteps,
+  at,
+  base,
+  browserTest,
+  clara,
+  noProblems,
+  pageHeading,
+  tara,
+  tenant_id,
+  till,
+  vera,
+  w,
+} from './setup.ts'
 
 describe('change requests', () => {
   browserTest('are executed after another user approves them', async () => {
@@ -20,7 +33,12 @@ describe('change requests', () => {
       .getByRole('list', { name: 'Change requests waiting for you' })
       .getByRole('link', { name: /: roles .*analyst/ })
       .click()
-    await approver.page.getByRole('region', { name: 'Request body' }).getByText('"analyst"').waitFor()
+    await pageHeading(approver.page, 'Change the roles of Vera Viewer').waitFor()
+    await approver.page.getByRole('table', { name: 'Before and after' }).getByText('analyst').waitFor()
+    await approver.page
+      .getByRole('list', { name: 'Conditions of approval' })
+      .getByText('Still up to date: met')
+      .waitFor()
     await approver.page.getByRole('button', { name: 'Reject' }).click()
     await approver.page.getByText('Enter a reason.').waitFor()
     await approver.page.getByLabel('Note').fill('Agreed on the phone')

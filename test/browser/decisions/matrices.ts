@@ -113,6 +113,8 @@ describe('matrices', () => {
     await page.getByRole('button', { name: 'Run impact analysis' }).click()
     const impact = page.getByRole('region', { name: 'Impact analysis' })
     await impact.getByText('changed scores').waitFor()
+    await impact.getByRole('table', { name: 'Subjects affected' }).getByRole('link').first().waitFor()
+    await page.getByRole('list', { name: 'Conditions of approval' }).getByText('Still up to date: met').waitFor()
     await impact.getByRole('table', { name: 'Changed factor scores' }).getByText('funds').waitFor()
     await impact.getByText(/^Of 1 decision about subjects with an overridden rating/).waitFor()
     const known = impact.getByRole('table', { name: 'Ratings compared with overrides' })

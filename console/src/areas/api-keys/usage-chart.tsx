@@ -1,9 +1,17 @@
-/** Calls per day as a bar chart. The table below it holds the same numbers. */
+/** Calls per day as a bar chart. A bar shows the operations of its day in the table below. */
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
 import { sumByDay, type UsageItem } from './usage.ts'
 
-export default function UsageChart({ items }: { readonly items: readonly UsageItem[] }) {
+interface UsageChartProps {
+  readonly items: readonly UsageItem[]
+  readonly onOpenDay: (day: string) => void
+}
+
+const formatDay = (day: string): string =>
+  new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+export default function UsageChart({ items, onOpenDay }: UsageChartProps) {
   return (
     <div role="img" aria-label="Calls per day over the last 31 days">
       <BarChart
@@ -17,8 +25,11 @@ export default function UsageChart({ items }: { readonly items: readonly UsageIt
         ]}
         withLegend
         tickLine="none"
-        xAxisProps={{ tickFormatter: (day: string) => day.slice(5), minTickGap: 24 }}
-        yAxisProps={{ allowDecimals: false, width: 40 }}
+        xAxisLabel="Day"
+        yAxisLabel="Calls"
+        xAxisProps={{ tickFormatter: formatDay, minTickGap: 24 }}
+        yAxisProps={{ allowDecimals: false, width: 56 }}
+        barProps={{ cursor: 'pointer', onClick: ({ payload }) => onOpenDay((payload as { day: string }).day) }}
       />
     </div>
   )

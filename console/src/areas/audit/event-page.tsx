@@ -12,7 +12,7 @@ import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
-import { ChainPosition, OutcomeMark, objectPath } from './event-table.tsx'
+import { ChainPosition, OutcomeBadge, OutcomeMark, objectPath } from './event-table.tsx'
 
 type Event = Schemas['AuditEvent']
 interface Difference {
@@ -61,7 +61,13 @@ export default function EventPage() {
                     {event.operation}
                   </span>,
                 ],
-                event.outcome !== 'done' && ['Outcome', <OutcomeMark key="outcome" event={event} />],
+                [
+                  'Outcome',
+                  <div key="outcome">
+                    <OutcomeBadge event={event} />
+                    <OutcomeMark event={event} />
+                  </div>,
+                ],
                 ['Object type', event.object_type],
                 ['Object id', <CopyValue key="object" value={event.object_id} name="the object id" />],
                 ['Request', event.request_id && <CopyValue value={event.request_id} name="the request id" />],

@@ -1,8 +1,8 @@
 /** Audit events as rows, newest first. */
-import { Table, Text } from '@mantine/core'
+import { Badge, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { RelativeTime } from '#console/ui/date-time.tsx'
-import { formatOperation } from '#console/ui/format.ts'
+import { formatOperation, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -26,7 +26,8 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
       list={list}
       empty={empty}
       head={[
-        { name: 'Operation' },
+        { name: 'Action' },
+        { name: 'Outcome' },
         { name: 'User or key' },
         ...(hasObjects ? [{ name: 'Object', from: 'sm' } as const] : []),
         { name: 'When' },
@@ -41,12 +42,18 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
             <OutcomeMark event={event} />
           </Table.Td>
           <Table.Td>
+            <OutcomeBadge event={event} />
+          </Table.Td>
+          <Table.Td>
             <Principal of={event.actor} />
           </Table.Td>
           {hasObjects && (
             <Table.Td visibleFrom="sm">
               <PageLink to={objectPath(event.object_type, event.object_id)} size="sm">
-                {event.object_type} <span className="mono">{shortenId(event.object_id)}</span>
+                {toSentence(event.object_type)}{' '}
+                <span className="mono nowrap" title={event.object_id}>
+                  {shortenId(event.object_id)}
+                </span>
               </PageLink>
             </Table.Td>
           )}
@@ -62,13 +69,29 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
   )
 }
 
-/** Marks requested changes, and executed ones with their approvers. Immediate changes have no mark. */
+const outcomes = {
+  proposed: { badge: 'Proposed', color: 'yellow', text: 'Nothing changed yet: it waits for approval, see the' },
+  executed: { badge: 'Done after approval', color: 'teal', text: 'Executed from the' },
+  done: { badge: 'Done', color: 'gray', text: '' },
+} as const
+
+export function OutcomeBadge({ event: { outcome } }: { readonly event: Pick<Event, 'outcome'> }) {
+  const { badge, color } = outcomes[outcome]
+  return (
+    <Badge variant={outcome === 'done' ? 'default' : 'light'} tt="none" fw={500} miw="max-content" color={color}>
+      {badge}
+    </Badge>
+  )
+}
+
+/** What became of a proposal, with its approvers. A change that needed no approval has no such text. */
 export function OutcomeMark({ event }: { readonly event: Event }) {
   if (event.outcome === 'done' || event.cr_id === null) return null
   return (
     <Text size="xs" c="dimmed" component="div">
+      {outcomes[event.outcome].text}{' '}
       <PageLink to={`/change-requests/${event.cr_id}`} inherit>
-        {event.outcome === 'proposed' ? 'Requested, not executed' : 'Executed'}
+        change request
       </PageLink>
       {event.approved_by.length > 0 && (
         <>

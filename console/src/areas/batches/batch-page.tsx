@@ -3,16 +3,19 @@ import '../../ui/decision/decision.css'
 import { Alert, Button, Group, Menu, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
 import { problemFromResponse, type Schemas } from '@probity/client'
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
+import { BatchItems } from '#console/ui/batch/batch-items.tsx'
+import { type Batch, describeSource, formatCounts, isOngoing } from '#console/ui/batch/batch-state.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, formatDuration } from '#console/ui/date-time.tsx'
 import { getKind } from '#console/ui/decision/definition-kind.ts'
 import { HeatMap } from '#console/ui/decision/heat-map.tsx'
 import { Figure } from '#console/ui/decision/impact-view.tsx'
+import { useSetFilters } from '#console/ui/filters.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -20,9 +23,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { saveFile } from '#console/ui/save-file.ts'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
-import { type Batch, describeSource, formatCounts, isOngoing } from './batch-state.ts'
-import { Distribution } from './distribution.tsx'
-import { Items } from './items.tsx'
+import { Distribution, toBarFilter } from './distribution.tsx'
 
 type Summary = Schemas['BatchSummary']
 
@@ -60,7 +61,7 @@ export default function BatchPage() {
         {isOngoing(batch) && <Running batch={batch} />}
         <FailureNote batch={batch} />
         {summary && <SummaryView summary={summary} />}
-        <Items batch={batch} failures={summary?.failures ?? []} />
+        <BatchItems batch={batch} summary={summary} />
         <BatchRecord batch={batch} />
       </Stack>
     </Page>
@@ -144,6 +145,11 @@ function Actions({ batch }: { readonly batch: Batch }) {
           Retry failed items
         </Button>
       )}
+      {may('listEvaluations') && (
+        <SearchButton to="/evaluations" search={{ batch: batch.batch_id }} variant="default">
+          Show in evaluations
+        </SearchButton>
+      )}
       {!isOngoing(batch) && may('diffBatchEvaluations') && (
         <SearchButton to="/batches/compare" search={{ second: batch.batch_id }} variant="default">
           Compare
@@ -166,7 +172,17 @@ function Actions({ batch }: { readonly batch: Batch }) {
   )
 }
 
+/** The bar whose items are shown. */
+function useOpenedBar(): string | null {
+  const { band, hit, state } = useSearch({ strict: false }) as Record<string, string | undefined>
+  if (band !== undefined) return band
+  if (hit !== undefined) return hit.replace('_', ' ')
+  return state === 'failed' ? 'failed' : null
+}
+
 function SummaryView({ summary }: { readonly summary: Summary }) {
+  const open = useSetFilters()
+  const opened = useOpenedBar()
   const { changes } = summary
   const counted = (Object.entries(changes) as [string, number][]).filter(([, count]) => count > 0)
   return (
@@ -183,7 +199,10 @@ function SummaryView({ summary }: { readonly summary: Summary }) {
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <Section title="Distribution">
-          <Distribution summary={summary} />
+          <Distribution summary={summary} opened={opened} onOpen={({ name }) => open(toBarFilter(name, opened))} />
+          <Text size="xs" c="dimmed" mt="xs">
+            A bar shows its items below.
+          </Text>
         </Section>
         {summary.migration.length > 0 && (
           <Section title="Migration from previous ratings">
@@ -191,6 +210,13 @@ function SummaryView({ summary }: { readonly summary: Summary }) {
               label="Migration between bands"
               moves={summary.migration}
               nothing={{ from: 'not rated', to: 'not rated' }}
+              onOpen={({ from, to }) =>
+                open({
+                  band: to ?? undefined,
+                  previous: from ?? undefined,
+                  change: from === null ? 'first' : undefined,
+                })
+              }
             />
             <Text size="xs" c="dimmed" mt="xs">
               {counted.map(([change, count]) => `${change}: ${count.toLocaleString('en')}`).join(', ')}

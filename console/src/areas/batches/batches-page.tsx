@@ -3,13 +3,13 @@ import { Table, Text } from '@mantine/core'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
+import { type Batch, describeSource, formatCounts } from '#console/ui/batch/batch-state.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { getKind } from '#console/ui/decision/definition-kind.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
-import { type Batch, describeSource, formatCounts } from './batch-state.ts'
 
 export default function BatchesPage() {
   const may = usePermission()

@@ -1,10 +1,11 @@
 /** Compares two batches: changed versions, migration of results, and the cause of each changed decision. */
 import { Badge, Group, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useSuspenseQuery } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { probity } from '#console/session/client.ts'
+import { type Batch, describeSource, isOngoing } from '#console/ui/batch/batch-state.ts'
 import { formatDateTime } from '#console/ui/date-time.tsx'
 import { HeatMap } from '#console/ui/decision/heat-map.tsx'
 import { Figure } from '#console/ui/decision/impact-view.tsx'
@@ -15,7 +16,7 @@ import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { Section } from '#console/ui/section.tsx'
-import { type Batch, describeSource, isOngoing } from './batch-state.ts'
+import { Distribution, toBarFilter, toResultBars } from './distribution.tsx'
 
 type Comparison = Schemas['BatchComparison']
 type Item = Comparison['items'][number]
@@ -86,6 +87,42 @@ function BatchChoice({ first, second }: ChoiceProps) {
 const describeBatch = (batch: Batch): string =>
   `${batch.definition_key} version ${batch.definition_version}: ${describeSource(batch)}, ${formatDateTime(batch.created_at)}`
 
+const summaryQuery = (batch_id: string) => ({
+  queryKey: ['batches', 'summary', batch_id],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    probity.GET('/api/batch-evaluations/{batch_id}/summary', { params: { path: { batch_id } }, signal }),
+  throwOnError: false,
+})
+
+/** The results of both batches on one scale; a bar opens its items. */
+function Distributions({ first, second }: { readonly first: string; readonly second: string }) {
+  const navigate = useNavigate()
+  const summaries = [useQuery(summaryQuery(first)).data, useQuery(summaryQuery(second)).data]
+  const most = Math.max(0, ...summaries.flatMap((one) => (one ? toResultBars(one) : [])).map(({ count }) => count))
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+      {[first, second].map((batch_id, place) => {
+        const summary = summaries[place]
+        return (
+          <Section key={batch_id} title={place === 0 ? 'Results of the first batch' : 'Results of the second batch'}>
+            {summary ? (
+              <Distribution
+                summary={summary}
+                most={most}
+                onOpen={({ name }) =>
+                  navigate({ to: `/batches/${batch_id}`, search: toBarFilter(name, null) as never })
+                }
+              />
+            ) : (
+              <ListSkeleton />
+            )}
+          </Section>
+        )
+      })}
+    </SimpleGrid>
+  )
+}
+
 function ComparisonView({ first, second }: { readonly first: string; readonly second: string }) {
   const list = usePages<Item>(['batches', 'comparison', first, second], (cursor, signal) =>
     probity.GET('/api/batch-evaluations/{batch_id}/compare/{other_batch_id}', {
@@ -118,6 +155,7 @@ function ComparisonView({ first, second }: { readonly first: string; readonly se
           </Section>
         )}
       </SimpleGrid>
+      <Distributions first={first} second={second} />
       <Section title="Changed decisions">
         <ListTable<Item>
           label="Changed decisions"

@@ -1,12 +1,12 @@
-/** The number of items by result, as bars with counts and shares. */
+/** The number of items by result, as bars on one scale. A bar filters the items below. */
 import type { Schemas } from '@probity/client'
+import { type Bar, BarRows } from '#console/ui/chart/bar-rows.tsx'
 import { bandColor } from '#console/ui/decision/outcome.tsx'
-import { toWords } from '#console/ui/format.ts'
 
 const known = ['low', 'medium', 'high', 'prohibited']
 
-export function Distribution({ summary }: { readonly summary: Schemas['BatchSummary'] }) {
-  const { bands, hits, failed } = summary
+/** The results of a batch as bars, the lowest band first. */
+export function toResultBars({ bands, hits, failed }: Schemas['BatchSummary']): Bar[] {
   const rank = (band: string) => (known.includes(band) ? known.indexOf(band) : known.length)
   const results = hits
     ? [
@@ -16,26 +16,31 @@ export function Distribution({ summary }: { readonly summary: Schemas['BatchSumm
     : [...bands]
         .sort((a, b) => rank(a.band) - rank(b.band))
         .map(({ band, count }) => ({ name: band, count, color: bandColor(band) }))
-  const all = [...results, ...(failed > 0 ? [{ name: 'failed', count: failed, color: 'gray' }] : [])]
-  const total = all.reduce((sum, { count }) => sum + count, 0)
-  const most = Math.max(1, ...all.map(({ count }) => count))
-  return (
-    <ul className="columns-chart plain-list" aria-label="Items by result">
-      {all.map(({ name, count, color }) => (
-        <li key={name}>
-          <span>{toWords(name)}</span>
-          <div className="bar-track" aria-hidden="true">
-            <div
-              className="bar-fill"
-              style={{ width: `${(100 * count) / most}%`, background: `var(--mantine-color-${color}-6)` }}
-            />
-          </div>
-          <span className="number">
-            {count.toLocaleString('en')}{' '}
-            <span className="quiet">{((100 * count) / Math.max(1, total)).toFixed(1)} %</span>
-          </span>
-        </li>
-      ))}
-    </ul>
-  )
+  return [...results, ...(failed > 0 ? [{ name: 'failed', count: failed, color: 'gray' }] : [])]
 }
+
+/** The filters of the items that a bar of the distribution stands for; a second press removes them. */
+export const toBarFilter = (name: string, opened: string | null) => {
+  const isOpen = name === opened
+  const isHit = name === 'hit' || name === 'no hit'
+  const isBand = !isHit && name !== 'failed'
+  return {
+    previous: undefined,
+    change: undefined,
+    state: !isOpen && name === 'failed' ? 'failed' : undefined,
+    hit: !isOpen && isHit ? name.replace(' ', '_') : undefined,
+    band: !isOpen && isBand ? name : undefined,
+  }
+}
+
+interface DistributionProps {
+  readonly summary: Schemas['BatchSummary']
+  /** The count that fills a track, where two batches stand side by side. */
+  readonly most?: number
+  readonly opened?: string | null
+  readonly onOpen?: (bar: Bar) => void
+}
+
+export const Distribution = ({ summary, ...chart }: DistributionProps) => (
+  <BarRows label="Items by result" bars={toResultBars(summary)} {...chart} />
+)

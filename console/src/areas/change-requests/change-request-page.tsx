@@ -1,20 +1,21 @@
 /** One change request: the exact change, its history, and approval. */
-import { Grid, SimpleGrid, Stack, Text, Timeline } from '@mantine/core'
+import { Grid, Stack, Text, Timeline } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
-import { CopyValue } from '#console/ui/copy-value.tsx'
-import { DateTime } from '#console/ui/date-time.tsx'
-import { formatOperation, toSentence, toWords } from '#console/ui/format.ts'
-import { JsonBlock } from '#console/ui/json-block.tsx'
+import { useChangeText } from '#console/ui/change-request/use-target-name.ts'
+import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
+import { toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
-import { Facts, Section } from '#console/ui/section.tsx'
+import { Section } from '#console/ui/section.tsx'
 import { Decision } from './decision.tsx'
+import { ApprovalGates } from './gates.tsx'
 import { hasImpact, Impact, VersionDifference } from './impact.tsx'
+import { RequestDetails, RequestedChange } from './requested-change.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 
@@ -48,77 +49,42 @@ function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestS
 }
 
 function FullRequest({ request }: { readonly request: ChangeRequest }) {
+  const text = useChangeText(request)
   return (
     <Page
-      title={formatOperation(request.operation)}
+      title={text}
       mark={<StateBadge state={request.state} />}
-      about={`Approval rule: ${toSentence(request.action)}. Approval executes exactly the change shown here.`}
+      about={
+        <>
+          Requested by <Principal of={request.created_by} />, <RelativeTime at={request.created_at} />
+        </>
+      }
       trail={breadcrumb}
     >
       <Grid gap="md">
-        <Grid.Col span={{ base: 12, md: 7 }}>
+        <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
-            <Section title="Requested change">
-              <Facts
-                of={[
-                  ...Object.entries(request.params).map(
-                    ([name, value]) => [toSentence(name), <Parameter key={name} name={name} value={value} />] as const,
-                  ),
-                  ...Object.entries(request.query).map(([name, value]) => [toSentence(name), String(value)] as const),
-                ]}
-              />
-              <JsonBlock value={request.body} name="Request body" />
-            </Section>
-            <Section title="Request details">
-              <Facts
-                of={[
-                  ['Content hash', <CopyValue key="hash" value={request.content_hash} name="the content hash" />],
-                  ['Based on', request.head === null ? 'no stored revision' : `revision ${request.head}`],
-                  ['Change request id', <CopyValue key="id" value={request.cr_id} name="the request id" />],
-                ]}
-              />
-              <Text size="xs" c="dimmed" mt="xs">
-                If the target has changed since the request was made, approval fails and changes nothing.
-              </Text>
-            </Section>
+            <RequestedChange request={request} text={text} />
+            {hasImpact(request) && (
+              <>
+                <VersionDifference request={request} />
+                <Impact request={request} />
+              </>
+            )}
+            <RequestDetails request={request} />
           </Stack>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
+        <Grid.Col span={{ base: 12, md: 4 }}>
           <Stack gap="md">
             <Decision request={request} />
+            <ApprovalGates request={request} />
             <Section title="History">
               <RequestHistory request={request} />
             </Section>
           </Stack>
         </Grid.Col>
-        {hasImpact(request) && (
-          <Grid.Col span={12}>
-            <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
-              <VersionDifference request={request} />
-              <Impact request={request} />
-            </SimpleGrid>
-          </Grid.Col>
-        )}
       </Grid>
     </Page>
-  )
-}
-
-const objectPages: Readonly<Record<string, string>> = {
-  list_key: '/datasets',
-  matrix_key: '/matrices',
-  rule_key: '/rules',
-}
-
-/** Links a parameter to the page of its object, if there is one. */
-function Parameter({ name, value }: { readonly name: string; readonly value: string }) {
-  if (name === 'user_id') return <Principal of={`user:${value}`} />
-  const place = objectPages[name]
-  if (place === undefined) return <span className="mono">{value}</span>
-  return (
-    <PageLink to={`${place}/${value}`} size="sm" className="mono">
-      {value}
-    </PageLink>
   )
 }
 

@@ -5,9 +5,11 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { BreakGlassInbox } from '#console/ui/break-glass-inbox.tsx'
+import { getReason } from '#console/ui/change-request/describe-change.ts'
+import { useChangeText } from '#console/ui/change-request/use-target-name.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
-import { formatOperation, omitUndefined, toSentence, toWords } from '#console/ui/format.ts'
+import { omitUndefined, toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -75,29 +77,25 @@ export default function ChangeRequestsPage() {
   )
 }
 
-/** The key of the list, matrix or rule the request concerns, if any. */
-const getTarget = ({ params }: Schemas['ChangeRequest']): string | undefined =>
-  Object.entries(params).find(([name]) => name.endsWith('_key'))?.[1]
-
 function RequestRow({ request }: { readonly request: Schemas['VisibleChangeRequest'] }) {
-  if (!('operation' in request)) return <SummaryRow request={request} />
-  const target = getTarget(request)
+  return 'operation' in request ? <FullRow request={request} /> : <SummaryRow request={request} />
+}
+
+function FullRow({ request }: { readonly request: Schemas['ChangeRequest'] }) {
+  const text = useChangeText(request)
+  const reason = getReason(request)
   return (
     <Table.Tr>
       <Table.Td>
         <Stack gap={0}>
           <PageLink to={`/change-requests/${request.cr_id}`} fw={500} size="sm">
-            {formatOperation(request.operation)}
+            {text}
           </PageLink>
-          <Text size="xs" c="dimmed">
-            {toSentence(request.action)}
-            {target !== undefined && (
-              <>
-                {' '}
-                of <span className="mono">{target}</span>
-              </>
-            )}
-          </Text>
+          {reason !== null && (
+            <Text size="xs" c="dimmed" lineClamp={2}>
+              “{reason}”
+            </Text>
+          )}
         </Stack>
       </Table.Td>
       <Table.Td>

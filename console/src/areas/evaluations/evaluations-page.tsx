@@ -1,25 +1,35 @@
 /** All decisions, newest first, filtered by matrix or rule, result, subject and time. */
 import '../../ui/decision/decision.css'
-import { Badge, Group, Table, Text, TextInput } from '@mantine/core'
+import { Autocomplete, Badge, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useSearch } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
-import { getKind } from '#console/ui/decision/definition-kind.ts'
+import {
+  definitionsQuery,
+  getDefinitionKey,
+  getKind,
+  matrixKind,
+  ruleKind,
+} from '#console/ui/decision/definition-kind.ts'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
-import { Filter, useSetFilter } from '#console/ui/filters.tsx'
+import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { omitUndefined } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { toInstant } from '#console/ui/local-time.ts'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { BatchDecisions } from './batch-decisions.tsx'
 
 type Item = Schemas['EvaluationItem']
 
 const families = ['matrix', 'rule'] as const
+/** The usual bands; a list of bands may name others. */
+const bands = ['low', 'medium', 'high', 'prohibited'] as const
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 interface Search {
@@ -27,13 +37,44 @@ interface Search {
   readonly definition?: string
   readonly band?: string
   readonly subject?: string
+  readonly batch?: string
   readonly from?: string
   readonly until?: string
 }
 
+const sources = ['single', 'batch'] as const
+
 export default function EvaluationsPage() {
   const may = usePermission()
   const search = useSearch({ strict: false }) as Search
+  const navigate = useNavigate()
+  const chosenSource = useFilter('source', sources) ?? 'single'
+  const source = search.batch === undefined ? chosenSource : 'batch'
+  return (
+    <Page
+      title="Evaluations"
+      about="All decisions with the versions they used. Each can be explained, replayed and exported as evidence."
+      actions={may('createEvaluation') && <ButtonLink to="/evaluations/new">New evaluation</ButtonLink>}
+    >
+      {may('listBatchEvaluations') && (
+        <SegmentedControl
+          size="xs"
+          mb="sm"
+          aria-label="Decisions shown"
+          value={source}
+          onChange={(chosen) => navigate({ to: '.', search: { source: chosen } as never, replace: true })}
+          data={[
+            { value: 'single', label: 'Single decisions' },
+            { value: 'batch', label: 'Batch decisions' },
+          ]}
+        />
+      )}
+      {source === 'batch' ? <BatchDecisions batch_id={search.batch ?? null} /> : <SingleDecisions search={search} />}
+    </Page>
+  )
+}
+
+function SingleDecisions({ search }: { readonly search: Search }) {
   const set = useSetFilter()
   const family = families.find((one) => one === search.family)
   const query = omitUndefined({
@@ -59,15 +100,18 @@ export default function EvaluationsPage() {
     />
   )
   return (
-    <Page
-      title="Evaluations"
-      about="All decisions with the versions they used. Each can be explained, replayed and exported as evidence."
-      actions={may('createEvaluation') && <ButtonLink to="/evaluations/new">New evaluation</ButtonLink>}
-    >
+    <>
       <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="family" label="Decided by" values={families} everything="Matrices and rules" />
-        {field('definition', 'Matrix or rule', 'search', 150)}
-        {field('band', 'Band', 'search', 110)}
+        <DefinitionFilter family={family} chosen={search.definition ?? ''} onChange={(key) => set('definition', key)} />
+        <Autocomplete
+          size="xs"
+          w={130}
+          label="Band"
+          data={[...bands]}
+          value={search.band ?? ''}
+          onChange={(band) => set('band', band || null)}
+        />
         {field('subject', 'Subject id', 'search', 150)}
         {field('from', 'Decided from', 'datetime-local', 175)}
         {field('until', 'until', 'datetime-local', 175)}
@@ -86,7 +130,31 @@ export default function EvaluationsPage() {
         ]}
         row={(one) => <Row key={one.evaluation_id} one={one} />}
       />
-    </Page>
+    </>
+  )
+}
+
+interface DefinitionFilterProps {
+  readonly family: (typeof families)[number] | undefined
+  readonly chosen: string
+  readonly onChange: (key: string | null) => void
+}
+
+/** Suggests the keys of matrices, of rules, or of both. */
+function DefinitionFilter({ family, chosen, onChange }: DefinitionFilterProps) {
+  const { data: matrices = [] } = useQuery({ ...definitionsQuery(matrixKind), enabled: family !== 'rule' })
+  const { data: rules = [] } = useQuery({ ...definitionsQuery(ruleKind), enabled: family === 'rule' })
+  const keys = [...new Set((family === 'rule' ? rules : matrices).map(getDefinitionKey))]
+  return (
+    <Autocomplete
+      size="xs"
+      w={180}
+      label="Matrix or rule"
+      limit={50}
+      data={keys}
+      value={chosen}
+      onChange={(key) => onChange(key || null)}
+    />
   )
 }
 

@@ -18,7 +18,7 @@ import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { EmptyState } from '#console/ui/plain-table.tsx'
 import { Principal } from '#console/ui/principal.tsx'
-import { SearchButton } from '#console/ui/search-link.tsx'
+import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { formatEntryValue } from '#console/ui/type-texts.ts'
 import { OffboardDialog } from './offboard.tsx'
@@ -170,9 +170,9 @@ function DecisionLink({ of }: { readonly of: Rating }) {
   }
   if (of.batch_id !== null) {
     return (
-      <PageLink to={`/batches/${of.batch_id}`} size="sm">
-        View batch
-      </PageLink>
+      <SearchLink to={`/batches/${of.batch_id}`} search={{ subject: of.subject_id }} size="sm">
+        View in batch
+      </SearchLink>
     )
   }
   return <span className="quiet">{of.reason ?? '–'}</span>

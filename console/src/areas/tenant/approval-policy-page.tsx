@@ -1,5 +1,5 @@
 /** The number and role of approvers for each governed action. Changing the policy may itself need approval. */
-import { Button, Group, NumberInput, Select, Stack, Table, Text } from '@mantine/core'
+import { Button, Checkbox, Group, NumberInput, Select, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -18,6 +18,9 @@ type Rule = Policy['rules'][number]
 
 /** The roles that may approve. */
 const approvingRoles = ['compliance_officer', 'tenant_admin'] as const
+
+/** Changes that put another version in force; a rollback never waits for an analysis. */
+const measuredActions = ['activation', 'overlay']
 
 const policyQuery = queryOptions({
   queryKey: ['tenant', 'approval-policy'],
@@ -61,7 +64,8 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
     <Stack gap="sm" maw={820}>
       <Text size="sm" c="dimmed">
         A change with 0 approvers takes effect immediately. Otherwise it waits until that many other users with the role
-        approve it. API keys cannot approve.
+        approve it. API keys cannot approve. Where an impact analysis is required, nobody can approve before the effect
+        on past decisions was measured on what is in force.
       </Text>
       <div className="table-card">
         <Table aria-label="Approval rules" verticalSpacing={6}>
@@ -70,6 +74,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
               <Table.Th>Change</Table.Th>
               <Table.Th w={120}>Approvers</Table.Th>
               <Table.Th w={220}>Role</Table.Th>
+              <Table.Th w={170}>Impact analysis</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -98,6 +103,22 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
                     value={rule.role}
                     onChange={(role) => role && change(rule.action, { role: role as Rule['role'] })}
                   />
+                </Table.Td>
+                <Table.Td>
+                  {measuredActions.includes(rule.action) ? (
+                    <Checkbox
+                      size="xs"
+                      label="Required"
+                      aria-label={`Impact analysis required for ${rule.action}`}
+                      disabled={rule.approvers === 0 || isReadOnly}
+                      checked={rule.require_impact === true && rule.approvers > 0}
+                      onChange={(event) => change(rule.action, { require_impact: event.currentTarget.checked })}
+                    />
+                  ) : (
+                    <Text size="xs" c="dimmed">
+                      not measured
+                    </Text>
+                  )}
                 </Table.Td>
               </Table.Tr>
             ))}

@@ -128,15 +128,35 @@ function FiredRows({ rows }: { readonly rows: Explanation['rows'] }) {
   )
 }
 
+function ContributionBar({ width, fill }: { readonly width: number; readonly fill: number }) {
+  return (
+    <div className="bar-track" style={{ width: `${width}%` }} aria-hidden="true">
+      <div className="bar-fill" style={{ width: `${Math.min(100, fill)}%` }} />
+    </div>
+  )
+}
+
 interface ContributionsProps {
   readonly factors: readonly Factor[]
   readonly outcome: Outcome
   readonly lists: readonly ListVersion[]
 }
 
-/** One bar per factor, sized by its share of the score, with the numbers beside it. */
+const MAX_BPS = 10_000
+
+/**
+ * All tracks are on one scale: the length of a track is the weight of its factor, and the filled part is what the factor contributed.
+ * Without weights every track is the whole scale.
+ */
+function getTrack({ weight_bps, contribution_bps }: Factor, heaviest_bps: number | null) {
+  if (heaviest_bps === null || !weight_bps) return { width: 100, fill: (100 * Number(contribution_bps)) / MAX_BPS }
+  return { width: (100 * weight_bps) / heaviest_bps, fill: (100 * Number(contribution_bps)) / weight_bps }
+}
+
+/** One bar per factor with the numbers beside it. */
 function Contributions({ factors, outcome, lists }: ContributionsProps) {
-  const most = Math.max(1, ...factors.map(({ contribution_bps }) => Number(contribution_bps)))
+  const isWeighted = factors.length > 0 && factors.every(({ weight_bps }) => Boolean(weight_bps))
+  const heaviest_bps = isWeighted ? Math.max(...factors.map(({ weight_bps }) => weight_bps ?? 0)) : null
   return (
     <ul className="factors plain-list" aria-label="Factors and what each contributed">
       {factors.map((factor) => (
@@ -147,13 +167,11 @@ function Contributions({ factors, outcome, lists }: ContributionsProps) {
               <b>+{Number(factor.contribution_bps).toLocaleString('en', { maximumFractionDigits: 1 })}</b>{' '}
               <span className="quiet">
                 score {factor.score_bps.toLocaleString('en')}
-                {factor.weight_bps !== null && ` × ${formatPercent(factor.weight_bps)}`}
+                {factor.weight_bps !== null && ` × weight ${formatPercent(factor.weight_bps)}`}
               </span>
             </span>
           </div>
-          <div className="bar-track" aria-hidden="true">
-            <div className="bar-fill" style={{ width: `${(100 * Number(factor.contribution_bps)) / most}%` }} />
-          </div>
+          <ContributionBar {...getTrack(factor, heaviest_bps)} />
           <Text size="sm">{factor.reason}</Text>
           <FactorSources factor={factor} lists={lists} />
         </li>

@@ -13,11 +13,15 @@ interface HeatMapProps {
   /** Known results in order; others follow. */
   readonly order?: readonly string[]
   readonly nothing: { readonly from: string; readonly to: string }
+  /** Makes each count a button that opens its rows. */
+  readonly onOpen?: (move: Pick<Move, 'from' | 'to'>) => void
+  /** The move whose rows are shown. */
+  readonly opened?: Pick<Move, 'from' | 'to'> | null
 }
 
 const knownResults = ['low', 'medium', 'high', 'prohibited', 'no hit', 'hit']
 
-export function HeatMap({ label, moves, order = knownResults, nothing }: HeatMapProps) {
+export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, opened }: HeatMapProps) {
   const results = [...new Set(moves.flatMap(({ from, to }) => [from, to]))]
   const rank = (result: string | null) =>
     result === null ? -1 : order.includes(result) ? order.indexOf(result) : order.length
@@ -50,6 +54,9 @@ export function HeatMap({ label, moves, order = knownResults, nothing }: HeatMap
                   count={countOf(from, to)}
                   most={most}
                   direction={from === null ? 0 : to === null ? 1 : Math.sign(rank(to) - rank(from))}
+                  name={`${from ?? nothing.from} to ${to ?? nothing.to}`}
+                  isOpened={opened?.from === from && opened?.to === to}
+                  {...(onOpen && { onOpen: () => onOpen({ from, to }) })}
                 />
               ))}
             </tr>
@@ -66,13 +73,30 @@ interface CellProps {
   readonly count: number
   readonly most: number
   readonly direction: number
+  readonly name: string
+  readonly isOpened: boolean
+  readonly onOpen?: () => void
 }
 
-function Cell({ count, most, direction }: CellProps) {
+function Cell({ count, most, direction, name, isOpened, onOpen }: CellProps) {
   if (count === 0) return <td className="quiet">·</td>
   const share = Math.round(12 + (38 * count) / most)
   const tint = tints[String(direction) as keyof typeof tints]
   return (
-    <td style={{ background: `color-mix(in srgb, ${tint} ${share}%, transparent)` }}>{count.toLocaleString('en')}</td>
+    <td style={{ background: `color-mix(in srgb, ${tint} ${share}%, transparent)` }}>
+      {onOpen ? (
+        <button
+          type="button"
+          className="heat-open"
+          aria-pressed={isOpened}
+          aria-label={`${count.toLocaleString('en')} from ${name}, show them`}
+          onClick={onOpen}
+        >
+          {count.toLocaleString('en')}
+        </button>
+      ) : (
+        count.toLocaleString('en')
+      )}
+    </td>
   )
 }

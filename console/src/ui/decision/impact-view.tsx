@@ -1,16 +1,23 @@
 /** The result of an impact analysis: changed decisions, migration of results, factors, segments and samples. */
-import { Alert, Progress, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { Alert, Button, Group, Progress, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { useState } from 'react'
 import { DateTime } from '../date-time.tsx'
-import { formatCount } from '../format.ts'
+import { formatCount, toWords } from '../format.ts'
 import { Icon } from '../icons.tsx'
 import { PageLink } from '../link.tsx'
 import { PlainTable } from '../plain-table.tsx'
 import { HeatMap } from './heat-map.tsx'
 import { KnownOutcomes } from './known-outcomes.tsx'
+import { BandMark } from './outcome.tsx'
 
 type Run = Schemas['ImpactRun']
 type Result = NonNullable<Run['result']>
+type Sample = Result['samples'][number]
+type Move = Pick<Result['transitions'][number], 'from' | 'to'>
+
+/** Subjects shown before the list is opened. */
+const SHORT_LIST = 10
 
 const staleTexts = {
   candidate: 'The proposed version has changed since the analysis',
@@ -54,9 +61,16 @@ function ImpactProgress({ run }: { readonly run: Run }) {
 }
 
 function ImpactResult({ result, run }: { readonly result: Result; readonly run: Run }) {
+  const [opened, setOpened] = useState<Move | null>(null)
+  const toggle = (move: Move) => setOpened(opened?.from === move.from && opened.to === move.to ? null : move)
   const share = result.decisions === 0 ? 0 : (100 * result.flips) / result.decisions
   return (
     <Stack gap="md">
+      {run.no_impact && (
+        <Alert color="gray" title="Nothing would change" role="status">
+          <Text size="sm">{run.no_impact.detail}</Text>
+        </Alert>
+      )}
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
         <Figure name="changed decisions" value={result.flips} note={`${share.toFixed(1)} %`} isLoud />
         <Figure name="changed scores" value={result.score_moves} />
@@ -75,12 +89,14 @@ function ImpactResult({ result, run }: { readonly result: Result; readonly run: 
           label="Migration of results"
           moves={result.transitions.map(({ from, to, decisions }) => ({ from, to, count: decisions }))}
           nothing={{ from: 'no decision', to: 'no decision' }}
+          onOpen={toggle}
+          opened={opened}
         />
       )}
+      <Affected result={result} move={opened} onClear={() => setOpened(null)} />
       <KnownOutcomes result={result} />
       {result.factors.length > 0 && <FactorChanges factors={result.factors} />}
       {result.segments.some(({ flips }) => flips > 0) && <Segments segments={result.segments} />}
-      {result.samples.length > 0 && <Samples samples={result.samples} />}
     </Stack>
   )
 }
@@ -155,30 +171,111 @@ function Segments({ segments }: { readonly segments: Result['segments'] }) {
   )
 }
 
-function Samples({ samples }: { readonly samples: Result['samples'] }) {
+interface AffectedProps {
+  readonly result: Result
+  /** The move that was opened in the table above; null: everybody whose result changes. */
+  readonly move: Move | null
+  readonly onClear: () => void
+}
+
+const isChanged = ({ before, after }: Sample): boolean => before.result !== after.result
+
+/** The subjects that a change touches: those whose result changes first, then those whose score moves. */
+function Affected({ result, move, onClear }: AffectedProps) {
+  const [isAll, setAll] = useState(false)
+  const found = result.samples.filter(({ before, after }) =>
+    move === null ? true : before.result === move.from && after.result === move.to,
+  )
+  const total = move === null ? countTouched(result) : countMove(result, move)
+  if (total === 0 && found.length === 0) return null
+  const shown = isAll ? found : found.slice(0, SHORT_LIST)
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" fw={600}>
+          {move === null
+            ? 'Subjects affected'
+            : `From ${move.from ?? 'no decision'} to ${move.to ?? 'no decision'}: ${formatCount(total, 'decision')}`}
+        </Text>
+        {move !== null && (
+          <Button size="compact-xs" variant="default" onClick={onClear}>
+            Show all affected
+          </Button>
+        )}
+      </Group>
+      {found.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          These decisions stay as they are, so their subjects are not listed.
+        </Text>
+      ) : (
+        <AffectedTable samples={shown} />
+      )}
+      <Group gap="xs">
+        {found.length > shown.length && (
+          <Button size="compact-xs" variant="default" onClick={() => setAll(true)}>
+            Show {found.length - shown.length} more
+          </Button>
+        )}
+        {total > found.length && found.length > 0 && (
+          <Text size="xs" c="dimmed">
+            The analysis lists {found.length.toLocaleString('en')} of {total.toLocaleString('en')}.
+          </Text>
+        )}
+      </Group>
+    </Stack>
+  )
+}
+
+const countTouched = ({ flips, refusals_added, refusals_removed }: Result): number =>
+  flips + refusals_added + refusals_removed
+
+const countMove = ({ transitions }: Result, { from, to }: Move): number =>
+  transitions.filter((one) => one.from === from && one.to === to).reduce((sum, { decisions }) => sum + decisions, 0)
+
+function AffectedTable({ samples }: { readonly samples: readonly Sample[] }) {
   return (
     <PlainTable
-      label="Examples"
-      head={[{ name: 'Subject' }, { name: 'Before' }, { name: 'After' }, { name: 'Cause', from: 'sm' }]}
+      label="Subjects affected"
+      head={[{ name: 'Subject' }, { name: 'Now' }, { name: 'After' }, { name: 'Because of', from: 'sm' }]}
     >
-      {samples.slice(0, 10).map(({ subject_id, key, before, after, factors, refusals }) => (
-        <Table.Tr key={`${subject_id} ${key}`}>
+      {samples.map((sample) => (
+        <Table.Tr key={`${sample.subject_id} ${sample.key}`}>
           <Table.Td>
-            <PageLink to={`/subjects/${subject_id}`} size="sm" className="mono">
-              {subject_id.slice(-8)}
+            <PageLink to={`/subjects/${sample.subject_id}`} size="sm">
+              {sample.name ?? <span className="mono nowrap">{sample.subject_id.slice(-8)}</span>}
             </PageLink>
+            {sample.external_id !== null && (
+              <Text size="xs" c="dimmed">
+                {sample.external_id}
+              </Text>
+            )}
           </Table.Td>
           <Table.Td>
-            {before.result ?? 'refused'} <span className="quiet number">{before.score_bps}</span>
+            <SideMark of={sample.before} />
           </Table.Td>
           <Table.Td>
-            {after.result ?? 'refused'} <span className="quiet number">{after.score_bps}</span>
+            <SideMark of={sample.after} />
+            {!isChanged(sample) && (
+              <Text size="xs" c="dimmed">
+                score only
+              </Text>
+            )}
           </Table.Td>
           <Table.Td visibleFrom="sm">
-            {factors.map(({ factor }) => factor).join(', ') || refusals.map(({ message }) => message).join(' ')}
+            {sample.factors.map(({ factor }) => toWords(factor)).join(', ') ||
+              sample.refusals.map(({ message }) => message).join(' ')}
           </Table.Td>
         </Table.Tr>
       ))}
     </PlainTable>
+  )
+}
+
+function SideMark({ of: { result, score_bps } }: { readonly of: Sample['before'] }) {
+  return (
+    <Group gap={6} wrap="nowrap">
+      {result === null ? <span className="quiet">no decision</span> : <BandMark band={result} />}
+      {score_bps !== null && <span className="quiet number">{score_bps.toLocaleString('en')}</span>}
+    </Group>
   )
 }

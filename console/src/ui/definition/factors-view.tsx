@@ -7,7 +7,6 @@ import {
   type Definition,
   type Factor,
   formatFieldName,
-  formatPercent,
   formatPolicyValue,
   isListValue,
   type Table,
@@ -22,9 +21,11 @@ import { PlainTable } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
 import { formatEntryValue } from '../type-texts.ts'
+import { useWeights, type Weights } from './weights.ts'
 
 export function FactorsView({ definition }: { readonly definition: Definition }) {
   const { factors = [], bands, triggers = [], aggregation, table } = definition
+  const weights = useWeights(factors)
   return (
     <Stack gap="md">
       {bands && (
@@ -47,7 +48,7 @@ export function FactorsView({ definition }: { readonly definition: Definition })
           <ul className="plain-list">
             {factors.map((factor) => (
               <li key={factor.key} className="factor">
-                <FactorText factor={factor} definition={definition} />
+                <FactorText factor={factor} definition={definition} weights={weights} />
               </li>
             ))}
           </ul>
@@ -89,12 +90,18 @@ const getInputTitle = (definition: Definition, name: string): string => {
   return definition.inputs?.find((input) => input.name === name)?.title ?? name
 }
 
-function FactorText({ factor, definition }: { readonly factor: Factor; readonly definition: Definition }) {
+interface FactorTextProps {
+  readonly factor: Factor
+  readonly definition: Definition
+  readonly weights: Weights
+}
+
+function FactorText({ factor, definition, weights }: FactorTextProps) {
   return (
     <Stack gap={4}>
       <div className="factor-head">
         <b>{factor.title}</b>
-        <Weight of={factor.weight_bps} />
+        <Weight of={factor} weights={weights} />
       </div>
       <Text size="sm" component="div">
         {describeFactor(factor, definition)}
@@ -113,12 +120,21 @@ function FactorText({ factor, definition }: { readonly factor: Factor; readonly 
   )
 }
 
-function Weight({ of }: { readonly of: Factor['weight_bps'] }) {
-  if (of === undefined) return null
-  if (typeof of === 'number') return <span className="number">weight {formatPercent(of)}</span>
+/** The weight as a number and as its share of all weights; a value from a list as it is in force now. */
+function Weight({ of: { key, weight_bps }, weights }: { readonly of: Factor; readonly weights: Weights }) {
+  if (weight_bps === undefined) return null
+  const value = weights.byFactor.get(key)
+  const isFromList = typeof weight_bps !== 'number'
   return (
-    <span className="quiet">
-      weight from <ListKey of={of.list_key} entry={of.key} />
+    <span className="number">
+      weight {value === undefined ? '' : <b>{value.toLocaleString('en')}</b>}
+      {value !== undefined && weights.total > 0 && ` (${((100 * value) / weights.total).toFixed(1)} % of all weights)`}
+      {isFromList && (
+        <span className="quiet">
+          {' '}
+          from <ListKey of={weight_bps.list_key} entry={weight_bps.key} />
+        </span>
+      )}
     </span>
   )
 }
@@ -276,7 +292,7 @@ function Triggers({ definition }: { readonly definition: Definition }) {
             {trigger.when.map(({ of, test }) => (
               <div key={`${of} ${test}`}>
                 {of === 'score' ? 'the score' : getInputTitle(definition, of)}{' '}
-                <span className="mono">{formatCondition(test)}</span>
+                <span className="mono condition">{formatCondition(test)}</span>
               </div>
             ))}
           </MantineTable.Td>

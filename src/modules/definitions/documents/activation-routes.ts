@@ -106,9 +106,10 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       const published = assertFound(await findVersion(tx, dataset, version))
       const operation = assertFound(kernel.routes.find(({ id }) => id === operations.activateVersion))
       const proposal = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }
-      return submitChangeRequest(tx, operation, proposal, () =>
-        kernel.executeOperation(operation.id, { tx, actor, request, audit, ...proposal }),
-      )
+      return submitChangeRequest(tx, operation, proposal, {
+        run: () => kernel.executeOperation(operation.id, { tx, actor, request, audit, ...proposal }),
+        audit,
+      })
     }),
 
     tenantRoute(`POST ${at}/rollback`, {
@@ -171,9 +172,10 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const input = { family, list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
+      const before = await findActivationInForce(tx, family, input.list_key, 'base')
       const activation = await pinVersion(tx, input, kernel)
       const { version, expires_at, reason } = activation
-      audit.recordDiff(null, { pinned: version, expires_at, reason })
+      audit.recordDiff({ pinned: before?.version ?? null }, { pinned: version, expires_at, reason })
       return toActivationView(activation)
     }),
 
@@ -188,9 +190,12 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       reply: [201, s.Activation],
       governed: { action: 'activation', head },
       problems: ['not_found', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
-    }).handle(async ({ tx, params, body, request, kernel }) => {
+    }).handle(async ({ tx, params, body, request, kernel, audit }) => {
       const input = { family, list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
-      return toActivationView(await unpinVersion(tx, input, kernel))
+      const before = await findActivationInForce(tx, family, input.list_key, 'base')
+      const activation = await unpinVersion(tx, input, kernel)
+      audit.recordDiff({ pinned: before?.version ?? null }, { pinned: null, reason: body.reason })
+      return toActivationView(activation)
     }),
 
     tenantRoute(`DELETE ${at}/activations/:activation_id`, {

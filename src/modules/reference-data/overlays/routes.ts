@@ -61,6 +61,15 @@ function toOverlayView(list_key: string, { shared, base, version, applied, confl
 /** An overlay takes effect immediately, without a schedule. */
 const toImmediateChange = (list_key: string) => ({ family: 'list' as const, list_key, effective_from: null })
 
+/** How many entries of an overlay an approver is shown before and after; the request holds all of them. */
+const MAX_PREVIEWED_ENTRIES = 100
+
+/** The entries that an overlay changes, as the shared list has them or as they would become. */
+const toEntryPreview = (applied: Awaited<ReturnType<typeof applyChanges>>, side: 'base' | 'effective') =>
+  Object.fromEntries(
+    applied.slice(0, MAX_PREVIEWED_ENTRIES).map((entry) => [`entry ${entry.change.key}`, entry[side] ?? null]),
+  )
+
 export const overlayRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/overlay', {
     id: 'getOverlay',
@@ -126,6 +135,10 @@ export const overlayRoutes = [
       apply: () => publishOverlay(tx, overlay_base, publication),
     })
     audit.recordDiff(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
+    audit.recordPreview(toEntryPreview(applied, 'base'), {
+      ...toEntryPreview(applied, 'effective'),
+      reason: body.reason,
+    })
     return toOverlayView(params.list_key, compareNewOverlay(overlay_base, version, applied))
   }),
 
@@ -140,7 +153,7 @@ export const overlayRoutes = [
     reply: [204, null],
     governed: { action: 'overlay', head: getOverlayHead },
     problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
-  }).handle(async ({ tx, params, query, request, kernel }) => {
+  }).handle(async ({ tx, params, query, request, kernel, audit }) => {
     await activationStore.lockActivations(tx, 'list', params.list_key)
     const current = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'overlay')
     if (!current) return fail('not_found')
@@ -162,6 +175,7 @@ export const overlayRoutes = [
           cr_id: request.change_request_id ?? null,
         }),
     })
+    audit.recordDiff({ overlay: current.version }, { overlay: null, reason: query.reason ?? null })
     return undefined
   }),
 

@@ -86,6 +86,7 @@ export const typeRoutes = [
       }),
     )
     audit.recordDiff(null, { type_key: type.type_key, definition_hash: type.definition_hash })
+    audit.recordPreview(null, { type_key: type.type_key, ...definition })
     return toTypeView(tx, type)
   }),
 
@@ -165,6 +166,10 @@ export const typeRoutes = [
     audit.recordDiff(
       { type_version: current.type_version, definition_hash: current.definition_hash },
       { type_version: type.type_version, definition_hash: type.definition_hash },
+    )
+    audit.recordPreview(
+      { type_version: current.type_version, ...current.definition },
+      { type_version: type.type_version, ...definition },
     )
     return toTypeView(tx, type)
   }),

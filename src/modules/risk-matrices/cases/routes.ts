@@ -208,6 +208,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       const dataset = await documentStore.lockOwnDefinition(tx, family, documentStore.getDefinitionKey(kind, params))
       const gone = assertFound(await removeCase(tx, dataset, case_id))
       audit.recordHashes(gone, {})
+      audit.recordPreview({ golden_case: gone.name, expected: gone.expected }, { golden_case: null })
       return gone
     }),
   ]

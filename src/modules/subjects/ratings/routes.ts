@@ -12,6 +12,12 @@ import { redactOverrideText } from './redact-override.ts'
 import { assertKnownReasonCode, getRisk, getRiskHead, overrideRating } from './risk.ts'
 import { Override, OverrideEnd, Rating, RatingPage, RatingQuery, Risk } from './schema.ts'
 
+/** What approvers compare an override with: the band in force now, and until when an override holds it. */
+const toOverridePreview = ({ band, override }: Awaited<ReturnType<typeof getRisk>>) => ({
+  rating: band,
+  override_expires_at: override?.expires_at ?? null,
+})
+
 const governed = { action: 'risk-override', head: getRiskHead }
 
 export const ratingRoutes = [
@@ -66,8 +72,11 @@ export const ratingRoutes = [
     governed,
     problems: ['not_found', 'conflict', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
+    const before = await getRisk(tx, params.subject_id)
     const rating = await overrideRating(kernel, tx, params.subject_id, body)
+    const { band, expires_at, reason } = rating
     audit.recordHashes(null, rating)
+    audit.recordPreview(toOverridePreview(before), { rating: band, override_expires_at: expires_at, reason })
     return rating
   }),
 
@@ -86,9 +95,11 @@ export const ratingRoutes = [
     await assertKnownReasonCode(kernel, tx, query.reason_code, 'query')
     const subject = assertFound(await lockSubject(tx, params.subject_id))
     const { reason = 'Ended before its time.', reason_code } = query
+    const before = await getRisk(tx, params.subject_id)
     const rating = await insertOverrideEnd(tx, uuidv7(), subject.subject_id, { reason, reason_code })
     if (!rating) return fail('not_found', 'There is no override in force.')
     audit.recordHashes(null, rating)
+    audit.recordPreview(toOverridePreview(before), { rating: before.rating?.band ?? null, reason })
     return undefined
   }),
 ]

@@ -1,7 +1,8 @@
-/** The items of a batch, filtered by state, change and failure. */
+/** The items of a batch, filtered by result, state, change and failure. */
 import { Anchor, Badge, Group, Modal, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { ExplanationView } from '#console/ui/decision/explanation.tsx'
@@ -18,20 +19,34 @@ import { type Batch, isOngoing } from './batch-state.ts'
 type Item = Schemas['BatchItem']
 type Change = NonNullable<Item['change']>
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const states = ['done', 'failed'] as const
+const hits = ['hit', 'no_hit'] as const
 const changes: readonly Change[] = ['first', 'raised', 'lowered', 'moved', 'same']
 
-interface ItemsProps {
+interface BatchItemsProps {
   readonly batch: Batch
-  readonly failures: readonly { readonly code: string; readonly count: number }[]
+  /** Names the bands and failures that can be filtered by; undefined while the batch is running. */
+  readonly summary: Schemas['BatchSummary'] | undefined
+  readonly title?: string
 }
 
-export function Items({ batch, failures }: ItemsProps) {
+const distinct = (names: readonly (string | null)[]): string[] => [
+  ...new Set(names.filter((name): name is string => name !== null)),
+]
+
+export function BatchItems({ batch, summary, title = 'Items' }: BatchItemsProps) {
   const { batch_id } = batch
   // A rule produces no rating, so there is no change to filter by.
   const rates = batch.family === 'matrix'
-  const codes = failures.map(({ code }) => code)
+  const codes = (summary?.failures ?? []).map(({ code }) => code)
+  const bands = (summary?.bands ?? []).map(({ band }) => band)
+  const previous = distinct((summary?.migration ?? []).map(({ from }) => from))
   const query = omitUndefined({
+    band: useFilter('band', bands),
+    previous_band: useFilter('previous', previous),
+    hit: useFilter('hit', hits),
+    subject_id: useSubjectFilter(),
     state: useFilter('state', states),
     change: useFilter('change', changes) as Change | undefined,
     failure_code: useFilter('failure', codes),
@@ -49,9 +64,14 @@ export function Items({ batch, failures }: ItemsProps) {
   )
   return (
     <Section
-      title="Items"
+      title={title}
       actions={
         <Group gap="xs">
+          {bands.length > 0 && <Filter name="band" label="Band" values={bands} everything="Any band" />}
+          {previous.length > 0 && (
+            <Filter name="previous" label="Previous band" values={previous} everything="Any previous band" />
+          )}
+          {!rates && <Filter name="hit" label="Result" values={hits} everything="Hits and no hits" />}
           <Filter name="state" label="State" values={states} everything="Any state" />
           {rates && <Filter name="change" label="Change of rating" values={changes} everything="Any change" />}
           {codes.length > 0 && <Filter name="failure" label="Failure" values={codes} everything="Any failure" />}
@@ -59,7 +79,7 @@ export function Items({ batch, failures }: ItemsProps) {
       }
     >
       <ListTable<Item>
-        label="Items"
+        label={title}
         list={list}
         empty={isOngoing(batch) ? 'No decisions yet.' : 'No matching item.'}
         head={[
@@ -82,6 +102,12 @@ export function Items({ batch, failures }: ItemsProps) {
       </Modal>
     </Section>
   )
+}
+
+/** A link from a subject shows its item only. */
+function useSubjectFilter(): string | undefined {
+  const { subject } = useSearch({ strict: false }) as { subject?: unknown }
+  return typeof subject === 'string' && UUID.test(subject) ? subject : undefined
 }
 
 interface RowProps {

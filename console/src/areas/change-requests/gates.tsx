@@ -1,0 +1,75 @@
+/** What must hold before a change request can be approved, and whether it does. */
+import { Group, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
+import { formatCount, toSentence, toWords } from '#console/ui/format.ts'
+import { Icon } from '#console/ui/icons.tsx'
+import { ListSkeleton } from '#console/ui/list.tsx'
+import { Section } from '#console/ui/section.tsx'
+
+type ChangeRequest = Schemas['ChangeRequest']
+
+interface Gate {
+  readonly gate: string
+  readonly holds: boolean
+  readonly detail: string
+  /** Shown instead of whether it holds. */
+  readonly progress?: string
+}
+
+const titles: Readonly<Record<string, string>> = {
+  unchanged: 'Still up to date',
+  author: 'Author may request it',
+  impact: 'Impact measured',
+  approvals: 'Approvals',
+}
+
+export function ApprovalGates({ request }: { readonly request: ChangeRequest }) {
+  const { cr_id, revision, impact_run_id } = request
+  const { data } = useQuery({
+    queryKey: ['change-requests', 'gates', cr_id, revision, impact_run_id],
+    queryFn: ({ signal }) => probity.GET('/api/change-requests/{cr_id}/gates', { params: { path: { cr_id } }, signal }),
+    enabled: request.state === 'open',
+    refetchInterval: 15_000,
+    throwOnError: false,
+  })
+  if (request.state !== 'open') return null
+  return (
+    <Section title="Before approval">
+      {data ? (
+        <ul className="plain-list gates" aria-label="Conditions of approval">
+          {[...data.items, toApprovalsGate(request)].map(({ gate, holds, detail, progress }: Gate) => (
+            <li key={`${gate} ${detail}`}>
+              <Group gap="xs" wrap="nowrap" align="flex-start">
+                <span className={holds ? 'gate-met' : 'gate-unmet'}>
+                  <Icon name={holds ? 'check' : 'warning'} size={16} />
+                </span>
+                <div>
+                  <Text size="sm" fw={600}>
+                    {titles[gate] ?? toSentence(gate)}: {progress ?? (holds ? 'met' : 'not met')}
+                  </Text>
+                  <Text size="sm" c="dimmed">
+                    {detail}
+                  </Text>
+                </div>
+              </Group>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <ListSkeleton />
+      )}
+    </Section>
+  )
+}
+
+function toApprovalsGate({ approvals, approvers, required_role }: ChangeRequest): Gate {
+  const people = formatCount(approvers, 'person', 'people')
+  return {
+    gate: 'approvals',
+    holds: approvals.length >= approvers,
+    progress: `${approvals.length} of ${approvers}`,
+    detail: `Needs ${people} with the role ${toWords(required_role)} other than the author.`,
+  }
+}

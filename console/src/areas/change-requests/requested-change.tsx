@@ -1,0 +1,132 @@
+/** What a change request would change, before and after, in words; the stored request is under "Details". */
+import '../../ui/registry.css'
+import { Group, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { type ChangeRow, toChangeRows } from '#console/ui/change-request/change-rows.ts'
+import { getChangeTarget, getReason } from '#console/ui/change-request/describe-change.ts'
+import { getTargetPage } from '#console/ui/change-request/use-target-name.ts'
+import { CopyValue } from '#console/ui/copy-value.tsx'
+import { toSentence } from '#console/ui/format.ts'
+import { JsonBlock } from '#console/ui/json-block.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { Facts, Section } from '#console/ui/section.tsx'
+
+type ChangeRequest = Schemas['ChangeRequest']
+
+/** Long changes are cut, so that approval stays in sight; the rest is in the request. */
+const MAX_ROWS = 60
+
+export function RequestedChange({ request, text }: { readonly request: ChangeRequest; readonly text: string }) {
+  const target = getChangeTarget(request)
+  const page = target && getTargetPage(target)
+  const rows = toChangeRows(request.changes ?? toBodyChanges(request))
+  const reason = getReason(request)
+  return (
+    <Section
+      title="What changes"
+      actions={
+        page && (
+          <PageLink to={page.to} size="sm">
+            {page.label}
+          </PageLink>
+        )
+      }
+    >
+      <Stack gap="sm">
+        {rows.length === 0 && <Text size="sm">{text}.</Text>}
+        {rows.length > 0 && (
+          <BeforeAfter rows={rows.slice(0, MAX_ROWS)} sides={request.state === 'approved' ? PAST_SIDES : SIDES} />
+        )}
+        {rows.length > MAX_ROWS && (
+          <Text size="sm" c="dimmed">
+            {rows.length - MAX_ROWS} more changes stand in the request below.
+          </Text>
+        )}
+        {reason !== null && (
+          <Group gap={6}>
+            <Text size="sm" c="dimmed">
+              Reason given:
+            </Text>
+            <Text size="sm">“{reason}”</Text>
+          </Group>
+        )}
+      </Stack>
+    </Section>
+  )
+}
+
+const SIDES = ['Now', 'After approval'] as const
+const PAST_SIDES = ['Before', 'Since the approval'] as const
+
+/** Requests that were stored before changes were recorded show what they ask for. */
+const toBodyChanges = ({ body, query }: ChangeRequest) =>
+  Object.entries({ ...query, ...((body ?? {}) as Record<string, unknown>) })
+    .filter(([member]) => !member.startsWith('expected_'))
+    .map(([member, after]) => ({ member, before: null, after }))
+
+interface BeforeAfterProps {
+  readonly rows: readonly ChangeRow[]
+  readonly sides: readonly [before: string, after: string]
+}
+
+function BeforeAfter({ rows, sides }: BeforeAfterProps) {
+  return (
+    <table className="changes" aria-label="Before and after">
+      <thead>
+        <tr>
+          <th scope="col">Setting</th>
+          <th scope="col">{sides[0]}</th>
+          <th scope="col">{sides[1]}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ label, before, after }) => (
+          <tr key={label}>
+            <th scope="row">{label}</th>
+            <td className={before === null ? 'nothing' : 'before'}>
+              <span className="lines">{before ?? 'not set'}</span>
+            </td>
+            <td className={after === null ? 'nothing' : 'after'}>
+              <span className="lines">{after ?? 'removed'}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The request exactly as it is stored and will be executed. */
+export function RequestDetails({ request }: { readonly request: ChangeRequest }) {
+  return (
+    <details className="request-details">
+      <summary>Details: stored request, content hash, revision</summary>
+      <Stack gap="sm" mt="sm">
+        <Facts
+          of={[
+            [
+              'Operation',
+              <span key="operation" className="mono">
+                {request.operation}
+              </span>,
+            ],
+            ['Approval rule', toSentence(request.action)],
+            ...Object.entries(request.params).map(
+              ([name, value]) =>
+                [toSentence(name), <CopyValue key={name} value={value} name={`the ${name}`} />] as const,
+            ),
+            ...Object.entries(request.query).map(([name, value]) => [toSentence(name), String(value)] as const),
+            ['Content hash', <CopyValue key="hash" value={request.content_hash} name="the content hash" />],
+            ['Based on', request.head === null ? 'no stored revision' : <span className="mono">{request.head}</span>],
+            ['Revision', request.revision],
+            ['Change request id', <CopyValue key="id" value={request.cr_id} name="the request id" />],
+          ]}
+        />
+        <JsonBlock value={request.body} name="Request body" />
+        <Text size="xs" c="dimmed">
+          Approval executes exactly this request.
+        </Text>
+      </Stack>
+    </details>
+  )
+}

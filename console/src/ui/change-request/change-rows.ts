@@ -1,0 +1,115 @@
+/** Turns the changed members of a change request into rows of words: what, before, after. */
+import type { Schemas } from '@probity/client'
+import { formatDateTime } from '../date-time.tsx'
+import { formatCount, toSentence, toWords } from '../format.ts'
+import { formatEntryValue } from '../type-texts.ts'
+
+type MemberChange = NonNullable<Schemas['ChangeRequest']['changes']>[number]
+
+export interface ChangeRow {
+  readonly label: string
+  /** Null: not set. */
+  readonly before: string | null
+  /** Null: removed. */
+  readonly after: string | null
+}
+
+/** The reason has a place of its own; hashes and ids stand under "Details". */
+const isHidden = (member: string): boolean => member === 'reason' || /(_hash|_id)$/.test(member)
+
+const labels: Readonly<Record<string, string>> = {
+  version: 'Version in force',
+  pinned: 'Pinned version',
+  scheduled: 'Scheduled version',
+  overlay: 'Overlay of this tenant',
+  effective_from: 'In force from',
+  expires_at: 'Until',
+  override_expires_at: 'Override until',
+  rating: 'Rating',
+  roles: 'Roles',
+  golden_case: 'Golden case',
+  break_glass: 'Without approval, because',
+}
+const versionMembers = ['version', 'pinned', 'scheduled', 'overlay', 'type_version']
+
+/** Members whose list is a list of named settings, with the name of each. */
+const identities: Readonly<Record<string, string>> = {
+  rules: 'action',
+  classes: 'record_class',
+  inputs: 'name',
+  fields: 'name',
+}
+
+/** An action that the approval policy does not name. */
+const NO_APPROVAL = 'no approval needed'
+
+type Settings = Readonly<Record<string, unknown>>
+
+const isSettings = (value: unknown): value is Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/
+
+/** A rule of the approval policy, a retention class, or any other settings as words. */
+function formatSettings(value: Settings): string {
+  if ('approvers' in value) {
+    const { approvers, role, require_impact } = value as { approvers: number; role: string; require_impact?: boolean }
+    if (approvers === 0) return NO_APPROVAL
+    return `${formatCount(approvers, 'approver')} with the role ${toWords(role)}${require_impact ? ', with an impact analysis' : ''}`
+  }
+  if ('keep_days' in value) {
+    const { keep_days, basis } = value as { keep_days: number | null; basis?: string }
+    return `${keep_days === null ? 'kept without limit' : formatCount(keep_days, 'day')}${basis ? ` (${basis})` : ''}`
+  }
+  return Object.entries(value)
+    .filter(([, part]) => part !== null)
+    .map(([name, part]) => `${toWords(name)}: ${isSettings(part) ? formatSettings(part) : formatMember(name, part)}`)
+    .join('; ')
+}
+
+function formatMember(member: string, value: unknown): string {
+  if (versionMembers.includes(member) && typeof value === 'number') return `Version ${value}`
+  if (member.endsWith('_bps') && typeof value === 'number') return value.toLocaleString('en')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'string' && ISO_INSTANT.test(value)) return formatDateTime(value)
+  if (member === 'roles' && Array.isArray(value))
+    return value.map((role) => toWords(String(role))).join(', ') || 'no roles'
+  if (Array.isArray(value))
+    return value.map((part) => (isSettings(part) ? formatSettings(part) : formatEntryValue(part))).join('\n') || 'none'
+  return isSettings(value) ? formatSettings(value) : formatEntryValue(value)
+}
+
+const formatSide = (member: string, value: unknown): string | null => {
+  if (member === 'version' && value === null) return 'no version of this tenant'
+  return value === null || value === undefined ? null : formatMember(member, value)
+}
+
+/** Settings by name: one row per setting that differs. */
+function compareSettings(label: string, before: Settings, after: Settings): ChangeRow[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => !isHidden(name) && JSON.stringify(before[name] ?? null) !== JSON.stringify(after[name] ?? null))
+    .map((name) => ({
+      label: label === '' ? toSentence(name) : `${label}, ${toWords(name)}`,
+      before: formatSide(name, before[name]),
+      after: formatSide(name, after[name]),
+    }))
+}
+
+const indexBy = (list: unknown, identity: string): Settings =>
+  Object.fromEntries(
+    (Array.isArray(list) ? (list as Settings[]) : []).map((item) => [String(item[identity]), item] as const),
+  )
+
+function toRows({ member, before, after }: MemberChange): ChangeRow[] {
+  const label = labels[member] ?? toSentence(member)
+  const identity = identities[member]
+  if (identity !== undefined && (Array.isArray(before) || Array.isArray(after)))
+    return compareSettings('', indexBy(before, identity), indexBy(after, identity)).map((row) =>
+      member === 'rules' ? { ...row, before: row.before ?? NO_APPROVAL, after: row.after ?? NO_APPROVAL } : row,
+    )
+  if (isSettings(before) && isSettings(after)) return compareSettings(label, before, after)
+  return [{ label, before: formatSide(member, before), after: formatSide(member, after) }]
+}
+
+export const toChangeRows = (changes: readonly MemberChange[]): ChangeRow[] =>
+  changes.filter(({ member }) => !isHidden(member)).flatMap(toRows)

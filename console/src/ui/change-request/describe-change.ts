@@ -1,0 +1,89 @@
+/** Says in one sentence what a change request would do, with the name of what it concerns. */
+import type { Schemas } from '@probity/client'
+import { formatOperation, toWords } from '../format.ts'
+
+type ChangeRequest = Schemas['ChangeRequest']
+type Body = Readonly<Record<string, unknown>>
+
+export interface ChangeTarget {
+  readonly kind: 'list' | 'matrix' | 'rule' | 'type' | 'user' | 'subject' | 'evaluation' | 'schedule'
+  readonly key: string
+}
+
+const targetParams: Readonly<Record<string, ChangeTarget['kind']>> = {
+  list_key: 'list',
+  matrix_key: 'matrix',
+  rule_key: 'rule',
+  type_key: 'type',
+  user_id: 'user',
+  subject_id: 'subject',
+  evaluation_id: 'evaluation',
+  schedule_id: 'schedule',
+}
+
+/** What the request concerns; null where it creates something or concerns the tenant. */
+export function getChangeTarget({ params }: Pick<ChangeRequest, 'params'>): ChangeTarget | null {
+  for (const [name, key] of Object.entries(params)) {
+    const kind = targetParams[name]
+    if (kind !== undefined) return { kind, key }
+  }
+  return null
+}
+
+/** The change of one member, where the request names it. */
+export const findMemberChange = ({ changes }: Pick<ChangeRequest, 'changes'>, member: string) =>
+  changes?.find((change) => change.member === member) ?? null
+
+const joinRoles = (roles: unknown): string =>
+  Array.isArray(roles) ? roles.map((role) => toWords(String(role))).join(', ') : ''
+
+type Describe = (name: string, body: Body, request: ChangeRequest) => string
+
+const getVersion = (request: ChangeRequest, body: Body): unknown =>
+  findMemberChange(request, 'version')?.after ?? body['version'] ?? body['to_version']
+
+const byOperation: Readonly<Record<string, Describe>> = {
+  createUser: (_, { name, roles }) => `Invite ${name} as ${joinRoles(roles)}`,
+  reactivateUser: (name) => `Restore the access of ${name}`,
+  updateUserRoles: (name) => `Change the roles of ${name}`,
+  createApiKey: (_, { name, roles }) => `Create the API key “${name}” with the roles ${joinRoles(roles)}`,
+  updateTenant: () => 'Change the tenant profile',
+  updateApprovalPolicy: () => 'Change the approval policy',
+  updateRetentionPolicy: () => 'Change how long records are kept',
+  createRiskOverride: (name, { band }) => `Override the rating of ${name}: ${band}`,
+  overrideEvaluation: (name, { band }) => `Override the rating of ${name}: ${band}`,
+  deleteRiskOverride: (name) => `End the override of ${name}`,
+  createBatchSchedule: (_, { name }) => `Create the batch schedule “${name}”`,
+  updateBatchSchedule: (name) => `Change the batch schedule ${name}`,
+  deleteBatchSchedule: (name) => `Delete the batch schedule ${name}`,
+  createDatasetType: (_, { type_key }) => `Create the list type ${type_key}`,
+  createDatasetTypeVersion: (name) => `Publish a new version of the list type ${name}`,
+  updateOverlay: (name) => `Change entries of ${name} for this tenant`,
+  deleteOverlay: (name) => `Remove this tenant’s changes to ${name}`,
+  rebaseOverlay: (name) => `Apply this tenant’s changes to the new version of ${name}`,
+  createDataset: (_, { title, list_key }) => `Create the list ${title ?? list_key}`,
+}
+
+const byPattern: readonly [pattern: RegExp, describe: Describe][] = [
+  [/^activate/, (name, body, request) => `Put version ${getVersion(request, body)} of ${name} in force`],
+  [/^rollBack/, (name, body, request) => `Roll ${name} back to version ${getVersion(request, body) ?? 'before'}`],
+  [/^pin/, (name, { version }) => `Pin ${name} to version ${version}`],
+  [/^unpin/, (name) => `Follow the operator’s version of ${name} again`],
+  [/^delete\w*Activation$/, (name) => `Cancel a scheduled version of ${name}`],
+  [/^delete\w*Case$/, (name) => `Remove a golden case of ${name}`],
+  [/^archive/, (name) => `Archive ${name}`],
+  [/^update(Dataset|RiskMatrix|Rule)$/, (name) => `Change the settings of ${name}`],
+]
+
+export function describeChange(request: ChangeRequest, name: string | null): string {
+  const { operation } = request
+  const describe = byOperation[operation] ?? byPattern.find(([pattern]) => pattern.test(operation))?.[1]
+  if (!describe) return name === null ? formatOperation(operation) : `${formatOperation(operation)}: ${name}`
+  return describe(name ?? 'it', (request.body ?? {}) as Body, request)
+}
+
+/** The reason that the author gave, if the operation asks for one. */
+export function getReason({ body, query }: Pick<ChangeRequest, 'body' | 'query'>): string | null {
+  const { reason } = { ...query, ...((body ?? {}) as Body) }
+  return typeof reason === 'string' && reason !== '' ? reason : null
+}

@@ -1,0 +1,83 @@
+/** What must hold before a change request is approved: the state it was proposed on, its author, and the reviews of other modules. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { hashContent } from '#kernel/request/approval.ts'
+import type { ChangeRequestRow } from '#kernel/request/queries.ts'
+import { findPresentRoles } from '#modules/access/index.ts'
+
+/** The review that other modules register to hold back the approval of a stored change request. */
+export const APPROVAL_REVIEW = 'approval'
+
+interface ClosedGate {
+  readonly gate: string
+  readonly detail: string
+}
+
+/** Asks every module and returns all closed gates. */
+export async function listClosedReviews(
+  tx: Tx,
+  kernel: Capabilities<'reviews'>,
+  request: ChangeRequestRow,
+): Promise<ClosedGate[]> {
+  const closed: ClosedGate[] = []
+  for (const finish of await kernel.reviews.begin(APPROVAL_REVIEW, tx, request))
+    closed.push(...((await finish()) as ClosedGate[]))
+  return closed
+}
+
+/** Whether the stored content or the object it concerns has changed since the proposal. */
+export async function isStale(tx: Tx, kernel: Capabilities<'routes'>, request: ChangeRequestRow): Promise<boolean> {
+  const route = kernel.routes.find(({ id }) => id === request.operation)
+  if (!route?.governed) return true
+  if (hashContent(request.operation, request) !== request.content_hash) return true
+  return (await route.governed.head(tx, { ...request.params })) !== request.head
+}
+
+/** Whether the author still holds a role that may call the operation. */
+export async function mayAuthorPropose(
+  tx: Tx,
+  kernel: Capabilities<'routes'>,
+  { operation, created_by }: ChangeRequestRow,
+): Promise<boolean> {
+  const held = await findPresentRoles(tx, created_by)
+  if (held === undefined) return true
+  return kernel.routes.some(
+    ({ id, submits, roles }) =>
+      (id === operation || submits === operation) && roles.some((role) => held.includes(role)),
+  )
+}
+
+export interface ApprovalGate {
+  readonly gate: string
+  readonly holds: boolean
+  readonly detail: string
+}
+
+/** Every condition of an open request with whether it holds now. Approving checks them again. */
+export async function listApprovalGates(
+  tx: Tx,
+  kernel: Capabilities<'routes' | 'reviews'>,
+  request: ChangeRequestRow,
+): Promise<ApprovalGate[]> {
+  const [stale, permitted] = [await isStale(tx, kernel, request), await mayAuthorPropose(tx, kernel, request)]
+  const closed = await listClosedReviews(tx, kernel, request)
+  const gates: ApprovalGate[] = [
+    {
+      gate: 'unchanged',
+      holds: !stale,
+      detail: stale
+        ? 'What this change is based on has changed since it was requested. It can no longer be approved: reject it, or have it withdrawn, and request it again.'
+        : 'What this change is based on has not changed since it was requested.',
+    },
+    {
+      gate: 'author',
+      holds: permitted,
+      detail: permitted
+        ? 'Its author may still request this change.'
+        : 'Its author was deactivated or no longer has a role that may request this change.',
+    },
+  ]
+  if (request.require_impact && !closed.some(({ gate }) => gate === 'impact'))
+    gates.push({ gate: 'impact', holds: true, detail: 'Its impact has been measured, and the measurement is current.' })
+  return [...gates, ...closed.map(({ gate, detail }) => ({ gate, holds: false, detail }))]
+}

@@ -1,0 +1,71 @@
+/** Says in words why an impact run found that nothing would change. */
+
+export const NO_IMPACT_REASONS = [
+  'not_read',
+  'first_version',
+  'no_decisions',
+  'lists_missing',
+  'unusable',
+  'no_effect',
+] as const
+
+export interface NoImpact {
+  readonly reason: (typeof NO_IMPACT_REASONS)[number]
+  readonly detail: string
+}
+
+interface MeasuredRun {
+  readonly family: 'list' | 'matrix' | 'rule'
+  readonly key: string
+}
+
+/** The members of a stored result that tell whether anything changes, and why not. */
+interface Totals {
+  readonly definitions: readonly { readonly key: string; readonly missing: readonly string[] }[]
+  readonly population: { readonly subjects: number }
+  readonly decisions: number
+  readonly unusable: number
+  readonly flips: number
+  readonly score_moves: number
+  readonly refusals_added: number
+  readonly refusals_removed: number
+  readonly required_actions: readonly unknown[]
+  readonly factors: readonly unknown[]
+}
+
+const formatKeys = (keys: readonly string[]): string => [...new Set(keys)].sort().join(', ')
+
+/** Null where something would change. Older results are explained as well, since only their totals are read. */
+export function explainNoImpact({ family, key }: MeasuredRun, totals: Totals): NoImpact | null {
+  const { definitions, decisions } = totals
+  const changed =
+    totals.flips + totals.score_moves + totals.refusals_added + totals.refusals_removed > 0 ||
+    totals.required_actions.length + totals.factors.length > 0
+  if (changed) return null
+  if (definitions.length === 0) {
+    return family === 'list'
+      ? {
+          reason: 'not_read',
+          detail: `No matrix or rule in force reads the list ${key}, so no decision depends on it.`,
+        }
+      : {
+          reason: 'first_version',
+          detail: `No version of ${key} is in force yet, so there is no decision to compare with.`,
+        }
+  }
+  const names = formatKeys(definitions.map((one) => one.key))
+  if (totals.population.subjects === 0)
+    return { reason: 'no_decisions', detail: `No active subject has been decided with ${names} in the last 400 days.` }
+  if (decisions === 0)
+    return { reason: 'unusable', detail: `None of the stored decisions by ${names} could be used: they were altered.` }
+  const missing = formatKeys(definitions.flatMap((one) => one.missing))
+  if (missing !== '')
+    return {
+      reason: 'lists_missing',
+      detail: `${names} cannot decide today, because no version of ${missing} is in force.`,
+    }
+  return {
+    reason: 'no_effect',
+    detail: `${decisions.toLocaleString('en')} decisions by ${names} were repeated. None of them uses anything that this change alters.`,
+  }
+}
