@@ -13,6 +13,7 @@ import { jobs } from '#modules/jobs/index.ts'
 import { referenceData } from '#modules/reference-data/index.ts'
 import { riskMatrices } from '#modules/risk-matrices/index.ts'
 import { rules } from '#modules/rules/index.ts'
+import { search } from '#modules/search/index.ts'
 import { subjects } from '#modules/subjects/index.ts'
 import { system } from '#modules/system/index.ts'
 import { tenant } from '#modules/tenant/index.ts'
@@ -37,4 +38,7 @@ export const modules: readonly Module[] = [
   evaluations,
   batchEvaluations,
   impact,
+
+  // views
+  search,
 ]
