@@ -15,9 +15,7 @@ export function listReadableSources(
   held: readonly Role[],
 ): SearchSource[] {
   const callable = new Set(routes.filter(({ roles }) => roles.some((role) => held.includes(role))).map(({ id }) => id))
-  return modules
-    .flatMap(({ search }) => search?.sources ?? [])
-    .filter(({ operation }) => callable.has(operation))
+  return modules.flatMap(({ search }) => search?.sources ?? []).filter(({ operation }) => callable.has(operation))
 }
 
 export interface SearchGroup {

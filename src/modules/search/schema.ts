@@ -1,5 +1,5 @@
 /** Wire contract of search. */
-import { closed, integer, listOf, oneOf, text, Type } from '#kernel/schema.ts'
+import { closed, integer, listOf, oneOf, Type, text } from '#kernel/schema.ts'
 import { matches } from '#kernel/search/source.ts'
 
 const MAX_QUERY_CHARS = 200
@@ -37,7 +37,8 @@ export const SearchItem = closed(
     title: Type.String({ maxLength: 2000 }),
     subtitle: Type.String({ maxLength: 2000, description: 'What it is, for people.' }),
     matched: oneOf(matches, {
-      description: 'What matched, best first: the id, the key or external id, the whole name, its beginning, words of it.',
+      description:
+        'What matched, best first: the id, the key or external id, the whole name, its beginning, words of it.',
     }),
   },
   { title: 'SearchItem' },
