@@ -28,6 +28,7 @@ export const modules: readonly Module[] = [
   breakGlass,
   jobs,
   audit,
+  search,
 
   // domain
   definitions,
@@ -38,7 +39,4 @@ export const modules: readonly Module[] = [
   evaluations,
   batchEvaluations,
   impact,
-
-  // views
-  search,
 ]

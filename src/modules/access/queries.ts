@@ -267,7 +267,7 @@ export const listUsersByName = (tx: Tx, text: string, count: number) =>
     `with ${namedObjects}
      select u.user_id, u.name, u.email, u.roles, u.state
        from (select object_id from named limit $4) n
-       join app.user_account u on u.tenant_id = $1 and u.user_id = n.object_id::uuid`,
+      cross join lateral (select * from app.user_account x where x.tenant_id = $1 and x.user_id = n.object_id::uuid offset 0) u`,
     [tx.tenant_id, 'user', text, count],
   )
 

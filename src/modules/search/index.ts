@@ -5,7 +5,7 @@ import { searchRoutes } from './routes.ts'
 export const search: Module = {
   name: 'search',
   segments: ['search'],
-  tier: 'views',
+  tier: 'foundation',
   summary: 'One search over everything the caller may read.',
   routes: searchRoutes,
   jobs: [],

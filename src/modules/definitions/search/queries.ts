@@ -17,7 +17,8 @@ export const listDefinitionsByName = (tx: Tx, family: string, text: string, coun
     `with ${namedObjects}, found as (
        select d.tenant_id, d.dataset_id, d.family, d.list_key, d.title, d.state
          from (select tenant_id, object_id from named order by tenant_id = $1 desc limit $4) n
-         join app.dataset d on d.tenant_id = n.tenant_id and d.dataset_id = n.object_id::uuid)
+        cross join lateral (select * from app.dataset x
+                             where x.tenant_id = n.tenant_id and x.dataset_id = n.object_id::uuid offset 0) d)
      select f.list_key, f.title, case when f.tenant_id = $1 then 'own' else 'shared' end as origin, f.state, r.version
        from found f left join lateral app.resolve_lists(f.family, array[f.list_key], statement_timestamp(), null) r
          on r.dataset_tenant_id = f.tenant_id and r.dataset_id = f.dataset_id
