@@ -1,13 +1,5 @@
 /** Finds entries of the lists in force by their key and by words of any of their fields. */
-import type { Tx } from '#kernel/database/tx.ts'
-import {
-  type Match,
-  nothingFound,
-  rankHits,
-  type SearchContext,
-  type SearchHit,
-  type SearchSource,
-} from '#kernel/search/source.ts'
+import { type Match, rankHits, type SearchContext, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
 import { definitionSearch, resolver, versionStore } from '#modules/definitions/index.ts'
 import type { Entry } from '#registry/adapter.ts'
 import { MIN_TREE_ENTRIES } from '#registry/content/stored-tree.ts'
@@ -27,17 +19,15 @@ const MAX_SHORT_LIST_BYTES = 8 * 1024 * 1024
 const MAX_ENTRIES = 60
 
 interface ListInForce {
-  readonly pointer: resolver.VersionPointer
+  readonly pointer: resolver.ListPointer
   readonly title: string
 }
 
-async function listInForce(tx: Tx): Promise<ListInForce[]> {
-  const lists = await definitionSearch.listLiveListKeys(tx, MAX_LISTS)
-  const pointers = await resolver.findPointersInForce(
-    tx,
-    lists.map(({ list_key }) => list_key),
-    {},
-  )
+async function listInForce(context: SearchContext): Promise<ListInForce[]> {
+  const { tx } = context
+  const [lists, epochs] = await Promise.all([definitionSearch.listLiveListKeys(tx, MAX_LISTS), resolver.findEpochs(tx)])
+  const list_keys = lists.map(({ list_key }) => list_key)
+  const pointers = await resolver.findListsInForce(context, tx, list_keys, epochs)
   return lists.flatMap(({ list_key, title }) => {
     const pointer = pointers.get(list_key)
     return pointer ? [{ pointer, title }] : []
@@ -50,52 +40,77 @@ const getBase = ({ pointer }: ListInForce): ListVersion => ({
   version: pointer.version,
 })
 
+interface EntryTerms {
+  readonly words: readonly string[]
+  /** Keys are case-sensitive, and people type either case. */
+  readonly spellings: readonly string[]
+}
+
 async function findInShortList(
   { tx, caches }: SearchContext,
   version: ListVersion,
   hash: string,
-  words: readonly string[],
+  { words, spellings }: EntryTerms,
 ): Promise<string[]> {
   const cache = caches.get(entryWords)
   const key = `${version.tenant_id}:${version.dataset_id}:${version.version}:${hash}`
-  const known = cache.get(key) ?? (await readEntryWords(tx, version))
-  cache.set(key, known)
-  return findKeys(known, words, RANKED_PER_LIST)
+  let known = cache.get(key)
+  if (!known) {
+    known = await readEntryWords(tx, version)
+    cache.set(key, known)
+  }
+  const exact = known.keys.filter((one) => spellings.includes(one))
+  return words.length === 0 ? exact : [...exact, ...findKeys(known, words, RANKED_PER_LIST)]
 }
 
-/** Undefined: the list cannot be searched yet, because its index is being built. */
+/** Undefined: the list cannot be searched by words yet, because its index is being built. */
 async function findInLongList(
   { tx }: SearchContext,
   version: ListVersion,
-  words: readonly string[],
+  { words }: EntryTerms,
 ): Promise<string[] | undefined> {
-  if ((await findIndexedVersion(tx, version)) < version.version) return undefined
-  const row = await versionStore.findVersion(tx, version, version.version)
-  if (!row) return []
+  if (words.length === 0) return []
+  const [indexed, row] = await Promise.all([
+    findIndexedVersion(tx, version),
+    versionStore.findVersion(tx, version, version.version),
+  ])
+  if (!row || indexed < version.version) return undefined
   const search = { version: row, words, key_prefix: '', after: '', count: RANKED_PER_LIST }
   return (await searchEntries(tx, search)).rows.map(({ key }) => key)
 }
 
 /** Keys that may match, of the version in force and of the tenant's overlay of it. */
-async function findCandidates(context: SearchContext, list: ListInForce, words: readonly string[]) {
+async function findCandidates(context: SearchContext, list: ListInForce, terms: EntryTerms) {
   const { pointer } = list
   const isLong = pointer.entry_count >= MIN_TREE_ENTRIES
-  const isReadable = isLong || pointer.data_bytes <= MAX_SHORT_LIST_BYTES
+  const isReadable = pointer.data_bytes <= MAX_SHORT_LIST_BYTES
   const overlay = pointer.overlay_version !== null && {
     tenant_id: context.tx.tenant_id,
     dataset_id: pointer.overlay_dataset_id as string,
     version: pointer.overlay_version,
   }
+  const findInBase = () => {
+    if (isLong) return findInLongList(context, getBase(list), terms)
+    return isReadable ? findInShortList(context, getBase(list), pointer.content_hash, terms) : undefined
+  }
   const [base, overlaid] = await Promise.all([
-    isLong
-      ? findInLongList(context, getBase(list), words)
-      : isReadable
-        ? findInShortList(context, getBase(list), pointer.content_hash, words)
-        : undefined,
-    overlay ? findInShortList(context, overlay, pointer.overlay_hash ?? '', words) : [],
+    findInBase(),
+    overlay ? findInShortList(context, overlay, pointer.overlay_hash ?? '', terms) : [],
   ])
-  const keys = [...new Set([...overlaid, ...(base ?? [])])]
-  return { list, keys, is_complete: base !== undefined && keys.length < RANKED_PER_LIST }
+  const found = [...new Set([...overlaid, ...(base ?? [])])]
+  // The key itself is looked up in a list that is not in memory.
+  const keys = isLong ? [...new Set([...terms.spellings, ...found])] : found
+  return { list, keys, is_complete: base !== undefined && found.length < RANKED_PER_LIST }
+}
+
+/** Entries by key as the tenant sees them. Only an overlay needs the resolver, which caches whole lists for decisions. */
+async function readEntries(context: SearchContext, list: ListInForce, keys: readonly string[]) {
+  if (keys.length === 0) return new Map<string, Entry>()
+  if (list.pointer.overlay_version !== null) {
+    return resolver.lookUpEntries(context, context.tx, list.pointer, keys)
+  }
+  const rows = await versionStore.listEntriesByKey(context.tx, getBase(list), keys)
+  return new Map(rows.map((row) => [row.key, versionStore.parseEntry(row)]))
 }
 
 /** The field that names an entry, or its first text. */
@@ -127,24 +142,23 @@ export const entrySource: SearchSource = {
   title: 'List entries',
   operation: 'listDatasetEntries',
   find: async (context) => {
-    const { tx, terms, count } = context
-    const lists = await listInForce(tx)
-    const words = terms.has_words ? parseQueryWords(terms.text) : []
-    const spellings = [...new Set([terms.text, terms.text.toUpperCase(), terms.text.toLowerCase()])]
-    if (words.length === 0 && !terms.text) return nothingFound
-    const candidates = await Promise.all(
-      lists.map((list) =>
-        words.length === 0 ? { list, keys: [], is_complete: true } : findCandidates(context, list, words),
-      ),
-    )
+    const { terms, count } = context
+    const { text } = terms
+    const entryTerms = {
+      words: terms.has_words ? parseQueryWords(text) : [],
+      spellings: [...new Set([text, text.toUpperCase(), text.toLowerCase()])],
+    }
+    const lists = await listInForce(context)
+    const candidates = await Promise.all(lists.map((list) => findCandidates(context, list, entryTerms)))
     let left = MAX_ENTRIES
     const read = candidates.map(async ({ list, keys }) => {
       const some = keys.slice(0, Math.max(0, left))
       left -= some.length
-      const found = await resolver.lookUpEntries(context, tx, list.pointer, [...new Set([...spellings, ...some])])
-      return [...found].map(([key, entry]) => toHit(list, key, entry, terms.text))
+      const found = await readEntries(context, list, some)
+      return [...found].map(([key, entry]) => toHit(list, key, entry, text))
     })
     const hits = (await Promise.all(read)).flat()
-    return { hits: rankHits(hits, count), is_complete: candidates.every(({ is_complete }) => is_complete) && left >= 0 }
+    const is_complete = left > 0 && candidates.every((candidate) => candidate.is_complete)
+    return { hits: rankHits(hits, count), is_complete }
   },
 }
