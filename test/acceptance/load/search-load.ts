@@ -70,11 +70,15 @@ async function insertSubjects(setup: LoadSetup, tenant_id: string, subjects: num
   await setup.ask(`begin;
     set local session_replication_role = replica;
     select setseed(0.5);
+    with first as materialized (select * from unnest(${first}) with ordinality as f (name, place)),
+         last as materialized (select * from unnest(${last}) with ordinality as l (name, place)),
+         picked as materialized (
+           select n, 1 + floor(power(random(), 2) * ${FIRST_NAMES})::int as first, 1 + floor(power(random(), 2) * ${LAST_NAMES})::int as last
+             from generate_series(1, ${subjects}) n)
     insert into app.subject (tenant_id, subject_id, subject_type, external_id, name, created_by, updated_by)
     select '${tenant_id}', ('019' || lpad(to_hex(n), 9, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid, 'person',
-           'C-' || n, (${first})[1 + floor(power(random(), 2) * ${FIRST_NAMES})::int] || ' ' ||
-           (${last})[1 + floor(power(random(), 2) * ${LAST_NAMES})::int], 'operator:acceptance', 'operator:acceptance'
-      from generate_series(1, ${subjects}) n;
+           'C-' || n, f.name || ' ' || l.name, 'operator:acceptance', 'operator:acceptance'
+      from picked p join first f on f.place = p.first join last l on l.place = p.last;
     insert into app.subject_word (tenant_id, word, subject_id)
     select distinct s.tenant_id, w.word, s.subject_id
       from app.subject s cross join lateral unnest(string_to_array(lower(s.name), ' ')) as w (word) where s.tenant_id = '${tenant_id}';
