@@ -17,7 +17,9 @@ create table app.name_word (
   kind      text collate "C" not null,
   word      text collate "C" not null,
   object_id text collate "C" not null,
-  constraint name_word_pkey primary key (tenant_id, kind, word, object_id)
+  constraint name_word_pkey primary key (tenant_id, kind, word, object_id),
+  -- Searches cast the ids of everything but types.
+  constraint name_word_object_ck check (kind = 'type' or object_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')
 );
 select app.wall('app.name_word', 'shared');
 revoke update on app.name_word from app, steward;

@@ -2,5 +2,5 @@
 import type { Fixtures } from '#test/support/operation-fixture.ts'
 
 export const fixtures: Fixtures = {
-  search: () => ({ query: { q: 'example' } }),
+  listSearchResults: async (t) => ({ query: { q: await t.user() } }),
 }

@@ -9,7 +9,7 @@ const DEFAULT_COUNT = 5
 
 export const searchRoutes = [
   tenantRoute('GET /search', {
-    id: 'search',
+    id: 'listSearchResults',
     summary: 'Find subjects, lists and their entries, decisions and other objects by id, key or name',
     description:
       'Searches each kind of object that the caller may read, and returns at most `limit` items of each, best match first. Change ' +

@@ -1,4 +1,6 @@
 /** Finds entries of the lists in force by their key and by words of any of their fields. */
+
+import { Problem } from '#kernel/problem.ts'
 import { type Match, rankHits, type SearchContext, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
 import { definitionSearch, resolver, versionStore } from '#modules/definitions/index.ts'
 import type { Entry } from '#registry/adapter.ts'
@@ -39,6 +41,16 @@ const getBase = ({ pointer }: ListInForce): ListVersion => ({
   dataset_id: pointer.dataset_id,
   version: pointer.version,
 })
+
+/** A list whose stored content no longer fits its hash is left out: the others can still be searched. */
+async function omitIfCorrupt<T>(found: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'content_corrupt') return otherwise
+    throw error
+  }
+}
 
 interface EntryTerms {
   readonly words: readonly string[]
@@ -149,12 +161,16 @@ export const entrySource: SearchSource = {
       spellings: [...new Set([text, text.toUpperCase(), text.toLowerCase()])],
     }
     const lists = await listInForce(context)
-    const candidates = await Promise.all(lists.map((list) => findCandidates(context, list, entryTerms)))
+    const candidates = await Promise.all(
+      lists.map((list) =>
+        omitIfCorrupt(findCandidates(context, list, entryTerms), { list, keys: [], is_complete: false }),
+      ),
+    )
     let left = MAX_ENTRIES
     const read = candidates.map(async ({ list, keys }) => {
       const some = keys.slice(0, Math.max(0, left))
       left -= some.length
-      const found = await readEntries(context, list, some)
+      const found = await omitIfCorrupt(readEntries(context, list, some), new Map())
       return [...found].map(([key, entry]) => toHit(list, key, entry, text))
     })
     const hits = (await Promise.all(read)).flat()

@@ -38,7 +38,7 @@ export async function readEntryWords(tx: Tx, version: ListVersion): Promise<Entr
   for (;;) {
     const rows: versionStore.EntryRow[] = await versionStore.listEntries(tx, version, after, BATCH)
     for (const row of rows) {
-      const text = row.data === null ? '' : ` ${[...collectEntryWords(JSON.parse(row.data))].join(' ')}`
+      const text = row.data === null ? '' : ` ${[...collectEntryWords(versionStore.parseEntry(row))].join(' ')}`
       keys.push(row.key)
       texts.push(text)
       bytes += 2 * (row.key.length + text.length) + 64
