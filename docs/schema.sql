@@ -1818,7 +1818,8 @@ create table app.name_word (
   kind text not null,
   word text not null,
   object_id text not null,
-  constraint name_word_pkey PRIMARY KEY (tenant_id, kind, word, object_id)
+  constraint name_word_pkey PRIMARY KEY (tenant_id, kind, word, object_id),
+  constraint name_word_object_ck CHECK (((kind = 'type'::text) OR (object_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text)))
 );
 CREATE INDEX name_word_object_idx ON app.name_word USING btree (tenant_id, kind, object_id, word);
 create policy open on app.name_word as permissive for all using (true) with check (true);
