@@ -21,8 +21,8 @@ test('every object that can be read by id has a search source or a stated reason
 })
 
 test('the check names a module that forgot its source', () => {
-  const { search: _, ...forgetful } = modules.find(({ name }) => name === 'subjects') as Module
-  expect(listUnexplained(forgetful).join()).toContain('getSubject')
+  const { search: _, ...withoutSearch } = modules.find(({ name }) => name === 'subjects') as Module
+  expect(listUnexplained(withoutSearch).join()).toContain('getSubject')
 })
 
 test('every reason is about a route that needs one', () => {

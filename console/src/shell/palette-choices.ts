@@ -6,9 +6,9 @@ import { useToken } from '#console/session/session.ts'
 import type { IconName } from '#console/ui/icons.tsx'
 import { classifyError, errorTitles } from '#console/ui/problem-texts.ts'
 import {
+  addRecent,
   type FoundObject,
   listRecent,
-  rememberOpened,
   type SearchTarget,
   searchQuery,
   toFoundObject,
@@ -51,7 +51,7 @@ const toPageChoice = ({ path, icon, title, about }: Area): Choice => ({
   target: { to: path },
 })
 
-const toObjectChoice = (found: FoundObject): Choice => ({ ...found, onOpen: () => rememberOpened(found) })
+const toObjectChoice = (found: FoundObject): Choice => ({ ...found, onOpen: () => addRecent(found) })
 
 const toGroup = (title: string, choices: readonly Choice[]): ChoiceGroup[] =>
   choices.length === 0 ? [] : [{ title, choices }]

@@ -77,6 +77,6 @@ onUserChange(() => {
 
 export const listRecent = (): readonly FoundObject[] => recent
 
-export function rememberOpened(opened: FoundObject): void {
+export function addRecent(opened: FoundObject): void {
   recent = [opened, ...recent.filter(({ key }) => key !== opened.key)].slice(0, MAX_RECENT)
 }

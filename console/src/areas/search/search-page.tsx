@@ -9,13 +9,7 @@ import { ListSkeleton } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { EmptyState } from '#console/ui/plain-table.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import {
-  type FoundObject,
-  MAX_QUERY_CHARS,
-  rememberOpened,
-  searchQuery,
-  toFoundObject,
-} from '#console/ui/search-results.ts'
+import { addRecent, type FoundObject, MAX_QUERY_CHARS, searchQuery, toFoundObject } from '#console/ui/search-results.ts'
 import { Section } from '#console/ui/section.tsx'
 
 const DEBOUNCE_MS = 200
@@ -129,7 +123,7 @@ function Results({ asked, data }: ResultsProps) {
 function ResultRow({ found }: { readonly found: FoundObject }) {
   return (
     <li>
-      <Link to={found.target.to} search={(found.target.search ?? {}) as never} onClick={() => rememberOpened(found)}>
+      <Link to={found.target.to} search={(found.target.search ?? {}) as never} onClick={() => addRecent(found)}>
         <Icon name={found.icon} />
         <span className="finder-title">{found.title}</span>
         <span className="quiet">{found.about}</span>
