@@ -45,6 +45,7 @@ const quickArguments = {
   'rolling-restart': '--stops 1 --clients 2',
   'schedule-kills': '--rounds 1 --schedules 3',
   'server-kills': '--kills 2 --writers 2',
+  search: '--subjects 5000 --seconds 2 --mixed_per_second 50',
   startup: '',
   'tenant-interleaving': '--requests 500',
   upgrade: '',

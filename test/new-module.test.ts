@@ -120,4 +120,10 @@ describe('the module that was written', () => {
     const sql = `select name from app.escrow_entry where tenant_id = $1 and name like 'canary%'`
     expect(await own.write((tx) => tx.query(sql, [own.tenant_id]))).toHaveLength(1)
   })
+
+  test('is found by search', async () => {
+    const token = await own.token(['compliance_officer'])
+    const { json } = await w.call('GET /search?q=canary&kinds=escrow-entry', { token })
+    expect(json.groups).toMatchObject([{ kind: 'escrow-entry', items: [{ matched: 'prefix' }] }])
+  })
 })

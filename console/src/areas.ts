@@ -254,6 +254,7 @@ export const areas: readonly Area[] = [
 
 /** Pages that are not in the navigation. */
 export const unlistedPages: Readonly<Record<string, LoadPage>> = {
+  '/search': () => import('./areas/search/search-page.tsx'),
   '/sign-in': () => import('./areas/sign-in/sign-in-page.tsx'),
   '/sign-in/callback': () => import('./areas/sign-in/callback-page.tsx'),
 }

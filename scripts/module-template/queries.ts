@@ -1,6 +1,7 @@
 /** SQL of sample widgets. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
+import type { IdRange } from '#kernel/search/source.ts'
 
 export interface SampleWidgetRow {
   readonly sample_widget_id: string
@@ -29,6 +30,23 @@ export const listSampleWidgets = (
         and ($3::timestamptz is null or (created_at, sample_widget_id) > ($3, $4::uuid))
       order by created_at, sample_widget_id limit $5`,
     [tx.tenant_id, filter.name, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+/** For search: those whose name begins with a text. */
+export const listSampleWidgetsByName = (tx: Tx, prefix: string, count: number) =>
+  tx.query<SampleWidgetRow>(
+    `select ${columns} from app.sample_widget
+      where tenant_id = $1 and name >= $2 and name < $2 || U&'\\+10FFFF' order by name limit $3`,
+    [tx.tenant_id, prefix, count],
+  )
+
+/** For search: those whose id begins with some digits. */
+export const listSampleWidgetsInRange = (tx: Tx, { from, to }: IdRange, count: number) =>
+  tx.query<SampleWidgetRow>(
+    `select ${columns} from app.sample_widget
+      where tenant_id = $1 and sample_widget_id >= $2::uuid and sample_widget_id <= $3::uuid
+      order by sample_widget_id limit $4`,
+    [tx.tenant_id, from, to, count],
   )
 
 export const findSampleWidget = (tx: Tx, sample_widget_id: string) =>

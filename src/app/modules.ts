@@ -14,6 +14,7 @@ import { jobs } from '#modules/jobs/index.ts'
 import { referenceData } from '#modules/reference-data/index.ts'
 import { riskMatrices } from '#modules/risk-matrices/index.ts'
 import { rules } from '#modules/rules/index.ts'
+import { search } from '#modules/search/index.ts'
 import { subjects } from '#modules/subjects/index.ts'
 import { system } from '#modules/system/index.ts'
 import { tenant } from '#modules/tenant/index.ts'
@@ -28,6 +29,7 @@ export const modules: readonly Module[] = [
   breakGlass,
   jobs,
   audit,
+  search,
 
   // domain
   definitions,

@@ -4,6 +4,7 @@ import type { Tx } from './database/tx.ts'
 import type { JobKind } from './job/kind.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
 import type { Route } from './route.ts'
+import type { ModuleSearch } from './search/source.ts'
 
 export interface Module {
   readonly name: string
@@ -25,4 +26,6 @@ export interface Module {
   readonly reviews?: Readonly<Record<string, ChangeReview>>
   /** Governed actions whose impact this module measures; a policy may require that before they are approved. */
   readonly measures?: readonly string[]
+  /** The kinds of object that search finds; required of a module that reads objects by id. */
+  readonly search?: ModuleSearch
 }

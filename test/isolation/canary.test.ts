@@ -75,6 +75,8 @@ const excludedColumns: Readonly<Record<string, string>> = {
   'impact_run.result': 'impact_run_finished_ck',
   'integrity_key.state': 'integrity_key_state_ck',
   'job.state': 'job_state_ck',
+  'name_word.kind': 'name_word_object_ck',
+  'name_word.object_id': 'name_word_object_ck',
   'rating.cause': 'rating_cause_ck',
   'rating.matrix_key': 'rating_matrix_ck',
   'rating.reason_code': 'rating_reason_code_ck',

@@ -118,7 +118,11 @@ function listen(): () => void {
           note(text, values)
           return tx[name](text, values) as never
         }
-        const ear = { query: heard('query'), find: heard('find'), run: heard('run'), defer: heard('defer') }
+        const queryAll: Tx['queryAll'] = (statements) => {
+          for (const { text, values } of statements) note(text, values)
+          return tx.queryAll(statements)
+        }
+        const ear = { query: heard('query'), find: heard('find'), run: heard('run'), defer: heard('defer'), queryAll }
         return body({ ...tx, ...ear } as Tx)
       }) as Promise<T>
     }

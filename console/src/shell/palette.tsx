@@ -1,21 +1,21 @@
-/** The command palette (Ctrl-K): finds an area by name or description. */
+/** Search from anywhere (Ctrl-K): pages first, then subjects, lists, decisions and everything else the user may read. */
 import { Kbd, Modal, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useId, useState } from 'react'
-import type { Area } from '#console/areas.ts'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { Icon } from '#console/ui/icons.tsx'
-import { useVisibleAreas } from './navigation.tsx'
+import { MAX_QUERY_CHARS } from '#console/ui/search-results.ts'
+import { type Choice, type ChoiceGroup, useChoices } from './palette-choices.ts'
 
 export function Palette() {
   const [isOpen, setOpen] = useState(false)
   useHotkeys([['mod+K', () => setOpen(true)]], [])
   return (
     <>
-      <UnstyledButton className="find" onClick={() => setOpen(true)} aria-haspopup="dialog" aria-label="Find an area">
+      <UnstyledButton className="find" onClick={() => setOpen(true)} aria-haspopup="dialog" aria-label="Search">
         <Icon name="search" size={16} />
         <Text span size="sm" visibleFrom="sm">
-          Find
+          Search
         </Text>
         <Kbd size="xs" visibleFrom="sm" aria-hidden>
           Ctrl K
@@ -26,8 +26,9 @@ export function Palette() {
         onClose={() => setOpen(false)}
         withCloseButton={false}
         padding="xs"
+        size="lg"
         yOffset="12vh"
-        attributes={{ content: { 'aria-label': 'Find an area' } }}
+        attributes={{ content: { 'aria-label': 'Search' } }}
         transitionProps={{ duration: 100 }}
       >
         <Finder onLeave={() => setOpen(false)} />
@@ -36,35 +37,35 @@ export function Palette() {
   )
 }
 
-function matching(areas: readonly Area[], text: string): readonly Area[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const score = ({ title, about, group }: Area): number => {
-    const haystack = `${title} ${group ?? ''} ${about}`.toLowerCase()
-    if (!words.every((word) => haystack.includes(word))) return 0
-    return words.every((word) => title.toLowerCase().includes(word)) ? 2 : 1
-  }
-  return areas.filter((area) => score(area) > 0).sort((one, two) => score(two) - score(one))
-}
-
 function Finder({ onLeave }: { readonly onLeave: () => void }) {
   const navigate = useNavigate()
   const listId = useId()
   const [text, setText] = useState('')
-  const [place, setPlace] = useState(0)
-  const found = matching(useVisibleAreas(), text)
-  const chosen = found[Math.min(place, found.length - 1)]
+  const [chosenKey, setChosenKey] = useState<string | null>(null)
+  const { groups, status } = useChoices(text)
+  const choices = groups.flatMap((group) => group.choices)
+  const chosen = choices.find(({ key }) => key === chosenKey) ?? choices[0]
+  const toOptionId = ({ key }: Choice) => `${listId}-${choices.findIndex((one) => one.key === key)}`
+  const chosenId = chosen && toOptionId(chosen)
 
-  function open(area: Area | undefined) {
-    if (area === undefined) return
+  useEffect(() => {
+    if (chosenId) document.getElementById(chosenId)?.scrollIntoView({ block: 'nearest' })
+  }, [chosenId])
+
+  function open(choice: Choice | undefined) {
+    if (choice === undefined) return
+    choice.onOpen?.()
     onLeave()
-    navigate({ to: area.path })
+    navigate({ to: choice.target.to, search: (choice.target.search ?? {}) as never })
   }
   function steer(event: KeyboardEvent) {
+    if (event.nativeEvent.isComposing) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Enter') open(chosen)
-    if (step === undefined || found.length === 0) return
+    if (step === undefined || chosen === undefined) return
     event.preventDefault()
-    setPlace((now) => (Math.min(now, found.length - 1) + step + found.length) % found.length)
+    const next = choices[(choices.indexOf(chosen) + step + choices.length) % choices.length]
+    setChosenKey(next?.key ?? null)
   }
 
   return (
@@ -72,42 +73,71 @@ function Finder({ onLeave }: { readonly onLeave: () => void }) {
       <TextInput
         data-autofocus
         role="combobox"
-        aria-label="Find an area"
-        aria-expanded
+        aria-label="Search"
+        aria-expanded={choices.length > 0}
         aria-controls={listId}
-        aria-activedescendant={chosen ? `${listId}-${chosen.path}` : undefined}
-        placeholder="Search for an area"
+        aria-autocomplete="list"
+        aria-activedescendant={chosenId}
+        placeholder="Search by name, id or key, or go to a page"
         autoComplete="off"
+        maxLength={MAX_QUERY_CHARS}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value)
-          setPlace(0)
+          setChosenKey(null)
         }}
         onKeyDown={steer}
         leftSection={<Icon name="search" />}
       />
-      <div role="listbox" id={listId} aria-label="Areas" className="finder">
-        {found.map((area) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the field that keeps the focus
-          // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the active option
-          <div
-            key={area.path}
-            role="option"
-            id={`${listId}-${area.path}`}
-            aria-selected={area === chosen}
-            onClick={() => open(area)}
-          >
-            <Icon name={area.icon} />
-            <span>{area.title}</span>
-            <span className="quiet">{area.about}</span>
-          </div>
+      <div role="listbox" id={listId} aria-label="Results" className="finder">
+        {groups.map((group) => (
+          <Group
+            key={group.title}
+            group={group}
+            headingId={`${listId}-${group.title.replaceAll(' ', '-')}`}
+            chosen={chosen}
+            toOptionId={toOptionId}
+            onOpen={open}
+          />
         ))}
       </div>
-      {found.length === 0 && (
-        <Text size="sm" c="dimmed" p="xs" role="status">
-          No matching area.
-        </Text>
-      )}
+      <Text size="sm" c="dimmed" p={status ? 'xs' : 0} role="status">
+        {status}
+      </Text>
     </>
+  )
+}
+
+interface GroupProps {
+  readonly group: ChoiceGroup
+  readonly headingId: string
+  readonly chosen: Choice | undefined
+  readonly toOptionId: (choice: Choice) => string
+  readonly onOpen: (choice: Choice) => void
+}
+
+function Group({ group, headingId, chosen, toOptionId, onOpen }: GroupProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset may not stand in a listbox
+    <div role="group" aria-labelledby={headingId}>
+      <div className="finder-heading" id={headingId}>
+        {group.title}
+      </div>
+      {group.choices.map((choice) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the field that keeps the focus
+        // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the active option
+        <div
+          key={choice.key}
+          role="option"
+          id={toOptionId(choice)}
+          aria-selected={choice === chosen}
+          onClick={() => onOpen(choice)}
+        >
+          <Icon name={choice.icon} />
+          <span className="finder-title">{choice.title}</span>
+          <span className="quiet">{choice.about}</span>
+        </div>
+      ))}
+    </div>
   )
 }

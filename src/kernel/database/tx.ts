@@ -28,6 +28,8 @@ export interface Scope {
 export interface Tx extends Scope {
   /** All rows. */
   query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
+  /** The rows of each statement. All of them are sent in one round trip. */
+  queryAll(statements: readonly Statement[]): Promise<object[][]>
   /** The first row, for statements that return none or one. */
   find<R extends object>(text: string, values?: readonly unknown[]): Promise<R | undefined>
   /** Number of changed rows. */
@@ -110,12 +112,12 @@ export class Database {
   async one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
     let used = false
     let open = true
-    const send = (statement: Statement) => {
+    const send = (...statements: Statement[]) => {
       if (!open) return Promise.reject(new Error(ENDED))
-      if (used) return Promise.reject(new Error(ONE_ONLY))
+      if (used || statements.length !== 1) return Promise.reject(new Error(ONE_ONLY))
       used = true
       const batch = new StatementBatch(
-        [this.#contextStatement(scope, CONTEXT_READ_ONLY), statement],
+        [this.#contextStatement(scope, CONTEXT_READ_ONLY), ...statements],
         this.#options.prepared,
       )
       this.#submit(scope.tenant_id, batch)
@@ -254,9 +256,9 @@ export class Database {
       tail = next.catch(() => {})
       return next
     }
-    const send = (statement: Statement): Promise<StatementResult[]> =>
+    const send = (...statements: Statement[]): Promise<StatementResult[]> =>
       enqueue(() => {
-        const batch = [...pending, statement]
+        const batch = [...pending, ...statements]
         pending = []
         return sendBatch(client, batch, prepared, hasNoTimeout ? undefined : timeout_ms)
       })
@@ -327,7 +329,7 @@ const rejectLongWork = (): Promise<never> => Promise.reject(new Error('long work
 
 function createTxHandle(
   scope: Scope,
-  send: (statement: Statement) => Promise<StatementResult[]>,
+  send: (...statements: Statement[]) => Promise<StatementResult[]>,
   defer: (statement: Statement) => void = () => {
     throw new Error('only a write transaction has a commit to send things with')
   },
@@ -338,6 +340,8 @@ function createTxHandle(
     actor: scope.actor,
     // The caller states the type of its rows.
     query: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).rows as never),
+    queryAll: (statements) =>
+      send(...statements).then((results) => results.slice(-statements.length).map(({ rows }) => rows)),
     // The same, for one row.
     find: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).rows[0] as never),
     run: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).count),

@@ -96,6 +96,19 @@ export const listJobs = (tx: Tx, filter: JobFilter, after: readonly (string | nu
     [tx.tenant_id, filter.roles, filter.kind, filter.state, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
+/** Jobs whose ids lie between both, oldest first. */
+export const listJobsInRange = (
+  tx: Tx,
+  { from, to }: { readonly from: string; readonly to: string },
+  roles: readonly string[],
+  count: number,
+) =>
+  tx.query<JobRow>(
+    `select ${columns} from app.job
+      where tenant_id = $1 and job_id >= $2::uuid and job_id <= $3::uuid and ${visible(4)} order by job_id limit $5`,
+    [tx.tenant_id, from, to, roles, count],
+  )
+
 export const lockJob = (tx: Tx, job_id: string, roles: readonly string[]) =>
   tx.find<JobRow>(`select ${columns} from app.job where tenant_id = $1 and job_id = $2 and ${visible(3)} for update`, [
     tx.tenant_id,

@@ -3,6 +3,7 @@ import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { addApiKeyUsage, insertApiKey, insertUser } from './queries.ts'
 import { accessRoutes } from './routes.ts'
+import { userSource } from './user-source.ts'
 
 export {
   findUser,
@@ -34,6 +35,7 @@ export const access: Module = {
     user_account_email_key: ['duplicate', 'A user with this email address exists already.'],
     user_account_away_ck: ['conflict', 'away_until must be later than away_from.'],
   },
+  search: { sources: [userSource] },
   canary_table: 'user_account',
   canary: async (tx) => {
     const user_id = uuidv7()

@@ -3,6 +3,8 @@ import type { Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { APPROVER_ROLES } from '#kernel/request/queries.ts'
+import { namedObjects } from '#kernel/search/queries.ts'
+import type { IdRange } from '#kernel/search/source.ts'
 
 export interface UserRow {
   readonly user_id: string
@@ -258,4 +260,23 @@ export const addApiKeyUsage = (tx: Tx, counts: readonly (UsageRow & { key_id: st
       where exists (select 1 from app.api_key k where k.tenant_id = $1 and k.key_id = c.key_id)
      on conflict on constraint api_key_usage_pkey do update set calls = api_key_usage.calls + excluded.calls`,
     [tx.tenant_id, JSON.stringify(counts)],
+  )
+
+export type FoundUserRow = Pick<UserRow, 'user_id' | 'name' | 'email' | 'roles' | 'state'>
+
+/** People with all words of the text in their name or email address. */
+export const listUsersByName = (tx: Tx, text: string, count: number) =>
+  tx.query<FoundUserRow>(
+    `with ${namedObjects}
+     select u.user_id, u.name, u.email, u.roles, u.state
+       from (select object_id from named limit $4) n
+      cross join lateral (select * from app.user_account x where x.tenant_id = $1 and x.user_id = n.object_id::uuid offset 0) u`,
+    [tx.tenant_id, 'user', text, count],
+  )
+
+export const listUsersInRange = (tx: Tx, { from, to }: IdRange, count: number) =>
+  tx.query<FoundUserRow>(
+    `select user_id, name, email, roles, state from app.user_account
+      where tenant_id = $1 and user_id >= $2::uuid and user_id <= $3::uuid order by user_id limit $4`,
+    [tx.tenant_id, from, to, count],
   )

@@ -15,6 +15,15 @@ export const audit: Module = {
   summary: 'Append-only, hash-chained record of every change, with proofs.',
   routes: auditRoutes,
   jobs: [auditVerificationJob, auditExportJob],
+  search: {
+    sources: [],
+    unsearched: {
+      getAuditEvent: 'The audit record has a search of its own, by actor, operation, object and time.',
+      listAuditObjectEvents: 'The history of an object is opened from the object.',
+      getAuditExport: 'An export is opened from the audit record.',
+      getAuditVerification: 'A verification is opened from the audit record.',
+    },
+  },
   canary_table: 'audit_run',
   canary: (tx) => insertCanaryRecord(tx, uuidv7(), uuidv7()),
 }

@@ -1,5 +1,6 @@
 /** Public interface of the batch-evaluations router: decisions about many subjects on one receipt. */
 import type { Module } from '#kernel/module.ts'
+import { batchSource } from './batch-source.ts'
 import { insertCanaryRows } from './canary.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { batchEvaluationJob } from './jobs.ts'
@@ -16,6 +17,13 @@ export const batchEvaluations: Module = {
   routes: [...scheduleRoutes, ...batchRoutes, ...resultRoutes, ...compareRoutes],
   jobs: [batchEvaluationJob, scheduledBatchJob],
   constraints: { batch_schedule_name_key: ['duplicate', 'A schedule with this name exists already.'] },
+  search: {
+    sources: [batchSource],
+    unsearched: {
+      getBatchSchedule: 'Schedules are few and stand on one page.',
+      diffBatchEvaluations: 'A comparison of two batches, which are found themselves.',
+    },
+  },
   canary_table: 'batch_evaluation',
   canary: insertCanaryRows,
 }

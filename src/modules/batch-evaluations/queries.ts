@@ -1,6 +1,7 @@
 /** SQL of batches and their items. Decided items never change. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
+import type { IdRange } from '#kernel/search/source.ts'
 import type { BatchRow, ItemTally, NewBatch } from './batch.ts'
 import type { BandChange, ItemRow } from './decide/item-results.ts'
 
@@ -221,4 +222,27 @@ export const tallyItems = (tx: Tx, batch_id: string) =>
     `select state, subject_id is not null as known, previous_band, band, hit, change, failure_code, count(*) as count
        from app.batch_item where tenant_id = $1 and batch_id = $2 group by 1, 2, 3, 4, 5, 6, 7`,
     [tx.tenant_id, batch_id],
+  )
+
+export interface FoundBatchRow {
+  readonly batch_id: string
+  readonly definition_key: string
+  readonly note: string | null
+  readonly total: number | null
+  readonly created_at: string
+  readonly finished_at: string | null
+}
+const foundColumns = 'batch_id, definition_key, note, total, created_at, finished_at'
+
+export const listBatchesInRange = (tx: Tx, { from, to }: IdRange, count: number) =>
+  tx.query<FoundBatchRow>(
+    `select ${foundColumns} from app.batch_evaluation
+      where tenant_id = $1 and batch_id >= $2::uuid and batch_id <= $3::uuid order by batch_id limit $4`,
+    [tx.tenant_id, from, to, count],
+  )
+
+export const listNewestBatches = (tx: Tx, count: number) =>
+  tx.query<FoundBatchRow>(
+    `select ${foundColumns} from app.batch_evaluation where tenant_id = $1 order by created_at desc, batch_id desc limit $2`,
+    [tx.tenant_id, count],
   )

@@ -14,6 +14,13 @@ export const breakGlass: Module = {
   constraints: {
     break_glass_review_four_eyes_ck: ['approval_own_request', 'Somebody else, a person, acknowledges it.'],
   },
+  search: {
+    sources: [],
+    unsearched: {
+      getBreakGlassReview:
+        'Reviews stand in the inbox until somebody acknowledges them, and the change itself is in the audit record.',
+    },
+  },
   canary_table: 'break_glass_review',
   canary: async (tx) => {
     await insertBreakGlassReview(

@@ -2,6 +2,7 @@
 import type { Module } from '#kernel/module.ts'
 import { insertChangeRequest } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { changeRequestSource } from './change-request-source.ts'
 import { insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'
 
@@ -20,6 +21,7 @@ export const changeRequests: Module = {
     change_approval_person_ck: ['approval_own_request', 'Only a person approves; API keys never do.'],
     change_approval_pkey: ['duplicate', 'You have approved this change request already.'],
   },
+  search: { sources: [changeRequestSource] },
   canary_table: 'change_request',
   canary: async (tx) => {
     const cr_id = uuidv7()

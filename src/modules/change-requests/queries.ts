@@ -2,6 +2,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { type ChangeRequestRow, changeRequestColumns } from '#kernel/request/queries.ts'
+import type { IdRange } from '#kernel/search/source.ts'
 
 /** Newest first. With `awaiting`, only open requests that this principal may still approve. */
 export const listChangeRequests = (
@@ -37,6 +38,30 @@ export const findChangeRequest = (tx: Tx, cr_id: string) =>
   tx.find<ChangeRequestRow>(
     `select ${changeRequestColumns} from app.change_request c where tenant_id = $1 and cr_id = $2`,
     [tx.tenant_id, cr_id],
+  )
+
+export interface FoundChangeRequestRow {
+  readonly cr_id: string
+  readonly action: string
+  readonly operation: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly state: string
+  readonly required_role: string
+  readonly created_at: string
+}
+const foundColumns = 'cr_id, action, operation, params, state, required_role, created_at'
+
+export const listChangeRequestsInRange = (tx: Tx, { from, to }: IdRange, count: number) =>
+  tx.query<FoundChangeRequestRow>(
+    `select ${foundColumns} from app.change_request
+      where tenant_id = $1 and cr_id >= $2::uuid and cr_id <= $3::uuid order by cr_id limit $4`,
+    [tx.tenant_id, from, to, count],
+  )
+
+export const listNewestChangeRequests = (tx: Tx, count: number) =>
+  tx.query<FoundChangeRequestRow>(
+    `select ${foundColumns} from app.change_request where tenant_id = $1 order by created_at desc, cr_id desc limit $2`,
+    [tx.tenant_id, count],
   )
 
 export const lockChangeRequest = (tx: Tx, cr_id: string) =>

@@ -1,6 +1,7 @@
 /** Public interface of the evaluations router: decisions, their explanation, replay and proofs. */
 import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
+import { evaluationSource } from './evaluation-source.ts'
 import { examinationRoutes } from './examination-routes.ts'
 import { decisionRoutes } from './routes.ts'
 
@@ -18,6 +19,7 @@ export const evaluations: Module = {
   summary: 'Single decisions: the outcome, its explanation, what it pinned, and its exact replay.',
   routes: [...decisionRoutes, ...examinationRoutes],
   jobs: [],
+  search: { sources: [evaluationSource] },
   canary_table: 'evaluation',
   canary: insertCanaryRows,
 }

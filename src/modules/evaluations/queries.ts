@@ -1,6 +1,7 @@
 /** SQL of decisions, which are append-only: insert, find, and list by subject, definition, band and time. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
+import type { IdRange } from '#kernel/search/source.ts'
 import { type EvaluationRow, recordedColumns } from './records/record.ts'
 
 /** A decision with its document and its receipt; NULLs where the receipt is missing. */
@@ -76,3 +77,44 @@ export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: PagePos
     values,
   )
 }
+
+export interface FoundEvaluationRow {
+  readonly evaluation_id: string
+  readonly definition_key: string
+  readonly band: string | null
+  readonly hit: boolean | null
+  readonly decided_at: string
+  /** NULL: the decision is about inputs only. */
+  readonly subject_name: string | null
+}
+
+const found = `e.evaluation_id, e.definition_key, e.band, e.hit, e.decided_at,
+  (select s.name from app.subject s where s.tenant_id = e.tenant_id and s.subject_id = e.subject_id) as subject_name`
+
+export const listEvaluationsInRange = (tx: Tx, { from, to }: IdRange, count: number) =>
+  tx.query<FoundEvaluationRow>(
+    `select ${found} from app.evaluation e
+      where e.tenant_id = $1 and e.evaluation_id >= $2::uuid and e.evaluation_id <= $3::uuid order by e.evaluation_id limit $4`,
+    [tx.tenant_id, from, to, count],
+  )
+
+/** Decisions are made at the known time of their receipt, which leads to them through the index by time. */
+export const listEvaluationsByReceipt = (tx: Tx, { from, to }: IdRange, count: number) =>
+  tx.query<FoundEvaluationRow>(
+    `select ${found}
+       from (select r.receipt_id, r.known_at from app.resolution_receipt r
+              where r.tenant_id = $1 and r.receipt_id >= $2::uuid and r.receipt_id <= $3::uuid order by r.receipt_id limit $4) r
+       join app.evaluation e on e.tenant_id = $1 and e.decided_at = r.known_at and e.receipt_id = r.receipt_id
+      limit $4`,
+    [tx.tenant_id, from, to, count],
+  )
+
+/** The newest decisions about each of the subjects, in the order of the subjects. */
+export const listLatestEvaluations = (tx: Tx, subject_ids: readonly string[], per_subject: number) =>
+  tx.query<FoundEvaluationRow>(
+    `select x.* from unnest($2::uuid[]) with ordinality as w (subject_id, place)
+      cross join lateral (select ${found} from app.evaluation e where e.tenant_id = $1 and e.subject_id = w.subject_id
+        order by e.decided_at desc, e.evaluation_id desc limit $3) x
+      order by w.place, x.decided_at desc`,
+    [tx.tenant_id, subject_ids, per_subject],
+  )

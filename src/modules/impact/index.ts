@@ -20,6 +20,14 @@ export const impact: Module = {
   summary: 'Impact runs and backtests: what a change would have done to past decisions, before anyone approves it.',
   routes: [...impactRoutes, ...matrixBacktestRoutes, matrixCoverageRoute, ...ruleBacktestRoutes, ruleCoverageRoute],
   jobs: [createImpactRunJob(500)],
+  search: {
+    sources: [],
+    unsearched: {
+      getImpactRun: 'An impact run is opened from the change request or version it measures.',
+      getRiskMatrixBacktest: 'A backtest is opened from its matrix.',
+      getRuleBacktest: 'A backtest is opened from its rule.',
+    },
+  },
   canary_table: 'impact_run',
   canary: insertCanaryRows,
   reviews: { [APPROVAL_REVIEW]: declareReview({ uses: ['caches'], begin: reviewApproval }) },

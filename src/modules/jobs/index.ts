@@ -2,6 +2,7 @@
 import { insertJob } from '#kernel/job/queries.ts'
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { jobSource } from './job-source.ts'
 import { jobRoutes } from './routes.ts'
 
 export const jobs: Module = {
@@ -11,6 +12,7 @@ export const jobs: Module = {
   summary: 'One place to poll any long-running work.',
   routes: jobRoutes,
   jobs: [],
+  search: { sources: [jobSource] },
   canary_table: 'job',
   canary: async (tx) => {
     await insertJob(

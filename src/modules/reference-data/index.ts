@@ -4,6 +4,7 @@
  */
 import type { Module } from '#kernel/module.ts'
 import { aliasRoute, type Route } from '#kernel/route.ts'
+import { definitionSearch } from '#modules/definitions/index.ts'
 import { activationRoutes } from './activation-routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { datasetRoutes } from './datasets/routes.ts'
@@ -14,7 +15,9 @@ import { datasetImportJob } from './imports/import-job.ts'
 import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
 import { resolveRoutes } from './resolve/routes.ts'
+import { entrySource } from './search/entry-source.ts'
 import { datasetIndexJob } from './search/index-job.ts'
+import { typeSource } from './search/type-source.ts'
 import { seedRoutes } from './seed-routes.ts'
 import { typeRoutes } from './types/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
@@ -64,6 +67,27 @@ export const referenceData: Module = {
     dataset_list_key_key: ['duplicate', 'A list with this key exists already.'],
     dataset_version_label_key: ['duplicate', 'A version with this label exists already.'],
     dataset_type_pkey: ['duplicate', 'A type with this key exists already.'],
+  },
+  search: {
+    sources: [
+      definitionSearch.createDefinitionSource({
+        kind: 'list',
+        family: 'list',
+        title: 'Lists',
+        noun: 'List',
+        operation: 'getDataset',
+      }),
+      entrySource,
+      typeSource,
+    ],
+    unsearched: {
+      getDatasetVersion: 'A version is opened from its list.',
+      getAdapter: 'Adapters are chosen where a file is imported, and are the same for every tenant.',
+      getImport: 'An import is opened from its list or its job.',
+      getExport: 'An export is opened from its job.',
+      getReceipt: 'A receipt is opened from its decision, which is found by the id of the receipt.',
+      resolveList: 'What is in force is shown on the page of the list.',
+    },
   },
   canary_table: 'dataset',
   canary: insertCanaryRows,

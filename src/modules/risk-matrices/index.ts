@@ -4,7 +4,7 @@
  */
 import type { Module } from '#kernel/module.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'
-import { activationStore } from '#modules/definitions/index.ts'
+import { activationStore, definitionSearch } from '#modules/definitions/index.ts'
 import { reviewInForce } from './activation-gates.ts'
 import { insertCanaryRows } from './canary.ts'
 import { matrixKind } from './matrix-kind.ts'
@@ -29,6 +29,18 @@ export const riskMatrices: Module = {
   jobs: [],
   constraints: {
     definition_case_name_key: ['duplicate', 'A golden case with this name exists already.'],
+  },
+  search: {
+    sources: [
+      definitionSearch.createDefinitionSource({
+        kind: 'matrix',
+        family: 'matrix',
+        title: 'Matrices',
+        noun: 'Matrix',
+        operation: matrixKind.operations.get,
+      }),
+    ],
+    unsearched: { getRiskMatrixVersion: 'A version is opened from its matrix.' },
   },
   canary_table: 'definition_case',
   canary: insertCanaryRows,

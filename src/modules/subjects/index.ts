@@ -8,6 +8,7 @@ import { bulkRoutes } from './bulk/routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { ratingRoutes } from './ratings/routes.ts'
 import { recordRoutes } from './records/routes.ts'
+import { subjectSource } from './search/subject-source.ts'
 
 export { deferRating, insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
 export { getRiskHead } from './ratings/risk.ts'
@@ -32,4 +33,8 @@ export const subjects: Module = {
   constraints: { subject_external_id_key: ['duplicate', 'Another subject has this external id.'] },
   canary_table: 'subject',
   canary: insertCanaryRows,
+  search: {
+    sources: [subjectSource],
+    unsearched: { getSubjectBulk: 'A file of subjects is opened from its job.' },
+  },
 }

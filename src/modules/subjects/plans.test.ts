@@ -16,6 +16,12 @@ import {
   type SubjectFilter,
   updateSubjects,
 } from './records/queries.ts'
+import {
+  countNamesByPrefix,
+  listSubjectsByExternalId,
+  listSubjectsByWords,
+  listSubjectsInRange,
+} from './search/queries.ts'
 
 const SUBJECTS = 10_000
 const STEP = 1000
@@ -168,6 +174,27 @@ test.each<[string, number, (tx: Tx) => Promise<unknown>]>([
   ['many by external id', 20, (tx) => lockByExternalId(tx, ['customer-1', 'customer-2', 'no'])],
   ['its versions', 5, (tx) => listSubjectVersions(tx, { subject_id: ids[6] as string, at: null }, null, PAGE)],
   ['its timeline', 10, (tx) => listSubjectEvents(tx, ids[6] as string, null, PAGE)],
+  ['counting common words of a search', 410, (tx) => countNamesByPrefix(tx, ['anna', 'family'], 201)],
+  [
+    'searching a word that nearly all have',
+    200 + 3 * PAGE,
+    (tx) => listSubjectsByWords(tx, { prefixes: ['anna'], max_candidates: 200, count: 50 }),
+  ],
+  [
+    'searching a rare and a common word',
+    10,
+    (tx) => listSubjectsByWords(tx, { prefixes: ['family4711', 'anna'], max_candidates: 200, count: 50 }),
+  ],
+  [
+    'searching the beginning of external ids',
+    40,
+    (tx) => listSubjectsByExternalId(tx, ['customer-4', 'CUSTOMER-4'], 6),
+  ],
+  [
+    'searching the beginning of ids',
+    30,
+    (tx) => listSubjectsInRange(tx, { from: ids[0] as string, to: ids[SUBJECTS - 1] as string }, 6),
+  ],
   ['its ratings', 5, (tx) => listRatings(tx, ids[6] as string, null, PAGE)],
 ])('%s', async (_title, most, ask) => {
   const nodes = await explain(ask)

@@ -14,6 +14,12 @@ export const system: Module = {
   summary: 'Probes, machine-readable contract, uploads, and what the running service can do.',
   routes: systemRoutes,
   jobs: [],
+  search: {
+    sources: [],
+    unsearched: {
+      getUpload: 'An upload is opened from the import or batch that used it.',
+    },
+  },
   canary_table: 'upload',
   canary: async (tx) => {
     const upload_id = uuidv7()

@@ -22,7 +22,7 @@ describe('keyboard', () => {
     page.evaluate('document.activeElement.id || document.activeElement.textContent || document.activeElement.tagName')
   const goTo = async (page: Page, words: string) => {
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Find an area' }).waitFor()
+    await page.getByRole('combobox', { name: 'Search' }).waitFor()
     await page.keyboard.type(words)
     await page.keyboard.press('Enter')
   }
@@ -35,9 +35,9 @@ describe('keyboard', () => {
     await page.keyboard.press('Enter')
     expect(await focused(page)).toBe('main')
     await page.keyboard.press('Control+k')
-    await page.getByRole('dialog', { name: 'Find an area' }).waitFor()
+    await page.getByRole('dialog', { name: 'Search' }).waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('combobox', { name: 'Find an area' }).waitFor({ state: 'hidden' })
+    await page.getByRole('combobox', { name: 'Search' }).waitFor({ state: 'hidden' })
     await goTo(page, 'isolation')
     await expect.poll(() => focused(page)).toBe('Tenant settings')
     expect(await page.title()).toBe('Tenant settings · Probity')

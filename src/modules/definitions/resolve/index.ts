@@ -1,7 +1,8 @@
 /** Resolution: which version is in force at a valid time as known at another, its entries by key, and receipts. */
-export { cachePointers, getCachedPointers } from './pointer-cache.ts'
+export { cachePointers, findListsInForce, getCachedPointers } from './pointer-cache.ts'
 export {
   type ContentPointer,
+  findEpochs,
   findReceipt,
   type ListPointer,
   listPointers,

@@ -7,7 +7,14 @@ import { declareCache } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
-import { type EpochRow, findEpochs, type ListPointer, type PointerRow, type VersionPointer } from './queries.ts'
+import {
+  type EpochRow,
+  findEpochs,
+  type ListPointer,
+  listPointers,
+  type PointerRow,
+  type VersionPointer,
+} from './queries.ts'
 
 export interface PointerKey {
   readonly family: DatasetFamily
@@ -34,6 +41,20 @@ const definitionPointers = declareCache<CachedDefinition>({
   name: 'definition_pointers',
   summary: 'The version in force of one definition and of the lists it reads, usually about ten.',
   bound: { max_entries: 5_000 },
+})
+
+/** All lists in force among some keys, resolved by one statement. */
+interface CachedLists extends EpochRow {
+  readonly list_keys: readonly string[]
+  readonly pointers: ReadonlyMap<string, ListPointer>
+  /** The first instant at which any of them starts or ends by the clock. */
+  readonly until: string | null
+}
+
+const listsInForce = declareCache<CachedLists>({
+  name: 'lists_in_force',
+  summary: 'The versions in force of all lists of a tenant, for search.',
+  bound: { max_bytes: 16 * 1024 * 1024, sizeOf: ({ pointers }) => 200 + 1000 * pointers.size },
 })
 
 /** The epoch is unchanged, and nothing has started or ended by the clock. */
@@ -109,4 +130,30 @@ export function cacheDefinition(
     lists,
     until: ends[0] ?? null,
   })
+}
+
+/** Those of the lists that are in force now. Sends no statement while the epochs are those of the cached result. */
+export async function findListsInForce(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  list_keys: readonly string[],
+  current: EpochRow | undefined,
+): Promise<ReadonlyMap<string, ListPointer>> {
+  if (list_keys.length === 0) return new Map()
+  const cache = kernel.caches.get(listsInForce)
+  const known = cache.get(tx.tenant_id)
+  if (known && current && isSameKeys(known.list_keys, list_keys) && isCurrent(known, known.until, current)) {
+    return known.pointers
+  }
+  const rows = await listPointers(tx, list_keys, { valid_at: null, known_at: null })
+  const inForce = rows.filter((row): row is VersionPointer => row.via !== null)
+  const pointers = new Map(inForce.map((row) => [row.list_key, toPlainPointer(row)]))
+  const [first] = rows
+  // A list that is not in force yet may be scheduled.
+  const ends = rows.flatMap(({ until }) => until ?? []).sort()
+  if (first) {
+    const { own_epoch, shared_epoch, now } = first
+    cache.set(tx.tenant_id, { own_epoch, shared_epoch, now, list_keys, pointers, until: ends[0] ?? null })
+  }
+  return pointers
 }

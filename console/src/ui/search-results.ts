@@ -1,0 +1,82 @@
+/** Search over everything the user may read: the query, the page of each result, and results opened before. */
+import type { Schemas } from '@probity/client'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
+import { onUserChange } from '#console/session/session.ts'
+import type { IconName } from './icons.tsx'
+
+export type SearchItem = Schemas['SearchItem']
+
+export const MAX_QUERY_CHARS = 200
+
+/** An earlier request is cancelled when the text changes. */
+export const searchQuery = (text: string, limit: number, kinds?: string) =>
+  queryOptions({
+    queryKey: ['search', text, limit, kinds],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/search', { params: { query: { q: text, limit, ...(kinds && { kinds }) } }, signal }),
+    enabled: text !== '',
+    placeholderData: keepPreviousData,
+    throwOnError: false,
+  })
+
+export interface SearchTarget {
+  readonly to: string
+  readonly search?: Readonly<Record<string, string>>
+}
+
+interface KindPage {
+  readonly icon: IconName
+  readonly toTarget: (item: SearchItem) => SearchTarget
+}
+
+const pageAt =
+  (path: string) =>
+  ({ id }: SearchItem): SearchTarget => ({ to: `${path}/${encodeURIComponent(id)}` })
+
+const kindPages: Readonly<Record<string, KindPage>> = {
+  subject: { icon: 'person', toTarget: pageAt('/subjects') },
+  entry: {
+    icon: 'lists',
+    toTarget: ({ id, list_key = '' }) => ({ to: `/datasets/${list_key}`, search: { tab: 'entries', key: id } }),
+  },
+  list: { icon: 'lists', toTarget: pageAt('/datasets') },
+  type: { icon: 'shape', toTarget: pageAt('/types') },
+  matrix: { icon: 'grid', toTarget: pageAt('/matrices') },
+  rule: { icon: 'rule', toTarget: pageAt('/rules') },
+  evaluation: { icon: 'scale', toTarget: pageAt('/evaluations') },
+  batch: { icon: 'batch', toTarget: pageAt('/batches') },
+  'change-request': { icon: 'approve', toTarget: pageAt('/change-requests') },
+  user: { icon: 'people', toTarget: pageAt('/users') },
+  job: { icon: 'work', toTarget: pageAt('/jobs') },
+}
+
+export interface FoundObject {
+  readonly key: string
+  readonly icon: IconName
+  readonly title: string
+  readonly about: string
+  readonly target: SearchTarget
+}
+
+/** Undefined for a kind that has no page. */
+export function toFoundObject(kind: string, item: SearchItem): FoundObject | undefined {
+  const page = kindPages[kind]
+  if (!page) return undefined
+  const key = [kind, item.list_key ?? '', item.id].join(' ')
+  return { key, icon: page.icon, title: item.title, about: item.subtitle, target: page.toTarget(item) }
+}
+
+const MAX_RECENT = 6
+let recent: readonly FoundObject[] = []
+
+// In memory only: names of customers must not stay behind on a shared machine.
+onUserChange(() => {
+  recent = []
+})
+
+export const listRecent = (): readonly FoundObject[] => recent
+
+export function addRecent(opened: FoundObject): void {
+  recent = [opened, ...recent.filter(({ key }) => key !== opened.key)].slice(0, MAX_RECENT)
+}

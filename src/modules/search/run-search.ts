@@ -1,0 +1,45 @@
+/** Runs the sources that the caller may read, all in one transaction, and groups what they find. */
+import type { Role } from '#kernel/auth/roles.ts'
+import type { Module } from '#kernel/module.ts'
+import type { Route } from '#kernel/route.ts'
+import { matches, type SearchContext, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
+import { pipelineReads } from './pipelined-reads.ts'
+import { setTimeLimit } from './queries.ts'
+
+/** The longest that one statement of a search may run; a search gives up rather than slow others down. */
+const STATEMENT_TIMEOUT_MS = 1000
+
+/** The sources whose read operation one of the roles may call; what the business is about comes before users and jobs. */
+export function listReadableSources(
+  { modules, routes }: { readonly modules: readonly Module[]; readonly routes: readonly Route[] },
+  held: readonly Role[],
+): SearchSource[] {
+  const callable = new Set(routes.filter(({ roles }) => roles.some((role) => held.includes(role))).map(({ id }) => id))
+  const domainFirst = [...modules].sort((a, b) => Number(b.tier === 'domain') - Number(a.tier === 'domain'))
+  return domainFirst.flatMap(({ search }) => search?.sources ?? []).filter(({ operation }) => callable.has(operation))
+}
+
+export interface SearchGroup {
+  readonly kind: string
+  readonly title: string
+  readonly items: readonly SearchHit[]
+  readonly has_more: boolean
+}
+
+const getBestRank = ({ items }: SearchGroup): number => matches.indexOf(items[0]?.matched ?? 'words')
+
+/** The group with the best match comes first; groups without a hit are left out. */
+export async function runSearch(sources: readonly SearchSource[], context: SearchContext): Promise<SearchGroup[]> {
+  if (context.terms.text === '' || sources.length === 0) return []
+  const tx = pipelineReads(context.tx)
+  const [, ...findings] = await Promise.all([
+    setTimeLimit(tx, STATEMENT_TIMEOUT_MS),
+    ...sources.map((source) => source.find({ ...context, tx })),
+  ])
+  const groups = sources.flatMap(({ kind, title }, n) => {
+    const { hits, is_complete } = findings[n] as Awaited<ReturnType<SearchSource['find']>>
+    if (hits.length === 0) return []
+    return [{ kind, title, items: hits.slice(0, context.count), has_more: hits.length > context.count || !is_complete }]
+  })
+  return groups.sort((a, b) => getBestRank(a) - getBestRank(b))
+}
