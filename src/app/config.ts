@@ -3,10 +3,9 @@
  * with what would be valid; nothing else in the program reads process.env.
  */
 import fs from 'node:fs'
-import { parseDatabaseUrl } from '#kernel/database/servers.ts'
+import { parseDatabaseUrl } from '#kernel/database/database-url.ts'
 import { defaultThreads } from '#kernel/thread-admission.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
-import { parseIssuers } from './issuers.ts'
 
 export interface Config {
   readonly production: boolean
@@ -58,7 +57,14 @@ export const urlVariables = {
   migrator: 'MIGRATOR_DATABASE_URL',
 } as const
 
-export function readConfig(env: EnvironmentVariables): Config {
+/** The schema of the issuers file is loaded only where there is one: it takes longer than most commands run. */
+export type ParseIssuers = (content: unknown) => ConfiguredIssuer[]
+
+const refuseIssuers: ParseIssuers = () => {
+  throw new Error('this process does not read it')
+}
+
+export function readConfig(env: EnvironmentVariables, parseIssuers: ParseIssuers = refuseIssuers): Config {
   const faults: string[] = []
   const getVariable = (name: string): string | undefined =>
     env[name] === undefined || env[name] === '' ? undefined : env[name]
@@ -183,7 +189,7 @@ function readOrigins(text: string | undefined, faults: string[]): string[] {
   return origins
 }
 
-function readIssuersFile(file: string | undefined, faults: string[]): ConfiguredIssuer[] {
+function readIssuersFile(file: string | undefined, parseIssuers: ParseIssuers, faults: string[]): ConfiguredIssuer[] {
   if (file === undefined) return []
   try {
     return parseIssuers(JSON.parse(fs.readFileSync(file, 'utf8')))

@@ -29,10 +29,15 @@ export interface Invocation {
   readonly config: () => Config
 }
 
-export interface Command {
+/** A command as the overview of the help text shows it. Its code is loaded when it is run or explained. */
+export interface CommandEntry {
   /** One word, or two as in "tenant create". */
   readonly name: string
   readonly summary: string
+  load(): Promise<Command>
+}
+
+export interface Command {
   readonly about?: string
   readonly options?: Readonly<Record<string, Option>>
   /** Names of the positional arguments, all required. */

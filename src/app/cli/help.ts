@@ -1,7 +1,7 @@
 /** The texts of `help`: the overview, one command, and the environment. Pure: it returns text and prints nothing. */
-import type { Command, Option } from './command.ts'
+import type { Command, CommandEntry, Option } from './command.ts'
 
-type Groups = readonly (readonly [title: string, commands: readonly Command[]])[]
+type Groups = readonly (readonly [title: string, commands: readonly CommandEntry[]])[]
 
 /** Setting, default, meaning. Everything config.ts reads is here; a test compares them. */
 const settings: readonly (readonly [name: string, fallback: string, about: string])[] = [
@@ -54,16 +54,16 @@ export function renderOverview(groups: Groups, version: string): string {
   ].join('\n')
 }
 
-export function renderCommandHelp(command: Command): string {
+export function renderCommandHelp({ name, summary }: CommandEntry, command: Command): string {
   const options: readonly (readonly [string, Option])[] = [
     ...Object.entries(command.options ?? {}),
     ['help', { type: 'boolean', about: 'this text' }],
   ]
   const flags = options.map(([name, option]) => `--${name}${option.value ? ` ${option.value}` : ''}`)
   const width = columnWidth(flags)
-  const words = [command.name, ...(command.positionals ?? []), ...(command.options ? ['[options]'] : [])]
+  const words = [name, ...(command.positionals ?? []), ...(command.options ? ['[options]'] : [])]
   return [
-    `${command.summary}.`,
+    `${summary}.`,
     '',
     `Usage: npx probity ${words.join(' ')}`,
     ...(command.about ? ['', command.about.trim()] : []),

@@ -3,17 +3,14 @@ import type { AuditKeys } from '#kernel/audit/chain.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
 import { loadAuditKeys } from '../integrity-keys.ts'
-import { modules } from '../modules.ts'
 import { ProcessLifecycle } from '../process-lifecycle.ts'
 import { readProjectMigrations } from '../project.ts'
-import type { SeedContext } from '../seed.ts'
 import { assertChecksPass, type CheckContext, withCheckContext } from '../startup-checks.ts'
 import type { Invocation } from './command.ts'
 
 export interface OperatorContext {
   readonly guarded: CheckContext
   readonly keyring: Keyring
-  readonly seeding: SeedContext
   /** Loaded when an event is recorded: not every command needs them, and some repair what prevents loading them. */
   audit(): Promise<AuditKeys>
 }
@@ -56,8 +53,7 @@ export async function withOperator<T>(
       const keyring = loadKeyring(config, home)
       const guarded = { ...bare, keyring }
       if (options.signs) await assertChecksPass(guarded, ['signing key'])
-      const seeding = { ...guarded, modules, project_root: invocation.project.root }
-      return body({ guarded, keyring, seeding, audit: () => loadAuditKeys(guarded) })
+      return body({ guarded, keyring, audit: () => loadAuditKeys(guarded) })
     })
   })
 }

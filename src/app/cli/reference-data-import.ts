@@ -54,8 +54,6 @@ const HELP_ADAPTERS = 8
 const overlayPolicies: readonly datasetStore.OverlayPolicy[] = ['none', 'add_only', 'tighten_only', 'free']
 
 export const referenceDataImport: Command = {
-  name: 'reference-data import',
-  summary: 'Import a file as the next version of a shared list',
   about: `
 Every row is checked; one bad row, and nothing is imported. The new version is not in force until it is activated: with
 --activate 24 hours from now, at --at INSTANT, or at once with --now REASON. With --type a list that is not there yet is registered.

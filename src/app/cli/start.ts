@@ -22,8 +22,6 @@ const WAIT_MS = 30_000
 const DATABASE_STOP_MS = 70_000
 
 export const start: Command = {
-  name: 'start',
-  summary: 'Database, migrations, API, console and jobs in one process',
   about: `
 Without DATABASE_URL it starts its own PostgreSQL, with its files in .probity (or PROBITY_DATA_DIR). With the URLs of an
 external server it migrates when MIGRATOR_DATABASE_URL is set, and never touches that server's roles.
