@@ -76,6 +76,7 @@ describe('production', () => {
   test.each([
     [{ ...production, PROBITY_DEMO: 'on' }, /PROBITY_DEMO is on with NODE_ENV=production.*PROBITY_DEMO=off/],
     [{ NODE_ENV: 'production' }, /PROBITY_MASTER_KEY_FILE must name the file/],
+    [{ ...production, PROBITY_DEMO_REMOTE: 'on' }, /PROBITY_DEMO_REMOTE is on, but PROBITY_DEMO is off/],
   ])('is refused: %j', (env, sentence) => {
     expect(faultsOf(env)).toEqual([expect.stringMatching(sentence)])
   })

@@ -20,6 +20,7 @@ export interface Config {
   readonly data_dir: string | null
   readonly master_key_files: readonly string[]
   readonly demo: boolean
+  readonly demo_remote: boolean
   readonly issuers: readonly ConfiguredIssuer[]
   readonly public_url: string | null
   readonly cors_origins: readonly string[]
@@ -93,8 +94,12 @@ export function readConfig(env: EnvironmentVariables, parseIssuers: ParseIssuers
   const demo = flag('PROBITY_DEMO', !production && database_urls === null)
   if (demo && production) {
     faults.push(
-      'PROBITY_DEMO is on with NODE_ENV=production: demo tenants and printed tokens are for trying out only. Set PROBITY_DEMO=off.',
+      'PROBITY_DEMO is on with NODE_ENV=production: demo tenants and sign-in without a password are for trying out only. Set PROBITY_DEMO=off.',
     )
+  }
+  const demo_remote = flag('PROBITY_DEMO_REMOTE', false)
+  if (demo_remote && !demo) {
+    faults.push('PROBITY_DEMO_REMOTE is on, but PROBITY_DEMO is off: there is no demo sign-in. Leave it unset.')
   }
   const master_key_files = splitList(getVariable('PROBITY_MASTER_KEY_FILE'))
   if (production && master_key_files.length === 0) {
@@ -110,7 +115,8 @@ export function readConfig(env: EnvironmentVariables, parseIssuers: ParseIssuers
     data_dir: getVariable('PROBITY_DATA_DIR') ?? null,
     master_key_files,
     demo,
-    issuers: readIssuersFile(getVariable('PROBITY_ISSUERS_FILE'), faults),
+    demo_remote,
+    issuers: readIssuersFile(getVariable('PROBITY_ISSUERS_FILE'), parseIssuers, faults),
     public_url: readPublicUrl(getVariable('PROBITY_PUBLIC_URL'), faults),
     cors_origins: readOrigins(getVariable('PROBITY_CORS_ORIGINS'), faults),
     trusted_proxies: integer('PROBITY_TRUSTED_PROXIES', 0, 0, 10),

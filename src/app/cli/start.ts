@@ -15,7 +15,7 @@ import { httpPortSettings, metricsPortSettings, type RunningService, serve } fro
 import { assertChecksPass, hasSigningKey, waitForDatabase, withCheckContext } from '../startup-checks.ts'
 import { watchDatabase } from '../watchdog.ts'
 import type { Command, Terminal } from './command.ts'
-import { formatWelcome, mintDemoTokens } from './welcome.ts'
+import { formatWelcome } from './welcome.ts'
 
 const LOG_MAX_BYTES = 64 * 1024 * 1024
 const WAIT_MS = 30_000
@@ -64,7 +64,7 @@ Examples:
         life.onEnd(null, DATABASE_STOP_MS, () => watchdog.stop())
       }
       const serving = await serveAll({ config, project, environment, keyring, log, life })
-      terminal.out(await renderWelcome({ config, project, environment, serving, log_file }))
+      terminal.out(renderWelcome({ config, project, environment, serving, log_file }))
       await life.ended()
       log.info('stopping')
     } catch (error) {
@@ -147,13 +147,13 @@ function serveAll(options: {
   return serve({ ...rest, config, connections, http, metrics: metricsPortSettings(config), jobs: true }, life)
 }
 
-async function renderWelcome(options: {
+function renderWelcome(options: {
   config: Config
   project: Project
   environment: Environment
   serving: RunningService
   log_file: string
-}): Promise<string> {
+}): string {
   const { config, project, environment, serving, log_file } = options
   return formatWelcome({
     version: project.version,
@@ -162,7 +162,8 @@ async function renderWelcome(options: {
     metrics_url: `http://${toReachableHost(config.metrics_host)}:${serving.metrics_port}/metrics`,
     data_dir: config.database_urls ? null : environment.home,
     log_file,
-    tokens: config.demo ? await mintDemoTokens(serving.kernel.issuer) : [],
+    demo: config.demo,
+    has_demo_sign_in: serving.kernel.demoSignIn !== null,
   })
 }
 
