@@ -1,5 +1,5 @@
 /** The entry point of every command: finds it, runs it, and turns any error into one sentence and an exit code. */
-import { type CommandEntry, parseArguments, type Terminal, UsageError, wantsHelp } from './cli/command.ts'
+import { type CommandEntry, type Host, parseArguments, type Terminal, UsageError, wantsHelp } from './cli/command.ts'
 import { commandGroups, commands } from './cli/commands.ts'
 import { findNearest, renderCommandHelp, renderEnvironmentHelp, renderOverview } from './cli/help.ts'
 import type { Config, EnvironmentVariables } from './config.ts'
@@ -14,13 +14,17 @@ const processTerminal: Terminal = {
   note: (text) => void process.stderr.write(`${text}\n`),
 }
 
+/** Scripts of worker threads are next to the bundle. */
+const ownProcess: Host = { owns_process: true, scripts_dir: import.meta.dirname }
+
 /** 0: done. 1: refused or failed. 2: wrong usage. */
 export async function main(
   argv: readonly string[],
   env: EnvironmentVariables = process.env,
   terminal: Terminal = processTerminal,
+  host: Host = ownProcess,
 ): Promise<number> {
-  ignoreBrokenPipes()
+  if (host.owns_process) ignoreBrokenPipes()
   const project = readProject()
   let name = ''
   try {
@@ -35,7 +39,7 @@ export async function main(
     const args = parseArguments(command, words)
     const by_npm = env['npm_lifecycle_event'] !== undefined
     const config = await createConfigReader(env)
-    return await command.run({ args, project, terminal, by_npm, env, config })
+    return await command.run({ args, project, terminal, by_npm, env, host, config })
   } catch (error) {
     terminal.note(toErrorMessage(error))
     if (env['PROBITY_LOG_LEVEL'] === 'debug') terminal.note(formatStack(error))

@@ -19,20 +19,20 @@ export const OPERATOR = 'operator:cli'
 
 /** The embedded server is used if it runs, or started for the duration of the command. */
 export async function withEnvironment<T>(
-  { config, project, terminal }: Invocation,
+  { config, project, terminal, host }: Invocation,
   options: { name: string; may_create?: boolean },
   body: (environment: Environment) => Promise<T>,
 ): Promise<T> {
   const note = (text: string) => terminal.note(text)
   const life = new ProcessLifecycle({ say: note, onCrash: (error) => note(String(error)) })
-  life.listen()
+  if (host.owns_process) life.listen()
   try {
     const environment = await openEnvironment({ ...options, config: config(), project, access: 'borrow', onStep: note })
     life.onEnd(null, 60_000, () => environment.close())
     life.proceed()
     return await body(environment)
   } finally {
-    await life.close()
+    await life.close({ exits: host.owns_process })
   }
 }
 
