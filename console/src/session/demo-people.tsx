@@ -2,7 +2,7 @@
 import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { toWords } from '#console/ui/format.ts'
+import { toSentence, toWords } from '#console/ui/format.ts'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { probe } from './client.ts'
 import { signInWithToken } from './session.ts'
@@ -48,7 +48,7 @@ export function DemoPeople({ onDone }: DemoPeopleProps) {
       {tenants.map((tenant) => (
         <div key={tenant.tenant_id}>
           <Title order={3} size="h6" mb="xs">
-            {tenant.name}
+            Sign in at {tenant.name} as
           </Title>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
             {tenant.people.map((person) => (
@@ -67,7 +67,7 @@ export function DemoPeople({ onDone }: DemoPeopleProps) {
                 <span className="demo-person-text">
                   <span>{person.name}</span>
                   <Text span size="xs" c="dimmed">
-                    {describePerson(person)}
+                    {person.roles.map((role) => toSentence(roleName(role))).join(', ')}
                   </Text>
                 </span>
               </Button>
