@@ -4,6 +4,8 @@
  * bundle. It writes nothing to standard output itself, because other programs read the output of some commands.
  */
 import fs from 'node:fs'
+import module from 'node:module'
+import { fileURLToPath } from 'node:url'
 
 const root = new URL('../', import.meta.url)
 const bundle = new URL('dist/probity.mjs', root)
@@ -14,11 +16,13 @@ if (!satisfies(process.version, engines.node)) stop(`Probity needs Node ${engine
 if (fs.existsSync(new URL('src', root))) await buildFor(argv.find((argument) => !argument.startsWith('-')))
 if (!fs.existsSync(bundle)) stop('The bundle dist/probity.mjs is missing: run "npm run build" first.')
 
-process.setSourceMapsEnabled(true)
-const { main } = await import(bundle.href).catch((error) => {
+// Node 22.8 and later keep compiled code between runs. Node 20 does not.
+module.enableCompileCache?.()
+const { main, mapStackTraces } = await import(bundle.href).catch((error) => {
   if (error.code === 'ERR_MODULE_NOT_FOUND') stop(`${error.message}: run "npm ci" first.`)
   throw error
 })
+mapStackTraces?.(fileURLToPath(new URL('dist', root)))
 process.exitCode = await main(argv)
 
 /** Understands the two forms used in package.json: `^20.19.0` and `>=24.0.0`. */

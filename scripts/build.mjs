@@ -1,17 +1,16 @@
 /**
  * Builds what is not in the repository: the server bundle, the console, the script of the API documentation page and the
  * types of the client.
- * A part whose inputs are unchanged is not built again; every part is made under a temporary name and moved into place,
- * so that two builds at once, or a build under a running server, never show half a file.
+ * A part whose inputs are unchanged is not built again: sizes and times of its files are compared first, their content only where
+ * these differ. Every part is made under a temporary name and moved into place, so that two builds at once, or a build under a
+ * running server, never show half a file.
  */
-import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import zlib from 'node:zlib'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const dist = path.join(root, 'dist')
@@ -19,10 +18,18 @@ const require = createRequire(import.meta.url)
 
 /**
  * `inputs` decide whether the part is stale, `make` fills a temporary folder whose files are moved into `folder`, the `entry`
- * last. With `ownsFolder` files of an earlier build are removed. The lock file represents the packages a part uses.
+ * last. With `ownsFolder` files of an earlier build are removed; files named `keptPrefix…` of earlier builds only after a day. The
+ * lock file represents the packages a part uses.
  */
 const table = {
-  bundle: { inputs: ['src', 'tsconfig.json'], folder: 'dist', entry: 'probity.mjs', make: makeBundle },
+  bundle: {
+    inputs: ['src', 'tsconfig.json'],
+    folder: 'dist',
+    entry: 'probity.mjs',
+    // A process that started before this build may still load them.
+    keptPrefix: 'chunk-',
+    make: makeBundle,
+  },
   console: {
     inputs: ['console', 'client', 'tsconfig.json'],
     folder: 'dist/console',
@@ -49,17 +56,23 @@ export async function build({ onStep = () => {}, force = false, parts = Object.k
     parts.map(async (name) => {
       const started = performance.now()
       const part = table[name]
-      const stamp = path.join(dist, `.stamp-${name}`)
-      const hash = hashOf([...part.inputs, 'package.json', 'package-lock.json', 'scripts/build.mjs'])
+      const stamp = new Stamp(name)
+      const inputs = listInputs([...part.inputs, 'package.json', 'package-lock.json', 'scripts/build.mjs'])
       const target = path.join(root, part.folder)
-      if (!force && readIfThere(stamp) === hash && fs.existsSync(path.join(target, part.entry))) return []
+      const isBuilt = !force && fs.existsSync(path.join(target, part.entry))
+      if (isBuilt && stamp.hasSameFiles(inputs)) return []
+      const hash = hashOf(inputs)
+      if (isBuilt && stamp.hash === hash) {
+        stamp.tryReplace(hash, inputs)
+        return []
+      }
       const temporary = path.join(dist, `.making-${name}-${randomUUID()}`)
       fs.mkdirSync(temporary, { recursive: true })
-      removeAbandoned()
+      removeOld('.making-', KEPT_BUILD_MS)
       try {
         await part.make(temporary)
         publish(temporary, target, part)
-        replaceFile(stamp, hash)
+        stamp.replace(hash, inputs)
       } finally {
         fs.rmSync(temporary, { recursive: true, force: true })
       }
@@ -106,7 +119,14 @@ async function makeBundle(folder) {
       logLevel: 'silent',
     }
     const built = await Promise.all([
-      esbuild.build({ ...shared, entryPoints: { probity: 'src/app/main.ts' }, external: externalPackages() }),
+      // One chunk for each command: most of them need a fraction of the program.
+      esbuild.build({
+        ...shared,
+        entryPoints: { probity: 'src/app/main.ts' },
+        external: externalPackages(),
+        splitting: true,
+        chunkNames: 'chunk-[hash]',
+      }),
       esbuild.build({ ...shared, entryPoints: threads, ...whole }),
     ])
     const outputFiles = built.flatMap((each) => each.outputFiles)
@@ -117,12 +137,18 @@ async function makeBundle(folder) {
   }
 }
 
+/** Loaded here: a command that has nothing to build does without it. */
+async function runNode(command) {
+  const { execFile } = await import('node:child_process')
+  await promisify(execFile)(process.execPath, command, { cwd: root })
+}
+
 /** In a process of its own: Vite sets NODE_ENV and keeps some 100 MB that a server started afterwards would carry. */
 async function makeConsole(folder) {
   const vite = path.join(path.dirname(packageOf('vite/package.json')), 'bin/vite.js')
   const command = [vite, 'build', 'console', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']
   try {
-    await promisify(execFile)(process.execPath, command, { cwd: root })
+    await runNode(command)
   } catch (error) {
     throw new Error(`The console does not build:\n${error.stderr || error.message}`)
   }
@@ -133,7 +159,7 @@ async function makeConsole(folder) {
 async function makeClientTypes(folder) {
   const command = ['scripts/client-types.mjs', path.join(folder, 'types.ts')]
   try {
-    await promisify(execFile)(process.execPath, command, { cwd: root })
+    await runNode(command)
   } catch (error) {
     throw new Error(`The types of the client cannot be generated:\n${error.stderr || error.message}`)
   }
@@ -147,11 +173,11 @@ async function makeDocs(folder) {
 
 /** The best there is, 11, would save another fifteenth of the console for four times the work, seconds of a first start. */
 const BROTLI_QUALITY = 9
-const brotli = promisify(zlib.brotliCompress)
-const gzip = promisify(zlib.gzip)
 
 /** Puts beside every text `.br` and `.gz`, for src/app/assets.ts to choose from. One that would not be smaller is left out. */
 async function compress(folder) {
+  const { default: zlib } = await import('node:zlib')
+  const [brotli, gzip] = [promisify(zlib.brotliCompress), promisify(zlib.gzip)]
   const texts = filesUnder(folder).filter((file) => /\.(html|js|css|svg)$/.test(file))
   await Promise.all(
     texts.map(async (text) => {
@@ -185,52 +211,113 @@ function publish(from, to, part) {
     fs.mkdirSync(path.dirname(path.join(to, file)), { recursive: true })
     fs.renameSync(path.join(from, file), path.join(to, file))
   }
+  if (part.keptPrefix) removeOld(part.keptPrefix, KEPT_CHUNK_MS, files)
   if (!part.ownsFolder) return
   for (const file of filesUnder(to)) if (!files.includes(file)) fs.rmSync(path.join(to, file), { force: true })
 }
 
-/** What killed builds left behind. A build takes seconds, so an hour is far from any that still runs. */
-function removeAbandoned() {
-  for (const name of fs.readdirSync(dist).filter((name) => name.startsWith('.making-'))) {
-    const folder = path.join(dist, name)
-    const changed_at = fs.statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
-    if (Date.now() - changed_at > 3_600_000) fs.rmSync(folder, { recursive: true, force: true })
+/** A command has loaded its chunks within a second of its start. */
+const KEPT_CHUNK_MS = 24 * 3_600_000
+/** A build takes seconds: what killed builds left behind is older. */
+const KEPT_BUILD_MS = 3_600_000
+
+/** Removes what is in dist under names that start with the prefix and was written longer ago. */
+function removeOld(prefix, kept_ms, needed = []) {
+  for (const name of fs.readdirSync(dist).filter((name) => name.startsWith(prefix) && !needed.includes(name))) {
+    const changed_at = fs.statSync(path.join(dist, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - changed_at > kept_ms) fs.rmSync(path.join(dist, name), { recursive: true, force: true })
   }
 }
 
-function replaceFile(file, content) {
-  const temporary = path.join(dist, `.making-stamp-${randomUUID()}`)
-  fs.writeFileSync(temporary, content)
-  fs.renameSync(temporary, file)
+/** What a part was built from: the hash of its inputs, and the size and times of each file when it was computed. */
+class Stamp {
+  #file
+  #stored
+
+  constructor(name) {
+    this.#file = path.join(dist, `.stamp-${name}`)
+    this.#stored = readStamp(this.#file)
+  }
+
+  get hash() {
+    return this.#stored.hash
+  }
+
+  hasSameFiles(inputs) {
+    return this.#stored.files === describeFiles(inputs)
+  }
+
+  /**
+   * A file that changed a moment ago may change again without a difference in size or time. Then only the hash is stored, and the
+   * next check reads the content.
+   */
+  replace(hash, inputs) {
+    const newest_ms = Math.max(...inputs.map(({ mtimeMs, ctimeMs }) => Math.max(mtimeMs, ctimeMs)))
+    const files = Date.now() - newest_ms < UNSETTLED_MS ? null : describeFiles(inputs)
+    const temporary = path.join(dist, `.making-stamp-${randomUUID()}`)
+    fs.writeFileSync(temporary, JSON.stringify({ hash, files }))
+    fs.renameSync(temporary, this.#file)
+  }
+
+  /** In an installation that cannot be written, the content is read each time. */
+  tryReplace(hash, inputs) {
+    try {
+      this.replace(hash, inputs)
+    } catch (error) {
+      if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code)) throw error
+    }
+  }
 }
+
+const UNSETTLED_MS = 2000
+
+/** Without a readable stamp everything is stale. */
+function readStamp(file) {
+  try {
+    const { hash, files } = JSON.parse(fs.readFileSync(file, 'utf8'))
+    return { hash, files }
+  } catch {
+    return { hash: null, files: null }
+  }
+}
+
+function listInputs(inputs) {
+  const files = inputs.flatMap((input) => {
+    const isFolder = fs.statSync(path.join(root, input)).isDirectory()
+    return isFolder ? filesUnder(path.join(root, input), isSource).map((file) => path.join(input, file)) : [input]
+  })
+  return files
+    .filter((file) => file !== GENERATED)
+    .map((file) => {
+      const { size, mtimeMs, ctimeMs } = fs.statSync(path.join(root, file))
+      return { file, size, mtimeMs, ctimeMs }
+    })
+}
+
+const GENERATED = path.join('client', 'types.ts')
+
+/** The change time is set by the system alone: a tool that restores the modification time does not hide a change. */
+const describeFiles = (inputs) =>
+  inputs.map(({ file, size, mtimeMs, ctimeMs }) => `${file}:${size}:${mtimeMs}:${ctimeMs}`).join('\n')
 
 function hashOf(inputs) {
   const hash = createHash('sha256')
-  for (const input of inputs) {
-    const absolute = path.join(root, input)
-    const files = fs.statSync(absolute).isDirectory() ? filesUnder(absolute).filter(isSource) : ['']
-    for (const file of files) {
-      if (`${input}/${file}` === 'client/types.ts') continue
-      hash.update(`${input}/${file}\0`).update(fs.readFileSync(path.join(absolute, file)))
-    }
-  }
+  for (const { file } of inputs) hash.update(`${file}\0`).update(fs.readFileSync(path.join(root, file)))
   return hash.digest('hex')
 }
 
-function isSource(file) {
-  return !/(\.test\.tsx?|fixtures\.ts)$/.test(file) && !file.startsWith('node_modules')
-}
+const isSource = (name) => !/(\.test\.tsx?|fixtures\.ts)$/.test(name) && name !== 'node_modules'
 
-function filesUnder(folder) {
+/** Relative paths, sorted. What `isWanted` refuses by its name is left out, a folder with all that is in it. */
+function filesUnder(folder, isWanted = () => true) {
   return fs
-    .readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => isWanted(entry.name))
+    .flatMap((entry) => {
+      if (!entry.isDirectory()) return entry.isFile() ? [entry.name] : []
+      return filesUnder(path.join(folder, entry.name), isWanted).map((file) => path.join(entry.name, file))
+    })
     .sort()
-}
-
-function readIfThere(file) {
-  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined
 }
 
 /** `node scripts/build.mjs [--force] [part …]` */

@@ -85,11 +85,6 @@ function isAlive(pid: number): boolean {
   return !fs.existsSync(stat) || !/\) Z /.test(fs.readFileSync(stat, 'utf8'))
 }
 
-const tokenOf = (out: string, who: string): string => {
-  const lines = out.split('\n')
-  return (lines[lines.findIndex((line) => line.endsWith(who)) + 1] as string).trim()
-}
-
 afterAll(async () => {
   for (const { child } of children) child.kill('SIGKILL')
   for (const folder of folders) {
@@ -106,15 +101,29 @@ describe('start', () => {
   let url: string
   let first: Run
   let second: Run
+  let first_token: string
   const user = { email: 'kept@demo.example', name: 'Kept', roles: ['viewer'] }
 
   const ask = async (at: string, token: string, body?: unknown) => {
     const reply = await fetch(`${url}${at}`, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     return { status: reply.status, body: (await reply.json()) as Record<string, unknown> }
+  }
+  /** One click on the sign-in page. */
+  const signIn = async (name: string) => {
+    const { items } = (await ask('/api/auth/demo-people', '')).body as {
+      items: { tenant_id: string; people: { user_id: string; name: string }[] }[]
+    }
+    const [{ tenant_id, people }] = items as [(typeof items)[number]]
+    const user_id = people.find((person) => person.name === name)?.user_id
+    const { body } = await ask('/api/auth/demo-sessions', '', { tenant_id, user_id })
+    return (body as { access_token: string }).access_token
   }
   const emails = async (token: string) => {
     const { items } = (await ask('/api/users?limit=200', token)).body as { items: { email: string }[] }
@@ -127,17 +136,19 @@ describe('start', () => {
     env = { PROBITY_DATA_DIR: data, PORT: String(port) }
     first = await start(env)
     const { out } = first.said
-    for (const line of [
-      `App        ${url}`,
-      `${url}/api-docs`,
-      `${url}/api/health/ready`,
-      `Log        ${data}/service.log`,
-    ]) {
+    const ready = out.slice(out.indexOf('Console')).split('\n')
+    expect(ready.slice(0, 4)).toEqual([
+      `Console    ${url}`,
+      '',
+      '  Open it and choose a person of a demo tenant: no password is needed on this machine.',
+      '  A token for the API:  npx probity token --tenant demo --role analyst',
+    ])
+    expect(out).not.toContain('eyJ')
+    for (const line of [`${url}/api-docs`, `${url}/api/health/ready`, `Log        ${data}/service.log`]) {
       expect(out).toContain(line)
     }
     expect(out).toContain('Creating the database')
     expect(out).toContain('Applying migration 0001')
-    expect(out).toContain('Tara Admin and Till Admin (tenant_admin)')
     expect((await ask('/api/health/ready', '')).body).toMatchObject({ status: 'ready' })
     const metrics = /Metrics\s+(\S+)/.exec(out)?.[1] as string
     expect(await (await fetch(metrics)).text()).toContain('http_server_request_duration_seconds')
@@ -146,11 +157,13 @@ describe('start', () => {
     expect(fs.readFileSync(path.join(data, 'service.log'), 'utf8')).not.toContain('eyJ')
   })
 
-  test('prints a curl line that works', async () => {
-    const [, address, token] = /curl -s (\S+) -H 'Authorization: Bearer (\S+)'/.exec(first.said.out) as RegExpExecArray
-    expect(address).toBe(`${url}/api/auth/me`)
-    const me = await ask('/api/auth/me', token as string)
-    expect(me).toMatchObject({ status: 200, body: { tenant: { slug: 'demo' }, roles: ['viewer'] } })
+  test('signs in as a person of a demo tenant, on this machine only', async () => {
+    first_token = await signIn('Tara Admin')
+    const me = await ask('/api/auth/me', first_token)
+    expect(me).toMatchObject({ status: 200, body: { tenant: { slug: 'demo' }, roles: ['tenant_admin'] } })
+    const foreign = { origin: 'https://attacker.example', 'content-type': 'application/json' }
+    const refused = await fetch(`${url}/api/auth/demo-sessions`, { method: 'POST', headers: foreign, body: '{}' })
+    expect(refused.status).toBe(404)
   })
 
   test('prints a token by command while it runs', async () => {
@@ -198,8 +211,7 @@ describe('start', () => {
   })
 
   test('stops everything on SIGTERM', async () => {
-    const admin = tokenOf(first.said.out, 'Tara Admin')
-    expect((await ask('/api/users', admin, user)).status).toBe(201)
+    expect((await ask('/api/users', first_token, user)).status).toBe(201)
     const pid = postmaster(data)
     first.child.kill('SIGTERM')
     const { code, out, note } = await finish(first)
@@ -212,9 +224,9 @@ describe('start', () => {
   test('keeps the data for the second start', async () => {
     second = await start(env)
     expect(second.said.out).toContain('The schema is up to date')
-    expect(await emails(tokenOf(second.said.out, 'Tara Admin'))).toContain(user.email)
+    expect(await emails(await signIn('Tara Admin'))).toContain(user.email)
     // Signed before the restart, by a key that the master key still opens.
-    expect((await ask('/api/auth/me', tokenOf(first.said.out, 'Tara Admin'))).status).toBe(200)
+    expect((await ask('/api/auth/me', first_token)).status).toBe(200)
   })
 
   test('recovers after it was killed, and Ctrl-C stops what was left running', async () => {
@@ -224,7 +236,7 @@ describe('start', () => {
     expect(isAlive(pid)).toBe(true)
     const third = await start(env)
     expect(third.said.out).toContain('Attaching to the PostgreSQL that is already running')
-    expect(await emails(tokenOf(third.said.out, 'Tara Admin'))).toContain(user.email)
+    expect(await emails(await signIn('Tara Admin'))).toContain(user.email)
     third.child.kill('SIGINT')
     expect(await third.ended).toBe(0)
     expect(isAlive(pid)).toBe(false)

@@ -1,9 +1,7 @@
 /** A master key is replaced and taken away, and nothing that was made before it changes or stops verifying. */
-import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listMasterKeyUses, prepareIntegrityKeys, renewIntegrityKeys, rewrapAll } from '#app/integrity-keys.ts'
@@ -19,9 +17,10 @@ import {
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { chainAllEvents } from './support/audit-chain.ts'
-import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
+import { TEST_MASTER_KEY } from './support/database.ts'
 import { newPolicy, publishList } from './support/example-policy.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
+import { runCommand } from './support/run-command.ts'
 import { startSecondProcess } from './support/second-process.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
@@ -68,11 +67,8 @@ async function probity(files: readonly string[], ...words: string[]) {
     STEWARD_DATABASE_URL: urlOf(w.clone.steward),
     PROBITY_MASTER_KEY_FILE: files.map((file) => path.join(folder, file)).join(','),
   }
-  const run = promisify(execFile)(process.execPath, ['bin/probity.mjs', ...words], { cwd: projectRoot, env })
-  return run.then(
-    ({ stdout }) => ({ code: 0, out: stdout.trim() }),
-    (error: { code: number; stdout: string }) => ({ code: error.code, out: error.stdout.trim() }),
-  )
+  const { code, stdout } = await runCommand(words, env)
+  return { code, out: stdout.trim() }
 }
 
 describe('the first integrity keys', () => {

@@ -1,11 +1,10 @@
 /** The operator's tool on a real database: its acts are in the tenants' audit records, and what is broken off leaves no trace. */
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chainAllEvents } from './support/audit-chain.ts'
@@ -13,6 +12,7 @@ import { queryDatabase, readLines } from './support/backup-fixture.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
+import { runCommand } from './support/run-command.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 let w: TestApp
@@ -80,12 +80,11 @@ async function holdAt({ host, port }: pg.ClientConfig, word: string) {
   return { port: (proxy.address() as net.AddressInfo).port, reached, release }
 }
 
+/** Its output; rejects with code and output when it fails. */
 const probity = async (...argv: string[]): Promise<string> => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['bin/probity.mjs', ...argv], {
-    cwd: projectRoot,
-    env,
-  })
-  return stdout.trim()
+  const result = await runCommand(argv, env)
+  if (result.code !== 0) throw Object.assign(new Error(result.stderr), result)
+  return result.stdout.trim()
 }
 
 interface Event {
@@ -204,8 +203,8 @@ test('backup and restore record an event in every tenant', async () => {
   }
   const target = await createEmptyDatabase()
   try {
-    const argv = ['bin/probity.mjs', 'restore', '--from', file]
-    await promisify(execFile)(process.execPath, argv, { cwd: projectRoot, env: { ...env, ...urlsOf(target) } })
+    const restored = await runCommand(['restore', '--from', file], { ...env, ...urlsOf(target) })
+    expect(restored).toMatchObject({ code: 0 })
     const rows = await queryDatabase(
       target.postgres,
       `select tenant_id, actor, operation, object_type, object_id, detail::json as detail from app.audit_event

@@ -1,13 +1,12 @@
 /** The operator publishes shared lists with the real tool on a real database: tenants see them, and every act is on record. */
-import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { main } from '#app/main.ts'
-import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
+import { TEST_MASTER_KEY } from './support/database.ts'
+import { type CommandResult, runCommand } from './support/run-command.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 let w: TestApp
@@ -40,20 +39,7 @@ function urlOf({ user, password, host, port, database }: pg.ClientConfig): strin
   return `postgres://${user}:${secret}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
 }
 
-interface Said {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-async function probity(...argv: string[]): Promise<Said> {
-  const words = ['bin/probity.mjs', 'reference-data', ...argv, '--shared']
-  try {
-    return { code: 0, ...(await promisify(execFile)(process.execPath, words, { cwd: projectRoot, env })) }
-  } catch (error) {
-    const { code, stdout, stderr } = error as unknown as Said
-    return { code, stdout, stderr }
-  }
-}
+const probity = (...argv: string[]): Promise<CommandResult> => runCommand(['reference-data', ...argv, '--shared'], env)
 const done = async (...argv: string[]): Promise<string> => {
   const said = await probity(...argv)
   expect(said).toMatchObject({ code: 0 })

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ConfigError, readConfig } from './config.ts'
+import { parseIssuers } from './issuers.ts'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-config-'))
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -16,7 +17,7 @@ const production = { NODE_ENV: 'production', PROBITY_MASTER_KEY_FILE: '/run/secr
 
 function faultsOf(env: Record<string, string>): readonly string[] {
   try {
-    readConfig(env)
+    readConfig(env, parseIssuers)
   } catch (error) {
     if (error instanceof ConfigError) return error.faults
     throw error
@@ -77,6 +78,7 @@ describe('production', () => {
     [{ ...production, PROBITY_DEMO: 'on' }, /PROBITY_DEMO is on with NODE_ENV=production.*PROBITY_DEMO=off/],
     [{ PROBITY_DEMO: 'off', PROBITY_DEMO_DATA: 'on' }, /PROBITY_DEMO_DATA is on but PROBITY_DEMO is off/],
     [{ NODE_ENV: 'production' }, /PROBITY_MASTER_KEY_FILE must name the file/],
+    [{ ...production, PROBITY_DEMO_REMOTE: 'on' }, /PROBITY_DEMO_REMOTE is on, but PROBITY_DEMO is off/],
   ])('is refused: %j', (env, sentence) => {
     expect(faultsOf(env)).toEqual([expect.stringMatching(sentence)])
   })

@@ -3,10 +3,9 @@
  * with what would be valid; nothing else in the program reads process.env.
  */
 import fs from 'node:fs'
-import { parseDatabaseUrl } from '#kernel/database/servers.ts'
+import { parseDatabaseUrl } from '#kernel/database/database-url.ts'
 import { defaultThreads } from '#kernel/thread-admission.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
-import { parseIssuers } from './issuers.ts'
 
 export interface Config {
   readonly production: boolean
@@ -23,6 +22,7 @@ export interface Config {
   readonly demo: boolean
   /** Whether `start` adds data to the demo tenant. */
   readonly demo_data: boolean
+  readonly demo_remote: boolean
   readonly issuers: readonly ConfiguredIssuer[]
   readonly public_url: string | null
   readonly cors_origins: readonly string[]
@@ -60,7 +60,14 @@ export const urlVariables = {
   migrator: 'MIGRATOR_DATABASE_URL',
 } as const
 
-export function readConfig(env: EnvironmentVariables): Config {
+/** The schema of the issuers file is loaded only where there is one: it takes longer than most commands run. */
+export type ParseIssuers = (content: unknown) => ConfiguredIssuer[]
+
+const refuseIssuers: ParseIssuers = () => {
+  throw new Error('this process does not read it')
+}
+
+export function readConfig(env: EnvironmentVariables, parseIssuers: ParseIssuers = refuseIssuers): Config {
   const faults: string[] = []
   const getVariable = (name: string): string | undefined =>
     env[name] === undefined || env[name] === '' ? undefined : env[name]
@@ -89,11 +96,15 @@ export function readConfig(env: EnvironmentVariables): Config {
   const demo = flag('PROBITY_DEMO', !production && database_urls === null)
   if (demo && production) {
     faults.push(
-      'PROBITY_DEMO is on with NODE_ENV=production: demo tenants and printed tokens are for trying out only. Set PROBITY_DEMO=off.',
+      'PROBITY_DEMO is on with NODE_ENV=production: demo tenants and sign-in without a password are for trying out only. Set PROBITY_DEMO=off.',
     )
   }
   const demo_data = flag('PROBITY_DEMO_DATA', demo)
   if (demo_data && !demo) faults.push('PROBITY_DEMO_DATA is on but PROBITY_DEMO is off: there is no demo tenant.')
+  const demo_remote = flag('PROBITY_DEMO_REMOTE', false)
+  if (demo_remote && !demo) {
+    faults.push('PROBITY_DEMO_REMOTE is on, but PROBITY_DEMO is off: there is no demo sign-in. Leave it unset.')
+  }
   const master_key_files = splitList(getVariable('PROBITY_MASTER_KEY_FILE'))
   if (production && master_key_files.length === 0) {
     faults.push(
@@ -109,7 +120,8 @@ export function readConfig(env: EnvironmentVariables): Config {
     master_key_files,
     demo,
     demo_data,
-    issuers: readIssuersFile(getVariable('PROBITY_ISSUERS_FILE'), faults),
+    demo_remote,
+    issuers: readIssuersFile(getVariable('PROBITY_ISSUERS_FILE'), parseIssuers, faults),
     public_url: readPublicUrl(getVariable('PROBITY_PUBLIC_URL'), faults),
     cors_origins: readOrigins(getVariable('PROBITY_CORS_ORIGINS'), faults),
     trusted_proxies: integer('PROBITY_TRUSTED_PROXIES', 0, 0, 10),
@@ -188,7 +200,7 @@ function readOrigins(text: string | undefined, faults: string[]): string[] {
   return origins
 }
 
-function readIssuersFile(file: string | undefined, faults: string[]): ConfiguredIssuer[] {
+function readIssuersFile(file: string | undefined, parseIssuers: ParseIssuers, faults: string[]): ConfiguredIssuer[] {
   if (file === undefined) return []
   try {
     return parseIssuers(JSON.parse(fs.readFileSync(file, 'utf8')))

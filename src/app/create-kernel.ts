@@ -72,6 +72,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     ),
     issuer,
     issuers: [{ issuer: issuer.issuer, built_in: true }, ...options.issuers.map(toIssuerView)],
+    demoSignIn: options.demoSignIn ?? null,
     build,
     upload_max_bytes,
     public_url,

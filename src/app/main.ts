@@ -1,38 +1,45 @@
 /** The entry point of every command: finds it, runs it, and turns any error into one sentence and an exit code. */
-import { type Command, parseArguments, type Terminal, UsageError, wantsHelp } from './cli/command.ts'
+import { type CommandEntry, type Host, parseArguments, type Terminal, UsageError, wantsHelp } from './cli/command.ts'
 import { commandGroups, commands } from './cli/commands.ts'
 import { findNearest, renderCommandHelp, renderEnvironmentHelp, renderOverview } from './cli/help.ts'
-import { type Config, readConfig } from './config.ts'
+import type { Config, EnvironmentVariables } from './config.ts'
+import { describeCause } from './describe-cause.ts'
 import { ignoreBrokenPipes } from './process-lifecycle.ts'
-import { readProject } from './project.ts'
-import { describeCause } from './startup-checks.ts'
+import { readProject } from './project-root.ts'
+
+export { mapStackTraces } from './source-maps.ts'
 
 const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   note: (text) => void process.stderr.write(`${text}\n`),
 }
 
+/** Scripts of worker threads are next to the bundle. */
+const ownProcess: Host = { owns_process: true, scripts_dir: import.meta.dirname }
+
 /** 0: done. 1: refused or failed. 2: wrong usage. */
 export async function main(
   argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: EnvironmentVariables = process.env,
   terminal: Terminal = processTerminal,
+  host: Host = ownProcess,
 ): Promise<number> {
-  ignoreBrokenPipes()
+  if (host.owns_process) ignoreBrokenPipes()
   const project = readProject()
-  let config: Config | undefined
   let name = ''
   try {
-    const help_text = findHelpText(argv, project.version)
+    const help_text = await findHelpText(argv, project.version)
     if (help_text !== null) {
       terminal.out(help_text)
       return 0
     }
-    const { command, words } = findCommand(argv)
-    name = ` ${command.name}`
+    const { entry, words } = findCommand(argv)
+    name = ` ${entry.name}`
+    const command = await entry.load()
     const args = parseArguments(command, words)
     const by_npm = env['npm_lifecycle_event'] !== undefined
-    return await command.run({ args, project, terminal, by_npm, env, config: () => (config ??= readConfig(env)) })
+    const config = await createConfigReader(env)
+    return await command.run({ args, project, terminal, by_npm, env, host, config })
   } catch (error) {
     terminal.note(toErrorMessage(error))
     if (env['PROBITY_LOG_LEVEL'] === 'debug') terminal.note(formatStack(error))
@@ -42,8 +49,17 @@ export async function main(
   }
 }
 
+async function createConfigReader(env: EnvironmentVariables): Promise<() => Config> {
+  const [{ readConfig }, issuers] = await Promise.all([
+    import('./config.ts'),
+    env['PROBITY_ISSUERS_FILE'] ? import('./issuers.ts') : undefined,
+  ])
+  let config: Config | undefined
+  return () => (config ??= readConfig(env, issuers?.parseIssuers))
+}
+
 /** The help text that the arguments request; null when they name a command to run. */
-function findHelpText(argv: readonly string[], version: string): string | null {
+async function findHelpText(argv: readonly string[], version: string): Promise<string | null> {
   const [first, ...rest] = argv
   if (first === '--version' || first === '-v') return version
   if (first === undefined || first === '--help' || first === '-h') return renderOverview(commandGroups, version)
@@ -52,24 +68,25 @@ function findHelpText(argv: readonly string[], version: string): string | null {
   if (topic.length === 0) return renderOverview(commandGroups, version)
   if (topic[0] === 'environment') return renderEnvironmentHelp()
   const family = findFamily(topic[0] as string)
-  const command = matchCommand(topic) ?? (family.length === 1 ? family[0] : undefined)
-  if (command) return renderCommandHelp(command)
-  if (family.length > 0) return family.map(renderCommandHelp).join('\n\n')
-  throw unknownCommandError(topic)
+  const entry = matchCommand(topic)
+  const explained = entry ? [entry] : family
+  if (explained.length === 0) throw unknownCommandError(topic)
+  const texts = await Promise.all(explained.map(async (each) => renderCommandHelp(each, await each.load())))
+  return texts.join('\n\n')
 }
 
-function findCommand(argv: readonly string[]): { command: Command; words: readonly string[] } {
-  const command = matchCommand(argv)
-  if (!command) throw unknownCommandError(argv)
-  return { command, words: argv.slice(command.name.split(' ').length) }
+function findCommand(argv: readonly string[]): { entry: CommandEntry; words: readonly string[] } {
+  const entry = matchCommand(argv)
+  if (!entry) throw unknownCommandError(argv)
+  return { entry, words: argv.slice(entry.name.split(' ').length) }
 }
 
-function matchCommand(words: readonly string[]): Command | undefined {
+function matchCommand(words: readonly string[]): CommandEntry | undefined {
   const [one, two] = words
   return commands.find(({ name }) => name === `${one} ${two}`) ?? commands.find(({ name }) => name === one)
 }
 
-const findFamily = (word: string): Command[] => commands.filter(({ name }) => name.split(' ')[0] === word)
+const findFamily = (word: string): CommandEntry[] => commands.filter(({ name }) => name.split(' ')[0] === word)
 
 function unknownCommandError(words: readonly string[]): UsageError {
   const [one = '', two] = words

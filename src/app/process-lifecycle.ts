@@ -78,7 +78,8 @@ export class ProcessLifecycle {
     return new Promise((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }))
   }
 
-  async close(): Promise<void> {
+  /** `exits`: the process ends soon afterwards, whatever is still open in it. */
+  async close({ exits = true } = {}): Promise<void> {
     this.#asked_at_ms ??= performance.now()
     for (let closer = this.#closers.pop(); closer; closer = this.#closers.pop()) {
       if (closer.text) this.#say(closer.text)
@@ -86,7 +87,7 @@ export class ProcessLifecycle {
       if (failure) this.#say(`${closer.text ?? 'A step'}: ${failure}`)
     }
     // Everything is closed; a socket that still keeps the process alive is not needed.
-    setTimeout(() => process.exit(process.exitCode ?? this.exit_code), FORCED_EXIT_MS).unref()
+    if (exits) setTimeout(() => process.exit(process.exitCode ?? this.exit_code), FORCED_EXIT_MS).unref()
   }
 
   /** Detects that the parent process is gone, the only sign of its end. */

@@ -1,5 +1,6 @@
 /** What a process is put together from. */
 import type { FastifyInstance } from 'fastify'
+import type { DemoSignIn } from '#kernel/auth/demo-sign-in.ts'
 import type { ConnectionConfig } from '#kernel/database/servers.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import type { NotFoundFallback } from '#kernel/http/server.ts'
@@ -18,6 +19,8 @@ export interface RuntimeOptions {
   readonly build: BuildInfo
   readonly log: Log
   readonly issuers: readonly ConfiguredIssuer[]
+  /** Off unless given. */
+  readonly demoSignIn?: DemoSignIn | null
   readonly public_url: string | null
   readonly cors_origins: readonly string[]
   readonly trusted_proxies: number

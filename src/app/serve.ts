@@ -5,6 +5,7 @@
 import type http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findDemoSignIn } from '#kernel/auth/demo-sign-in.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import type { HttpServer } from '#kernel/http/server.ts'
 import type { Kernel } from '#kernel/kernel.ts'
@@ -17,6 +18,7 @@ import { type PortSettings, portErrorMessage } from './ports.ts'
 import type { ProcessLifecycle } from './process-lifecycle.ts'
 import { type Project, readBuildInfo } from './project.ts'
 import { createRuntime, type Runtime } from './runtime.ts'
+import { demoTenants } from './seed.ts'
 
 export interface ServeOptions {
   readonly config: Config
@@ -99,6 +101,7 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
     log,
     build: readBuildInfo(project),
     issuers: config.issuers,
+    demoSignIn: findDemoSignIn({ ...config, host: http?.host ?? null }, demoTenants),
     public_url: config.public_url,
     cors_origins: config.cors_origins,
     trusted_proxies: config.trusted_proxies,

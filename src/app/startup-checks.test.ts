@@ -5,11 +5,11 @@ import { readMigrations } from '#kernel/database/migrations.ts'
 import { createKeyring } from '#kernel/encryption.ts'
 import { projectRoot, TEST_MASTER_KEY } from '#test/support/database.ts'
 import { cloneDatabase } from '#test/support/test-app.ts'
+import { describeCause } from './describe-cause.ts'
 import {
   assertChecksPass,
   type CheckName,
   checkNames,
-  describeCause,
   evaluateSchema,
   startupChecks,
   waitForDatabase,

@@ -12,6 +12,7 @@ import { Database } from '#kernel/database/tx.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import { IntegrityKeyUnavailable, loadIntegrityKeys, systemPurposes } from '#kernel/integrity/keys.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { describeCause } from './describe-cause.ts'
 import type { Connections } from './environment.ts'
 import {
   findSchemaState,
@@ -269,12 +270,3 @@ export async function waitForDatabase(
 
 const isUnreachable = (error: unknown): boolean =>
   isConnectionFailure(error) || isConnectionFailure((error as { cause?: unknown } | null)?.cause)
-
-/** The message of the innermost error: our own problems only say that a dependency is missing. */
-export function describeCause(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.cause instanceof Error) return describeCause(error.cause)
-  // When both addresses of "localhost" refuse, the error is an AggregateError without a message of its own.
-  const [first] = error instanceof AggregateError ? (error.errors as Error[]) : []
-  return error.message || first?.message || (error as NodeJS.ErrnoException).code || error.name
-}

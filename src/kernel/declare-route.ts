@@ -104,6 +104,8 @@ export interface TenantSpec<P, Q, B, R extends ReplySchema, M extends TxMode, U 
 export interface PublicSpec<P, Q, B, R extends ReplySchema, U extends Capability> extends CommonSpec<P, Q, B, R, U> {
   /** Served at the root too, for probes that cannot be given a prefix. */
   readonly also_at_root?: true
+  /** Exists only on a server with demo sign-in, and for callers on its own machine; elsewhere it is an unknown path. */
+  readonly demo_only?: true
   /** Not counted by the rate limiter. */
   readonly unlimited?: true
   /** The same body under another status, for replies whose status depends on their content. */

@@ -6,6 +6,7 @@ import type { RaiseAlarm } from './alarm.ts'
 import type { AuditKeys } from './audit/chain.ts'
 import type { AuditNotes } from './audit/record.ts'
 import type { BuiltInIssuer } from './auth/built-in-issuer.ts'
+import type { DemoSignIn } from './auth/demo-sign-in.ts'
 import type { TenantStatusCache } from './auth/tenant-status-cache.ts'
 import type { Caches } from './cache/caches.ts'
 import type { CursorCodec } from './cursor.ts'
@@ -71,6 +72,9 @@ export interface Kernel {
   readonly tenantStatusCache: TenantStatusCache
   readonly issuer: BuiltInIssuer
   readonly issuers: readonly { readonly issuer: string; readonly built_in: boolean; readonly sign_in?: SignInConfig }[]
+
+  /** Null on a server without demo sign-in. */
+  readonly demoSignIn: DemoSignIn | null
 
   // The deployment.
   readonly build: BuildInfo

@@ -133,6 +133,7 @@ export interface Route extends TenantRouteOptions {
   readonly location?: (reply: unknown) => string
   readonly headers?: (reply: unknown) => Record<string, string>
   readonly also_at_root?: true
+  readonly demo_only?: true
   readonly unlimited?: true
   readonly alternateStatus?: { readonly status: number; readonly when: (reply: unknown) => boolean }
   readonly beforeTransaction?: (input: unknown) => Promise<void>

@@ -11,7 +11,7 @@ import { manifests, readProjectFile, requestLines } from './deploy-files.ts'
 describe('documents', () => {
   const documents = ['docs/operations.md', 'docs/security.md']
 
-  test('their commands are real, with options that exist', () => {
+  test('their commands are real, with options that exist', async () => {
     const texts = [...documents, 'deploy/Dockerfile', ...manifests].map(readProjectFile).join('\n')
     const called = [...texts.matchAll(/npx probity ([a-z][^`\n|>#"]*)/g)].map(([, words]) =>
       (words as string).trim().split(/\s+/),
@@ -19,10 +19,11 @@ describe('documents', () => {
     expect(called.length).toBeGreaterThan(20)
     for (const words of called) {
       if (words[0] === 'help') continue
-      const command =
+      const entry =
         commands.find(({ name }) => name === words.slice(0, 2).join(' ')) ??
         commands.find(({ name }) => name === words[0])
-      expect(command, words.join(' ')).toBeDefined()
+      expect(entry, words.join(' ')).toBeDefined()
+      const command = await entry?.load()
       const options = words.filter((word) => word.startsWith('--')).map((word) => word.slice(2).replace(/[.,;:]$/, ''))
       for (const option of options) expect(Object.keys(command?.options ?? {}), words.join(' ')).toContain(option)
     }

@@ -7,7 +7,8 @@ import { installAssets } from '#app/assets.ts'
 import type { ConfiguredIssuer } from '#app/issuers.ts'
 import { modules } from '#app/modules.ts'
 import { createRuntime, type Runtime } from '#app/runtime.ts'
-import { createTenant } from '#app/seed.ts'
+import { createTenant, demoTenants } from '#app/seed.ts'
+import { type DemoSignIn, findDemoSignIn } from '#kernel/auth/demo-sign-in.ts'
 import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
 import { latestVersion, readMigrations } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
@@ -38,6 +39,8 @@ export interface TestAppOptions {
   readonly preview_time_limit_ms?: number
   readonly cors_origins?: readonly string[]
   readonly trusted_proxies?: number
+  /** On, for callers on this machine, unless given. */
+  readonly demoSignIn?: DemoSignIn | null
   readonly scripts_dir?: string
 }
 
@@ -58,6 +61,11 @@ export interface Reply {
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into replies whose shape they assert.
   readonly json: any
 }
+
+const localDemoSignIn = findDemoSignIn(
+  { demo: true, demo_remote: false, host: 'localhost', public_url: null, trusted_proxies: 0 },
+  demoTenants,
+)
 
 /** Clones the template; connections for every role. */
 export async function cloneDatabase(): Promise<Record<RoleName, pg.ClientConfig> & { drop(): Promise<void> }> {
@@ -92,6 +100,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     build: { version: '0.0.0-test', commit: null, node: process.version, schema_version: latestVersion(migrations) },
     log: options.log ?? createSilentLog(),
     issuers: options.issuers ?? [],
+    demoSignIn: options.demoSignIn === undefined ? localDemoSignIn : options.demoSignIn,
     public_url: null,
     cors_origins: options.cors_origins ?? [],
     trusted_proxies: options.trusted_proxies ?? 0,

@@ -69,6 +69,7 @@ function startSession(token: string, { api_key = '', source, grant = null }: Ses
 }
 
 export const signInAtProvider = ({ token, grant }: GrantedToken): void => startSession(token, { grant })
+export const signInWithToken = (token: string): void => startSession(token)
 export const signOut = (): void => startSession('')
 
 /** Ends a session whose token is no longer accepted and cannot be renewed. The page keeps its address and asks for sign-in. */

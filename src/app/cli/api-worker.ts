@@ -28,15 +28,11 @@ same data folder. Run "npx probity migrate" and "npx probity seed" before. Logs 
 metrics port (PROBITY_METRICS_PORT) must differ between processes on one machine.`
 
 export const api: Command = {
-  name: 'api',
-  summary: 'The HTTP API and console alone',
   about: describeProcess('Answers requests; jobs wait for a worker.'),
   run: (invocation) => runProcess('api', invocation),
 }
 
 export const worker: Command = {
-  name: 'worker',
-  summary: 'The job runner alone',
   about: describeProcess('Runs jobs and schedules; answers no requests.'),
   run: (invocation) => runProcess('worker', invocation),
 }

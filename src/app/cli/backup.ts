@@ -22,8 +22,6 @@ const formatSize = (bytes: number): string =>
   bytes < MIB ? `${Math.ceil(bytes / KIB)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`
 
 export const backup: Command = {
-  name: 'backup',
-  summary: 'Write all tenants and shared rows to one file',
   about: `
 For installations without pg_dump, and for moving tenants to another server. Everything may go on running: the file shows
 one instant. It is made with mode 0600 and is as sensitive as the database; it does not hold the master key, without which

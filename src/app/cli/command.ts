@@ -17,6 +17,14 @@ export interface Terminal {
   note(text: string): void
 }
 
+/** The process in which a command runs. */
+export interface Host {
+  /** Whether the command may handle the signals of the process and end it. */
+  readonly owns_process: boolean
+  /** Folder of the scripts of worker threads. */
+  readonly scripts_dir: string
+}
+
 export interface Invocation {
   readonly args: Arguments
   readonly project: Project
@@ -25,14 +33,20 @@ export interface Invocation {
   readonly by_npm: boolean
   /** For what is not configuration: commands use `config`. */
   readonly env: EnvironmentVariables
+  readonly host: Host
   /** Parsed on demand: some commands work whatever the environment contains. Throws ConfigError. */
   readonly config: () => Config
 }
 
-export interface Command {
+/** A command as the overview of the help text shows it. Its code is loaded when it is run or explained. */
+export interface CommandEntry {
   /** One word, or two as in "tenant create". */
   readonly name: string
   readonly summary: string
+  load(): Promise<Command>
+}
+
+export interface Command {
   readonly about?: string
   readonly options?: Readonly<Record<string, Option>>
   /** Names of the positional arguments, all required. */

@@ -1,9 +1,11 @@
 /** Checks of the doctor beyond the start-up checks: the servers of a URL, and whether audit chains belong to this cluster. */
 import { countMovedChains } from '#kernel/audit/queries.ts'
-import { type ConnectionConfig, isWritable, openClient, parseDatabaseUrl } from '#kernel/database/servers.ts'
+import { parseDatabaseUrl } from '#kernel/database/database-url.ts'
+import { type ConnectionConfig, isWritable, openClient } from '#kernel/database/servers.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { type Config, urlVariables } from '../config.ts'
-import { type CheckContext, describeCause } from '../startup-checks.ts'
+import { describeCause } from '../describe-cause.ts'
+import type { CheckContext } from '../startup-checks.ts'
 import { type Finding, failFinding, okFinding, warnFinding } from './machine-checks.ts'
 
 export interface ServerStatus {

@@ -4,17 +4,12 @@ import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Config } from '../config.ts'
+import { describeCause } from '../describe-cause.ts'
 import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
 import { listMasterKeyUses } from '../integrity-keys.ts'
 import { readProjectMigrations } from '../project.ts'
 import { findServerInfo } from '../queries.ts'
-import {
-  type CheckContext,
-  describeCause,
-  runStartupCheck,
-  startupChecks,
-  withCheckContext,
-} from '../startup-checks.ts'
+import { type CheckContext, runStartupCheck, startupChecks, withCheckContext } from '../startup-checks.ts'
 import { checkApprovers } from './approver-check.ts'
 import type { Command, Invocation } from './command.ts'
 import { checkChains, checkServers } from './database-checks.ts'
@@ -44,8 +39,6 @@ const MAX_SKEW_MS = 5000
 const statusLabels = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', skip: '-   ' } as const
 
 export const doctor: Command = {
-  name: 'doctor',
-  summary: 'Check this installation, and say what to do about each fault',
   about: `
 Exit code 0 when nothing is wrong; what is marked WARN works, but look at it. Checks marked "-" do not apply here. The embedded database is started for the length of
 the command if it does not run.`,

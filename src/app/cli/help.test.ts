@@ -29,9 +29,10 @@ describe('help', () => {
     expect(names).toEqual(expect.arrayContaining([...wanted, ...verbs, 'keys list', 'keys rotate']))
   })
 
-  test.each(commands.map(({ name, options }) => [name, Object.keys(options ?? {})] as const))(
+  test.each(commands.map((entry) => [entry.name, entry] as const))(
     '%s explains itself and each of its options',
-    async (name, options) => {
+    async (name, entry) => {
+      const options = Object.keys((await entry.load()).options ?? {})
       const asked = await run(...name.split(' '), '--help')
       expect(asked.code).toBe(0)
       expect(asked.out).toContain(`Usage: npx probity ${name}`)

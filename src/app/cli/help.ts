@@ -1,7 +1,7 @@
 /** The texts of `help`: the overview, one command, and the environment. Pure: it returns text and prints nothing. */
-import type { Command, Option } from './command.ts'
+import type { Command, CommandEntry, Option } from './command.ts'
 
-type Groups = readonly (readonly [title: string, commands: readonly Command[]])[]
+type Groups = readonly (readonly [title: string, commands: readonly CommandEntry[]])[]
 
 /** Setting, default, meaning. Everything config.ts reads is here; a test compares them. */
 const settings: readonly (readonly [name: string, fallback: string, about: string])[] = [
@@ -14,7 +14,8 @@ const settings: readonly (readonly [name: string, fallback: string, about: strin
   ['MIGRATOR_DATABASE_URL', '', 'the same server, role migrator; for migrate, and for start'],
   ['PROBITY_DATA_DIR', '.probity', 'files of the embedded database, its log, its master key'],
   ['PROBITY_MASTER_KEY_FILE', 'data folder', 'files with master keys, comma-separated: the first seals, all open'],
-  ['PROBITY_DEMO', 'on if embedded and not production', 'demo tenants and printed tokens'],
+  ['PROBITY_DEMO', 'on if embedded and not production', 'demo tenants; one-click sign-in where HOST is local'],
+  ['PROBITY_DEMO_REMOTE', 'off', 'on: demo sign-in without a password from any machine'],
   ['PROBITY_DEMO_DATA', 'as PROBITY_DEMO', 'customers, ratings and lists for the demo tenant, added by start'],
   ['PROBITY_ISSUERS_FILE', '', 'JSON file of external token issuers'],
   ['PROBITY_PUBLIC_URL', '', 'scheme and host under which clients reach this server'],
@@ -55,16 +56,16 @@ export function renderOverview(groups: Groups, version: string): string {
   ].join('\n')
 }
 
-export function renderCommandHelp(command: Command): string {
+export function renderCommandHelp({ name, summary }: CommandEntry, command: Command): string {
   const options: readonly (readonly [string, Option])[] = [
     ...Object.entries(command.options ?? {}),
     ['help', { type: 'boolean', about: 'this text' }],
   ]
   const flags = options.map(([name, option]) => `--${name}${option.value ? ` ${option.value}` : ''}`)
   const width = columnWidth(flags)
-  const words = [command.name, ...(command.positionals ?? []), ...(command.options ? ['[options]'] : [])]
+  const words = [name, ...(command.positionals ?? []), ...(command.options ? ['[options]'] : [])]
   return [
-    `${command.summary}.`,
+    `${summary}.`,
     '',
     `Usage: npx probity ${words.join(' ')}`,
     ...(command.about ? ['', command.about.trim()] : []),

@@ -22,8 +22,6 @@ export const describeUse = ({ integrity_keys, signing_keys }: MasterKeyUse): str
 const listTenantIds = async (tx: Tx): Promise<string[]> => (await listTenants(tx)).map(({ tenant_id }) => tenant_id)
 
 export const keysRewrap: Command = {
-  name: 'keys rewrap',
-  summary: 'Encrypt all keys in the database under the first master key',
   about: `
 After a new master key was put first in PROBITY_MASTER_KEY_FILE in all processes. Everything may go on running: the keys
 themselves stay as they are, and with them every code, signature and hash that they have made. Broken off and run again, it
@@ -51,8 +49,6 @@ goes on with what is left. The audit record of every tenant says that it was don
 }
 
 export const keysRetire: Command = {
-  name: 'keys retire',
-  summary: 'Check that nothing needs a master key any more, and record that it goes',
   about: `
 KEY_ID names the master key, as "npx probity doctor" shows it. While anything in the database is encrypted under it, the
 answer says what, and the exit code is 1. Run it while PROBITY_MASTER_KEY_FILE still names the file: an id that is neither
@@ -95,8 +91,6 @@ keep a copy of its file with them.`,
 }
 
 export const keysRenew: Command = {
-  name: 'keys renew',
-  summary: 'Make new integrity keys, after a leak or when the master key was lost',
   about: `
 No api, worker or start may run meanwhile: each reads the keys when it starts. New codes and signatures are made with the new
 keys; the earlier ones go on verifying what they have made, where they can still be opened. With --distrust-earlier they do

@@ -5,8 +5,6 @@ import type { Command } from './command.ts'
 import { withEnvironment } from './operator.ts'
 
 export const migrate: Command = {
-  name: 'migrate',
-  summary: 'Apply pending migrations, or show them',
   about: `
 Uses MIGRATOR_DATABASE_URL on an external server; the embedded one is started for it if it does not run. Any number of
 processes may do this at once: one migrates, the others wait and find nothing to do.`,

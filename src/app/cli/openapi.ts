@@ -5,8 +5,6 @@ import { modules } from '../modules.ts'
 import type { Command } from './command.ts'
 
 export const openapi: Command = {
-  name: 'openapi',
-  summary: 'Print the OpenAPI 3.1 document',
   options: { out: { type: 'string', value: 'FILE', about: 'write it to a file instead' } },
   run: async ({ args, config, project, terminal }) => {
     const text = JSON.stringify(buildOpenapiDocument(modules, project.version, config().public_url), null, 2)

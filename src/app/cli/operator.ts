@@ -3,17 +3,14 @@ import type { AuditKeys } from '#kernel/audit/chain.ts'
 import type { Keyring } from '#kernel/encryption.ts'
 import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
 import { loadAuditKeys } from '../integrity-keys.ts'
-import { modules } from '../modules.ts'
 import { ProcessLifecycle } from '../process-lifecycle.ts'
 import { readProjectMigrations } from '../project.ts'
-import type { SeedContext } from '../seed.ts'
 import { assertChecksPass, type CheckContext, withCheckContext } from '../startup-checks.ts'
 import type { Invocation } from './command.ts'
 
 export interface OperatorContext {
   readonly guarded: CheckContext
   readonly keyring: Keyring
-  readonly seeding: SeedContext
   /** Loaded when an event is recorded: not every command needs them, and some repair what prevents loading them. */
   audit(): Promise<AuditKeys>
 }
@@ -22,20 +19,20 @@ export const OPERATOR = 'operator:cli'
 
 /** The embedded server is used if it runs, or started for the duration of the command. */
 export async function withEnvironment<T>(
-  { config, project, terminal }: Invocation,
+  { config, project, terminal, host }: Invocation,
   options: { name: string; may_create?: boolean },
   body: (environment: Environment) => Promise<T>,
 ): Promise<T> {
   const note = (text: string) => terminal.note(text)
   const life = new ProcessLifecycle({ say: note, onCrash: (error) => note(String(error)) })
-  life.listen()
+  if (host.owns_process) life.listen()
   try {
     const environment = await openEnvironment({ ...options, config: config(), project, access: 'borrow', onStep: note })
     life.onEnd(null, 60_000, () => environment.close())
     life.proceed()
     return await body(environment)
   } finally {
-    await life.close()
+    await life.close({ exits: host.owns_process })
   }
 }
 
@@ -56,8 +53,7 @@ export async function withOperator<T>(
       const keyring = loadKeyring(config, home)
       const guarded = { ...bare, keyring }
       if (options.signs) await assertChecksPass(guarded, ['signing key'])
-      const seeding = { ...guarded, modules, project_root: invocation.project.root }
-      return body({ guarded, keyring, seeding, audit: () => loadAuditKeys(guarded) })
+      return body({ guarded, keyring, audit: () => loadAuditKeys(guarded) })
     })
   })
 }

@@ -54,8 +54,6 @@ const HELP_ADAPTERS = 8
 const overlayPolicies: readonly datasetStore.OverlayPolicy[] = ['none', 'add_only', 'tighten_only', 'free']
 
 export const referenceDataImport: Command = {
-  name: 'reference-data import',
-  summary: 'Import a file as the next version of a shared list',
   about: `
 Every row is checked; one bad row, and nothing is imported. The new version is not in force until it is activated: with
 --activate 24 hours from now, at --at INSTANT, or at once with --now REASON. With --type a list that is not there yet is registered.
@@ -97,7 +95,7 @@ Examples:
   run: async (invocation) => {
     const request = readListImportRequest(invocation)
     const scope = readScope(invocation)
-    return withSharedLists(invocation, scope, (lists) => importShared(lists, request, invocation.terminal))
+    return withSharedLists(invocation, scope, (lists) => importShared(lists, request, invocation))
   },
 }
 
@@ -201,7 +199,12 @@ function readRegistration(args: Arguments): ListImportRequest['registers'] {
   return { type_key, title, overlay_policy }
 }
 
-async function importShared(lists: SharedLists, request: ListImportRequest, terminal: Terminal): Promise<number> {
+async function importShared(
+  lists: SharedLists,
+  request: ListImportRequest,
+  { terminal, host }: Pick<Invocation, 'terminal' | 'host'>,
+): Promise<number> {
+  const scriptPath = (name: string): string => path.join(host.scripts_dir, `${name}.mjs`)
   const { list, type } = await lists.read((tx) => findTarget(tx, request))
   if (list) {
     versionStore.assertHeadVersion(list, request.expected_head)
@@ -212,7 +215,7 @@ async function importShared(lists: SharedLists, request: ListImportRequest, term
   const rejects = new RejectReport(request.rejects_file)
   let reported_ms = Date.now()
   const definition = typeStore.toTypeDefinition(type)
-  const outputs = readSource({ threads: { scriptPath: builtScript } }, source.read(), {
+  const outputs = readSource({ threads: { scriptPath } }, source.read(), {
     adapter_key: request.adapter.key,
     file_name: path.basename(request.file),
     options: withDefaultColumns(request.adapter.key, request.options, definition, request.delta?.removed.marker),
@@ -254,9 +257,6 @@ async function importShared(lists: SharedLists, request: ListImportRequest, term
     await rejects.print(terminal)
   }
 }
-
-/** Worker threads run from scripts next to the bundle. */
-const builtScript = (name: string): string => path.join(import.meta.dirname, `${name}.mjs`)
 
 async function findTarget(
   tx: Tx,

@@ -5,8 +5,6 @@ import type { Command } from './command.ts'
 import { listSharedLists, readScope, requireList, SHARED_OPTION, withSharedLists } from './shared-list.ts'
 
 export const referenceDataIndex: Command = {
-  name: 'reference-data index',
-  summary: 'Build missing search indexes of shared lists',
   about: `
 An import builds the index of its own version. Lists that were imported by an earlier release have none until their next
 import or this command; until then a search looks at every entry. Safe to repeat, and to stop at any time.

@@ -31,8 +31,6 @@ const JSON_OUT: Option = { type: 'boolean', about: 'print JSON' }
 const MAX_LISTED = 1000
 
 export const referenceDataList: Command = {
-  name: 'reference-data list',
-  summary: 'List the shared lists: newest version, what is in force, what is pending',
   options: { ...SHARED_OPTION, json: JSON_OUT },
   run: async (invocation) => {
     const scope = readScope(invocation)
@@ -57,8 +55,6 @@ export const referenceDataList: Command = {
 }
 
 export const referenceDataTypes: Command = {
-  name: 'reference-data types',
-  summary: 'List the shared types that a shared list may have',
   options: { ...SHARED_OPTION, json: JSON_OUT },
   run: async (invocation) => {
     const scope = readScope(invocation)
@@ -97,8 +93,6 @@ async function activateAndReport(invocation: Invocation, moment: ActivationTime)
 }
 
 export const referenceDataActivate: Command = {
-  name: 'reference-data activate',
-  summary: 'Put a version of a shared list in force, in 24 hours or now',
   about: `
 Tenants see a shared change coming: it takes effect 24 hours from now, or at once with --now and a reason that all of them can
 read. "reference-data schedule" names a later instant.
@@ -126,8 +120,6 @@ Examples:
 }
 
 export const referenceDataSchedule: Command = {
-  name: 'reference-data schedule',
-  summary: 'Put a version of a shared list in force from an instant on',
   about: `
 The instant is at least 24 hours ahead. Until then tenants see the version as pending; a rollback revokes it.
 
@@ -149,8 +141,6 @@ Example:
 }
 
 export const referenceDataRollback: Command = {
-  name: 'reference-data rollback',
-  summary: 'Put the version before back in force, now, and revoke what is scheduled',
   about: `
 Takes effect at once, so it needs a reason that all tenants can read. It goes to what was in force before, or to the version
 named with --to. Scheduled activations are revoked unless --keep-scheduled is given.
@@ -216,8 +206,6 @@ Example:
 }
 
 export const referenceDataWithdraw: Command = {
-  name: 'reference-data withdraw',
-  summary: 'Withdraw a version of a shared list: readable for ever, never activated again',
   about: `
 Nothing is deleted and nothing in force changes: a version that is in force, or scheduled to be, is refused until another replaces it.
 A tenant that has pinned the version keeps it until its pin ends.
@@ -259,8 +247,6 @@ Example:
 const MAX_SHOWN = 100_000
 
 export const referenceDataDiff: Command = {
-  name: 'reference-data diff',
-  summary: 'Show what differs between two versions of a shared list, key by key',
   about: `
 Example:
   npx probity reference-data diff --shared --list fatf-lists --from 3 --to 4`,

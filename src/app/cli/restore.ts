@@ -4,8 +4,6 @@ import { withVerifiedDatabase } from './backup.ts'
 import type { Command } from './command.ts'
 
 export const restore: Command = {
-  name: 'restore',
-  summary: 'Fill an empty, migrated database from a backup file',
   about: `
 The whole file is checked before anything is written, and every tenant is compared with it before it is committed. Tenants
 stay suspended until the last one is there. Jobs that were running are queued again. No api, worker or start may run on

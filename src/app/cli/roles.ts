@@ -3,8 +3,6 @@ import { rolesSql } from '../embedded/roles.ts'
 import { type Command, UsageError } from './command.ts'
 
 export const roles: Command = {
-  name: 'roles',
-  summary: 'Print the SQL that makes the database roles',
   about: `
 Example:
   createdb probity

@@ -8,8 +8,6 @@ import type { Command } from './command.ts'
 import { withEnvironment } from './operator.ts'
 
 export const seed: Command = {
-  name: 'seed',
-  summary: 'Create the signing key, the isolation canary and, with PROBITY_DEMO=on, the demo tenants',
   about: 'Safe to repeat, and on any number of replicas at once.',
   run: (invocation) =>
     withEnvironment(invocation, { name: 'seed' }, async ({ connections, home }) => {

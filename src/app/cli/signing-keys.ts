@@ -14,8 +14,6 @@ import { recordActionForAll } from './operator-actions.ts'
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
 
 export const keysList: Command = {
-  name: 'keys list',
-  summary: 'List the signing keys of the built-in issuer',
   about: 'A retired key still verifies tokens until the last one it signed has expired; then it is no longer listed.',
   options: { json: { type: 'boolean', about: 'print JSON' } },
   run: (invocation) =>
@@ -34,8 +32,6 @@ export const keysList: Command = {
 }
 
 export const keysRotate: Command = {
-  name: 'keys rotate',
-  summary: 'Make a new signing key and retire the current one',
   about: `
 The new key is sealed with the first file of PROBITY_MASTER_KEY_FILE. Running processes sign with it within five seconds,
 and tokens signed before stay valid until they expire. The audit record of every tenant says that it was done.`,
@@ -43,7 +39,9 @@ and tokens signed before stay valid until they expire. The audit record of every
     withOperator(invocation, { name: 'keys' }, async (operator) => {
       const keys = await operator.audit()
       const record = (tx: Tx, retires: readonly string[]) => recordRotation(tx, keys, retires)
-      invocation.terminal.out(await rotateSigningKey(operator.seeding, record))
+      invocation.terminal.out(
+        await rotateSigningKey({ steward: operator.guarded.steward, keyring: operator.keyring }, record),
+      )
       return 0
     }),
 }

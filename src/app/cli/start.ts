@@ -16,15 +16,13 @@ import { httpPortSettings, metricsPortSettings, type RunningService, serve } fro
 import { assertChecksPass, hasSigningKey, waitForDatabase, withCheckContext } from '../startup-checks.ts'
 import { watchDatabase } from '../watchdog.ts'
 import type { Command, Terminal } from './command.ts'
-import { formatWelcome, mintDemoTokens } from './welcome.ts'
+import { formatWelcome } from './welcome.ts'
 
 const LOG_MAX_BYTES = 64 * 1024 * 1024
 const WAIT_MS = 30_000
 const DATABASE_STOP_MS = 70_000
 
 export const start: Command = {
-  name: 'start',
-  summary: 'Database, migrations, API, console and jobs in one process',
   about: `
 Without DATABASE_URL it starts its own PostgreSQL, with its files in .probity (or PROBITY_DATA_DIR). With the URLs of an
 external server it migrates when MIGRATOR_DATABASE_URL is set, and never touches that server's roles.
@@ -67,7 +65,7 @@ Examples:
         life.onEnd(null, DATABASE_STOP_MS, () => watchdog.stop())
       }
       const serving = await serveAll({ config, project, environment, keyring, log, life })
-      terminal.out(await renderWelcome({ config, project, environment, serving, log_file }))
+      terminal.out(renderWelcome({ config, project, environment, serving, log_file }))
       startDemoData({ config, project, environment, serving, host: toLocalHost(config), log, life, say })
       await life.ended()
       log.info('stopping')
@@ -151,13 +149,13 @@ function serveAll(options: {
   return serve({ ...rest, config, connections, http, metrics: metricsPortSettings(config), jobs: true }, life)
 }
 
-async function renderWelcome(options: {
+function renderWelcome(options: {
   config: Config
   project: Project
   environment: Environment
   serving: RunningService
   log_file: string
-}): Promise<string> {
+}): string {
   const { config, project, environment, serving, log_file } = options
   return formatWelcome({
     version: project.version,
@@ -166,7 +164,8 @@ async function renderWelcome(options: {
     metrics_url: `http://${toReachableHost(config.metrics_host)}:${serving.metrics_port}/metrics`,
     data_dir: config.database_urls ? null : environment.home,
     log_file,
-    tokens: config.demo ? await mintDemoTokens(serving.kernel.issuer) : [],
+    demo: config.demo,
+    has_demo_sign_in: serving.kernel.demoSignIn !== null,
   })
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertTenant } from '../queries.ts'
 import { checkApprovers } from './approver-check.ts'
-import { createTenantWithKey } from './tenant.ts'
+import { createTenantWithKey } from './tenant-create.ts'
 import { addUser, reactivateUser } from './user.ts'
 
 let w: TestApp

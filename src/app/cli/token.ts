@@ -7,7 +7,7 @@ import type { TenantSummary } from '../queries.ts'
 import { type Command, type Invocation, parseInteger, UsageError } from './command.ts'
 import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
 import { recordAction, recordStandaloneAction } from './operator-actions.ts'
-import { requireTenant } from './tenant.ts'
+import { requireTenant } from './require-tenant.ts'
 
 const DEFAULT_HOURS = 12
 const MAX_HOURS = 24
@@ -21,8 +21,6 @@ interface TokenOwner {
 }
 
 export const token: Command = {
-  name: 'token',
-  summary: 'Print a token for a tenant',
   about: `
 Prints only the token; that it was made is in the tenant's audit record. Without --user it belongs to a user of the tenant who has
 all the roles named. Where there is none, a user with exactly these roles is added first, which is recorded too; the next

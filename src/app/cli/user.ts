@@ -9,7 +9,7 @@ import { findUser, findUserByEmail, insertUser, updateUserState } from '#modules
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
 import { recordAction } from './operator-actions.ts'
-import { requireTenant } from './tenant.ts'
+import { requireTenant } from './require-tenant.ts'
 
 const EMAIL = /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u
 const EMAIL_MAX = 254
@@ -27,8 +27,6 @@ interface NewUserRequest {
 }
 
 export const userAdd: Command = {
-  name: 'user add',
-  summary: 'Add a person with roles to a tenant that has too few people to approve',
   about: `
 A tenant whose approval policy asks for more people than it has cannot give roles any more, not even to the person it needs. This
 adds that person without approval; the tenant's audit record says so. "doctor" names the tenants that need it.
@@ -53,8 +51,6 @@ Example:
 }
 
 export const userReactivate: Command = {
-  name: 'user reactivate',
-  summary: 'Give a deactivated person of a tenant access again',
   about: `
 With the roles they had, and without approval; the tenant's audit record says so.
 

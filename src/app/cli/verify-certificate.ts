@@ -12,8 +12,6 @@ import type { Command } from './command.ts'
 import { readJsonFile, readPublicKey } from './verify.ts'
 
 export const verifyCertificate: Command = {
-  name: 'verify certificate',
-  summary: 'Verify the signed record of a decision offline, and show the decision',
   about: `
 FILE is the answer of GET /api/evaluations/{evaluation_id}/certificate. With --key, it must be signed by that public key or by
 the one it named as its successor (GET /api/audit/checkpoints shows it; keep it outside); without it the file can only be shown

@@ -14,8 +14,6 @@ import { type Arguments, type Command, UsageError } from './command.ts'
 const MAX_PRINTED_FAULTS = 20
 
 export const verifyAudit: Command = {
-  name: 'verify audit',
-  summary: 'Verify an exported audit record offline',
   about: `
 FILE is the download of GET /api/audit/exports/{export_id}/content. With --key, checkpoints must be signed by that public key
 (GET /api/audit/checkpoints shows it; keep it outside); without it the file can only be shown to be consistent in itself.
@@ -96,8 +94,6 @@ interface ProofFile {
 }
 
 export const verifyProofFile: Command = {
-  name: 'verify proof',
-  summary: 'Verify offline that a key is, or is not, in a version of a list',
   about: `
 FILE is the answer of GET /api/reference-data/datasets/{list_key}/versions/{version}/proof?key=KEY. With --hash the proof must
 lead to that content hash; hold one from elsewhere (an export, a receipt, an activation), since a file can only be consistent

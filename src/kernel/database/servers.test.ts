@@ -2,7 +2,8 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { evaluateServers } from '#app/cli/database-checks.ts'
-import { openWritable, parseDatabaseUrl, toConnectionConfig } from './servers.ts'
+import { parseDatabaseUrl } from './database-url.ts'
+import { openWritable, toConnectionConfig } from './servers.ts'
 
 describe('a database URL', () => {
   test.each([

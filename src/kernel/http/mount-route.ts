@@ -1,10 +1,11 @@
 /** Mounts one declared route: authentication, limits and role before the body is read, then validation, dispatch and reply. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Limits } from '../limits.ts'
+import type { Kernel } from '../kernel.ts'
 import { fail } from '../problem.ts'
 import { readIdempotencyKey } from '../request/idempotency.ts'
 import { isStreamReply, type Route } from '../route.ts'
 import { type AuthenticatedCaller, type Authenticator, assertAcceptable, assertRole } from './authentication.ts'
+import { assertDemoCaller } from './demo-caller.ts'
 import type { Dispatcher } from './dispatch.ts'
 import { assertSupportedEncoding, type BodyLimiter, hasBody, STREAM_BUFFER_BYTES } from './request-body.ts'
 import { getRequestContext, type RequestContext, startProcessing } from './request-context.ts'
@@ -13,7 +14,7 @@ import type { RequestLifecycle } from './request-lifecycle.ts'
 import { sendReply } from './send-reply.ts'
 
 export interface RouteServices {
-  readonly limits: Limits
+  readonly kernel: Pick<Kernel, 'limits' | 'demoSignIn' | 'public_url'>
   readonly authenticator: Authenticator
   readonly bodyLimiter: BodyLimiter
   readonly dispatcher: Dispatcher
@@ -21,7 +22,8 @@ export interface RouteServices {
 }
 
 export function mountRoute(app: FastifyInstance, route: Route, url: string, services: RouteServices): void {
-  const { limits, dispatcher, lifecycle } = services
+  const { dispatcher, lifecycle } = services
+  const { limits } = services.kernel
   const admission = new RouteAdmission(route, services)
   const hasParameters = url.includes(':')
   app.route({
@@ -81,15 +83,17 @@ class RouteAdmission {
   }
 
   #admitAnonymous(request: FastifyRequest, context: RequestContext): void {
+    const { limits, demoSignIn, public_url } = this.#services.kernel
     if (!this.#route.unlimited) {
-      context.headers = this.#services.limits.takeAnonymous(context.client)
+      context.headers = limits.takeAnonymous(context.client)
       if (this.#expectsBody(request)) this.#startReceiving(context, `a:${context.client}`, null)
     }
+    if (this.#route.demo_only && demoSignIn) assertDemoCaller(request.headers, demoSignIn, public_url)
     this.#assertReadable(request)
   }
 
   #admitCaller(request: FastifyRequest, context: RequestContext, caller: AuthenticatedCaller): void {
-    const { limits } = this.#services
+    const { limits } = this.#services.kernel
     const { actor, tenantStatus } = caller
     const { tenant_id, principal } = actor
     context.tenant_id = tenant_id

@@ -80,8 +80,9 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     done()
   })
   installBodyParsers(app, kernel.limits)
-  const services = { limits: kernel.limits, authenticator, bodyLimiter, dispatcher, lifecycle }
-  for (const route of kernel.routes) for (const url of toUrls(route)) mountRoute(app, route, url, services)
+  const services = { kernel, authenticator, bodyLimiter, dispatcher, lifecycle }
+  const routes = kernel.routes.filter((route) => !route.demo_only || kernel.demoSignIn !== null)
+  for (const route of routes) for (const url of toUrls(route)) mountRoute(app, route, url, services)
 
   let fallback: NotFoundFallback = () => false
   app.setNotFoundHandler((request, reply) => (fallback(request, reply) ? reply : fail('not_found')))

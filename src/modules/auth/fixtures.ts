@@ -7,5 +7,13 @@ export const fixtures: Fixtures = {
   getMe: noInput,
   getJwks: noInput,
   listSignInProviders: noInput,
+  listDemoPeople: noInput,
+  // The first demo tenant of the seed and its analyst.
+  createDemoSession: () => ({
+    body: {
+      tenant_id: '00000000-0000-7000-8000-0000000d1000',
+      user_id: '00000000-0000-7000-8000-0000000d1002',
+    },
+  }),
   getPermission: () => ({ query: { method: 'GET', path: '/users' } }),
 }

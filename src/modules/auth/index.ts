@@ -1,5 +1,6 @@
 /** Public interface of the auth router. */
 import type { Module } from '#kernel/module.ts'
+import { demoRoutes } from './demo-routes.ts'
 import { upsertRevokedToken } from './queries.ts'
 import { authRoutes } from './routes.ts'
 
@@ -8,7 +9,7 @@ export const auth: Module = {
   segments: ['auth'],
   tier: 'foundation',
   summary: 'Who the caller is and how machine clients obtain a token.',
-  routes: authRoutes,
+  routes: [...authRoutes, ...demoRoutes],
   jobs: [],
   canary_table: 'revoked_token',
   canary: async (tx) => {

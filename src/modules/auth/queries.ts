@@ -29,6 +29,24 @@ export const updateKeyUsed = (tx: Tx, key_id: string) =>
     [tx.tenant_id, key_id],
   )
 
+export interface DemoPersonRow {
+  readonly tenant_name: string
+  readonly tenant_state: 'active' | 'suspended'
+  readonly user_id: string
+  readonly name: string
+  readonly roles: readonly string[]
+}
+
+/** Of the users named, those who are active, where the tenant is a demo tenant. */
+export const listDemoPeople = (tx: Tx, user_ids: readonly string[]) =>
+  tx.query<DemoPersonRow>(
+    `select t.name as tenant_name, t.state as tenant_state, u.user_id, u.name, u.roles
+       from app.user_account u join app.tenant t on t.tenant_id = u.tenant_id
+      where u.tenant_id = $1 and u.user_id = any($2) and u.state = 'active' and t.demo
+      order by u.user_id`,
+    [tx.tenant_id, user_ids],
+  )
+
 export interface RevokedRow {
   readonly token_id: string
   readonly expires_at: string

@@ -114,13 +114,14 @@ export const authRoutes = [
   publicRoute('GET /auth/oidc', {
     id: 'listSignInProviders',
     summary: 'Identity providers at which people can sign in to the console',
-    uses: ['issuers'],
+    uses: ['issuers', 'demoSignIn'],
     description: 'Public clients with PKCE, as the operator configured them. Empty when there are none.',
     reply: [200, SignInProviders],
   }).handle(async ({ kernel }) => ({
     items: kernel.issuers.flatMap(({ issuer, sign_in }) =>
       sign_in ? [{ issuer, ...sign_in, scopes: [...sign_in.scopes] }] : [],
     ),
+    has_demo_people: kernel.demoSignIn !== null,
   })),
 
   tenantRoute('GET /auth/permissions', {

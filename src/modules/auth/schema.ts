@@ -18,6 +18,23 @@ export const TokenReply = closed(
   { title: 'Token' },
 )
 
+export const DemoPeople = closed(
+  {
+    items: listOf(
+      closed({
+        tenant_id: Id(),
+        slug: text(100),
+        name: text(200),
+        people: listOf(closed({ user_id: Id(), name: text(255), roles: listOf(oneOf(roles), 10) }), 100),
+      }),
+      20,
+    ),
+  },
+  { title: 'DemoPeople' },
+)
+
+export const DemoSessionRequest = closed({ tenant_id: Id(), user_id: Id() })
+
 export const RevokeRequest = closed({
   token_id: text(255, { description: 'The jti claim of the token, of any issuer.' }),
   expires_at: Type.Optional(Timestamp({ description: 'When the token expires; 24 hours from now if absent.' })),
@@ -83,6 +100,7 @@ export const SignInProviders = closed(
       }),
       100,
     ),
+    has_demo_people: Type.Boolean({ description: 'Whether GET /api/auth/demo-people exists on this server.' }),
   },
   { title: 'SignInProviders' },
 )

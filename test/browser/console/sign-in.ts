@@ -4,7 +4,7 @@ import { openPage, signIn, takeScreenshot } from '../page-session.ts'
 import { at, base, browser, browserTest, noProblems, pageHeading, tara, tenant_id, till, w } from './setup.ts'
 
 describe('sign-in', () => {
-  browserTest('accepts a token on the requested page, and signs out', async () => {
+  browserTest('accepts a token or a demo person on the requested page, and signs out', async () => {
     const { page, seen, close } = await openPage(browser, base, '/users?state=invited')
     await pageHeading(page, 'Sign in').waitFor()
     await takeScreenshot(page, 'console-sign-in')
@@ -15,6 +15,10 @@ describe('sign-in', () => {
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await pageHeading(page, 'Decisions you can prove').waitFor()
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    await page.goto(`${base}/evaluations`)
+    await page.getByRole('button', { name: 'Sign in as an analyst of Demo Bank: Anton Analyst' }).click()
+    await pageHeading(page, 'Evaluations').waitFor()
+    expect(page.url()).toBe(`${base}/evaluations`)
     expect(seen).toEqual(noProblems)
     await close()
   })

@@ -1,5 +1,6 @@
 /** The home page of a signed-out user: sign-in and API documentation. */
 import { Anchor, Box, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { DemoPeople } from '#console/session/demo-people.tsx'
 import { SessionEndNote } from '#console/session/session-end-note.tsx'
 import { TokenBox } from '#console/session/token-box.tsx'
 import { PageLink } from '#console/ui/link.tsx'
@@ -23,6 +24,7 @@ export function Welcome() {
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <Section title="Sign in">
             <SessionEndNote />
+            <DemoPeople />
             <TokenBox />
           </Section>
           <Stack gap="md">

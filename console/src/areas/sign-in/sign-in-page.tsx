@@ -3,6 +3,7 @@ import { Button, Card, Divider, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { loadProviders, type Provider, startSignIn } from '#console/oidc.ts'
+import { DemoPeople } from '#console/session/demo-people.tsx'
 import { SessionEndNote } from '#console/session/session-end-note.tsx'
 import { TokenBox } from '#console/session/token-box.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -11,17 +12,20 @@ export default function SignInPage() {
   const navigate = useNavigate()
   const { pathname, href } = useLocation()
   const isOwnPage = pathname === '/sign-in'
+  // On any other page, the page itself appears as soon as there is a session.
+  const leave = () => isOwnPage && navigate({ to: '/' })
   return (
     <Page title="Sign in" width="text" about={isOwnPage ? undefined : 'You will return to this page afterwards.'}>
       <Stack gap="md" maw={560}>
         <SessionEndNote />
         <Card withBorder padding="md">
+          <DemoPeople onDone={leave} />
           <Providers place={isOwnPage ? '/' : href} />
-          <TokenBox submit="Sign in" onDone={() => isOwnPage && navigate({ to: '/' })} />
+          <TokenBox submit="Sign in" onDone={leave} />
         </Card>
         <Text size="sm" c="dimmed">
-          An administrator creates API keys under API keys. For a trial, a server with demo tenants prints tokens when
-          it starts, and so does <span className="mono">npx probity token --tenant demo --role tenant_admin</span>.
+          An administrator creates API keys under API keys. The operator of the server can print a token:{' '}
+          <span className="mono">npx probity token --tenant demo --role tenant_admin</span>.
         </Text>
       </Stack>
     </Page>

@@ -1,0 +1,38 @@
+/**
+ * Who may use demo sign-in, which hands out tokens without a credential: pages of this server and programs on this machine. A
+ * page of another site, a name that resolves to this machine (DNS rebinding) and a proxy are answered as if there were no route.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { type DemoSignIn, isLoopbackHost } from '../auth/demo-sign-in.ts'
+import { fail } from '../problem.ts'
+
+/** Headers that proxies add: behind one, every client seems to be on this machine. */
+const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'] as const
+
+export function assertDemoCaller(
+  headers: IncomingHttpHeaders,
+  { allows_remote }: Pick<DemoSignIn, 'allows_remote'>,
+  public_url: string | null,
+): void {
+  if (!isOwnPage(headers, public_url)) fail('not_found', 'Demo sign-in is there for the console of this server only.')
+  if (!allows_remote && !isLocalRequest(headers)) {
+    fail('not_found', 'Demo sign-in is there on this machine only, under http://localhost.')
+  }
+}
+
+/**
+ * Browsers send both headers with every POST of a script, and the second with every request to this machine; other programs send
+ * neither. A page on another port of this machine is `same-site`, which is not enough.
+ */
+function isOwnPage({ origin, host = '', ...headers }: IncomingHttpHeaders, public_url: string | null): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false
+  if (origin === undefined || origin === public_url) return true
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+}
+
+function isLocalRequest(headers: IncomingHttpHeaders): boolean {
+  if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false
+  const [, name] = /^(.+?)(?::\d{1,5})?$/.exec(headers.host ?? '') ?? []
+  return name !== undefined && isLoopbackHost(name)
+}
