@@ -220,6 +220,7 @@ const toTitle = (file_name: string | null): string =>
 
 /** Names the list, creates it and starts the import. */
 function NewListStep({ upload, detection, candidate, type_key }: CandidateProps & { readonly detection: Detection }) {
+  const may = usePermission()
   const navigate = useNavigate()
   const [title, setTitle] = useState(toTitle(detection.file_name))
   const [own_key, setKey] = useState<string | null>(null)
@@ -250,6 +251,7 @@ function NewListStep({ upload, detection, candidate, type_key }: CandidateProps 
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
           <TextInput
             label="Title of the list"
+            description="What people call it"
             required
             maxLength={200}
             value={title}
@@ -285,11 +287,17 @@ function NewListStep({ upload, detection, candidate, type_key }: CandidateProps 
         )}
         <ProblemNote problem={start.problem} />
         <ApprovalNote request={start.waiting} />
-        <Group>
-          <Button disabled={!isNamed} loading={start.isRunning} onClick={() => start.run(undefined)}>
-            Create list and import
-          </Button>
-        </Group>
+        {may('createDataset') ? (
+          <Group>
+            <Button disabled={!isNamed} loading={start.isRunning} onClick={() => start.run(undefined)}>
+              Create list and import
+            </Button>
+          </Group>
+        ) : (
+          <Text size="sm" c="dimmed">
+            A policy editor can create the list. To import into an existing list, choose it above.
+          </Text>
+        )}
       </Stack>
     </Section>
   )
