@@ -7,7 +7,8 @@ import { adapters } from '../adapters/index.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import { checkDefinition } from '../types/check-type-definition.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
-import { type DetectionRequest, detectAdapter } from './detect-adapter.ts'
+import { detectAdapter } from './detect-adapter.ts'
+import type { DetectionRequest } from './detection.ts'
 
 const text = { type: 'string', maxLength: 100 }
 const rating = {

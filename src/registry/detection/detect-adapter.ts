@@ -9,43 +9,9 @@ import { adapters, entryTypes } from '../adapters/index.ts'
 import { buildColumnMapping } from '../export.ts'
 import type { ImportTotals } from '../import/import-messages.ts'
 import { runImport } from '../import/pipeline.ts'
-import type { TypeDefinition } from '../types/type-definition.ts'
-import { type DetectedColumn, type Guess, guessAdapterOptions, guessGeneral } from './guess-options.ts'
+import type { Candidate, Detection, DetectionRequest } from './detection.ts'
+import { type Guess, guessAdapterOptions, guessGeneral } from './guess-options.ts'
 import { readSample, type Sample } from './sample.ts'
-
-export interface DetectionRequest {
-  readonly file_name: string | null
-  /** Types that general adapters may be used with. */
-  readonly types: readonly TypeDefinition[]
-  /** Only candidates for this type. */
-  readonly type_key: string | null
-  /** How the last import of the list was read. */
-  readonly previous?: { readonly adapter_key: string; readonly options: Record<string, unknown> } | null
-}
-
-export interface Candidate {
-  readonly adapter_key: string
-  readonly title: string
-  /** Null when no existing type fits: then `inferred_type` is set. */
-  readonly type_key: string | null
-  readonly options: Record<string, unknown>
-  readonly rows: number
-  readonly accepted: number
-  readonly rejected: number
-  readonly first_reject: Reject | null
-  readonly reason: string
-  /** What the user should know before choosing it. */
-  readonly notes: readonly string[]
-  readonly columns: readonly DetectedColumn[]
-  readonly inferred_type: Omit<TypeDefinition, 'type_version'> | null
-}
-
-export interface Detection {
-  readonly looks_like: string
-  readonly advice: string | null
-  readonly is_whole: boolean
-  readonly candidates: readonly Candidate[]
-}
 
 const MAX_CANDIDATES = 8
 const LIMITS = { max_rows: 2000, time_limit_ms: 2000 }

@@ -6,17 +6,12 @@ import { xlsx } from '../adapters/xlsx.ts'
 import { escapeStep } from '../content/json-pointer.ts'
 import { buildColumnMapping } from '../export.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
+import type { DetectedColumn } from './detection.ts'
 import { inferType, toRows } from './infer-type.ts'
 import { KEY_MEMBER, VALUE_MEMBER } from './json-guess.ts'
 import { type ColumnMatch, matchColumns } from './match-columns.ts'
 import type { Sample } from './sample.ts'
 import type { TableGuess } from './table-guess.ts'
-
-export interface DetectedColumn {
-  readonly column: string
-  /** The member of the entry; null when the column is not read. */
-  readonly pointer: string | null
-}
 
 /** One way to read the sample. */
 export interface Guess {
@@ -169,7 +164,7 @@ function listGeneralSources({ content, looks_like }: Sample): GeneralSource[] {
       ...(!table.has_header && { header: false }),
       ...(table.header_line > 1 && { skip_lines: table.header_line - 1 }),
     }
-    return [toTableSource(adapter, bytes, table, options, looks_like)]
+    return [toTableSource({ adapter, bytes, table, options, what: looks_like })]
   }
   if (content.family === 'workbook') {
     return content.sheets.map(({ name, bytes, table }, index) => {
@@ -178,7 +173,13 @@ function listGeneralSources({ content, looks_like }: Sample): GeneralSource[] {
         ...(!table.has_header && { header: false }),
         ...(table.header_line > 1 && { skip_rows: table.header_line - 1 }),
       }
-      return toTableSource(xlsx, bytes, table, options, `the sheet "${name}" with ${table.header.length} columns`)
+      return toTableSource({
+        adapter: xlsx,
+        bytes,
+        table,
+        options,
+        what: `the sheet "${name}" with ${table.header.length} columns`,
+      })
     })
   }
   if ((content.family !== 'json' && content.family !== 'ndjson') || content.guess === null) return []
@@ -197,14 +198,13 @@ function listGeneralSources({ content, looks_like }: Sample): GeneralSource[] {
   ]
 }
 
-const toTableSource = (
-  adapter: Adapter,
-  bytes: Buffer,
-  table: TableGuess,
-  options: Record<string, unknown>,
-  what: string,
-): GeneralSource => ({
-  ...{ adapter, bytes, options, what, mapping: 'columns', has_header: table.has_header },
+const toTableSource = ({
+  table,
+  ...source
+}: Pick<GeneralSource, 'adapter' | 'bytes' | 'options' | 'what'> & { readonly table: TableGuess }): GeneralSource => ({
+  ...source,
+  mapping: 'columns',
+  has_header: table.has_header,
   names: table.header,
   values: table.rows.map(({ cells }) => cells),
 })

@@ -1,6 +1,6 @@
 /** Input and output of an import: messages between the process that runs it and the thread that reads the source. */
 import type { ReadEntry, Reject, SourceFile, Warning } from '../adapter.ts'
-import type { Detection, DetectionRequest } from '../detection/detect-adapter.ts'
+import type { Detection, DetectionRequest } from '../detection/detection.ts'
 import type { MemberCounts } from '../types/array-members.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
 import type { RemovalMarkerOptions } from './removal-marker.ts'

@@ -6,7 +6,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { datasetStore, typeStore } from '#modules/definitions/index.ts'
 import { findUpload, readUpload } from '#modules/system/index.ts'
 import { type Source, SourceFault } from '#registry/adapter.ts'
-import type { Detection, DetectionRequest as DetectionTask } from '#registry/detection/detect-adapter.ts'
+import type { Detection, DetectionRequest as DetectionTask } from '#registry/detection/detection.ts'
 import { toSlug } from '#registry/detection/infer-type.ts'
 import { defaultLimits, importInThread } from '#registry/import/import-runner.ts'
 
