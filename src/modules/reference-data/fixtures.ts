@@ -147,6 +147,10 @@ export const fixtures: Fixtures = {
     shared: true,
     body: { text: '{"code":"A","rating":"low"}\n', type_key: await ensureType(t) },
   }),
+  detectSource: async (t) => ({
+    shared: true,
+    body: { upload_id: await newUpload(t, '{"code":"A","rating":"low"}\n') },
+  }),
   startImport: async (t) => ({
     body: { list_key: await ensureList(t), upload_id: await newUpload(t, '{}\n'), adapter_key: 'ndjson' },
   }),

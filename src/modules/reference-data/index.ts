@@ -11,6 +11,7 @@ import { datasetRoutes } from './datasets/routes.ts'
 import { differenceRoutes } from './difference-routes.ts'
 import { datasetExportJob } from './exports/export-job.ts'
 import { exportRoutes } from './exports/routes.ts'
+import { detectionRoutes } from './imports/detection-routes.ts'
 import { datasetImportJob } from './imports/import-job.ts'
 import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
@@ -43,6 +44,7 @@ const routes: readonly Route[] = [
   ...activationRoutes,
   ...typeRoutes,
   ...importRoutes,
+  ...detectionRoutes,
   ...resolveRoutes,
   ...overlayRoutes,
   ...exportRoutes,

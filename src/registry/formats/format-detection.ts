@@ -115,7 +115,7 @@ const YAML_START = /^(?:%YAML\s|---[ \t]*(?:#.*)?\r?\n)/
 const YAML_LINE = /^\s*(?:#.*|(?:- +)*(?:[\w.-]+|"[^"]*"|'[^']*') *:(?: .*)?|- +\S.*|- *)$/
 const YAML_MEMBER = /^\s*(?:- +)*(?:[\w.-]+|"[^"]*"|'[^']*') *:(?:\s|$)/
 
-function detectText(text: string): DetectedFormat | null {
+export function detectText(text: string): DetectedFormat | null {
   const visible = text.replace(COMMENTS, '')
   if (HTML.test(visible)) return html
   if (XML.test(visible)) return { family: 'xml', name: 'XML', certain: true }

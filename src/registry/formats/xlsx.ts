@@ -62,6 +62,26 @@ export async function* readXlsx<T>(
   }
 }
 
+/** Reads the first rows of the first sheets, to find out what a workbook holds. */
+export async function readFirstRows(
+  archive: Archive,
+  limits: { readonly max_sheets: number; readonly max_rows: number },
+): Promise<{ readonly name: string; readonly rows: readonly XlsxRow[] }[]> {
+  const first = await findSheet(archive, undefined)
+  const [strings, isDate] = [await readSharedStrings(archive), await readDateStyles(archive)]
+  const sheets = []
+  for (const name of [first.name, ...first.others].slice(0, limits.max_sheets)) {
+    const { member, epoch_1904 } = await findSheet(archive, name)
+    const rows: XlsxRow[] = []
+    for await (const group of readRows(member, { strings, isDate, epoch_1904 })) {
+      rows.push(...group.slice(0, limits.max_rows - rows.length))
+      if (rows.length >= limits.max_rows) break
+    }
+    sheets.push({ name, rows })
+  }
+  return sheets
+}
+
 type Attributes = Record<string, string>
 interface Handlers {
   open?(name: string, attributes: Attributes): void

@@ -1,5 +1,6 @@
 /** Input and output of an import: messages between the process that runs it and the thread that reads the source. */
 import type { ReadEntry, Reject, SourceFile, Warning } from '../adapter.ts'
+import type { Detection, DetectionRequest } from '../detection/detection.ts'
 import type { MemberCounts } from '../types/array-members.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
 import type { RemovalMarkerOptions } from './removal-marker.ts'
@@ -26,6 +27,9 @@ export interface ImportRequest {
   /** Where a preview stops reading. */
   readonly preview_limits?: ReadLimits
 }
+
+/** What the thread does: an import or preview with one adapter, or finding the adapter. */
+export type ThreadTask = ImportRequest | { readonly detect: DetectionRequest }
 
 export interface ReadLimits {
   readonly max_rows: number
@@ -72,5 +76,7 @@ export type ImportOutput =
   | { readonly kind: 'keys'; readonly keys: readonly (readonly [string, string | null])[]; readonly rows: number }
   | { readonly kind: 'preview'; readonly entries: readonly ReadEntry[]; readonly rows: number }
   | { readonly kind: 'end'; readonly totals: ImportTotals }
+  /** The only output of a detection. */
+  | { readonly kind: 'detection'; readonly detection: Detection }
   /** After the end: the pairs of the tree as rows (block, pairs) in the binary format of COPY, to store a base. */
   | { readonly kind: 'tree'; readonly bytes: Uint8Array<ArrayBuffer> }

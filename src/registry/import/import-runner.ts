@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import type { AdmissionRequest, ThreadAdmission } from '#kernel/thread-admission.ts'
 import { type Source, SourceFault } from '../adapter.ts'
-import type { ImportOutput, ImportRequest } from './import-messages.ts'
+import type { ImportOutput, ThreadTask } from './import-messages.ts'
 import type { ThreadInput, ThreadOutput } from './import-thread.ts'
 import { ThreadTurns } from './thread-turns.ts'
 
@@ -32,7 +32,7 @@ const YOUNG_MB = 16
 export async function* importInThread(
   script: string,
   source: Source,
-  request: ImportRequest,
+  request: ThreadTask,
   { limits = defaultLimits, signal, admission }: ImportOptions = {},
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const turns = admission && new ThreadTurns(admission.threads, { ...admission.request, signal })
@@ -95,7 +95,7 @@ class ImportThread {
     turns?.onPauseWanted(() => Atomics.store(this.pause, 0, 1))
   }
 
-  async *run(source: Source, request: ImportRequest, signal: AbortSignal | undefined) {
+  async *run(source: Source, request: ThreadTask, signal: AbortSignal | undefined) {
     const onAbort = () => this.fail(signal?.reason as Error)
     signal?.addEventListener('abort', onAbort, { once: true })
     const { total_ms } = this.limits

@@ -5,12 +5,13 @@
 import { parentPort } from 'node:worker_threads'
 import { SourceFault } from '../adapter.ts'
 import { adapters } from '../adapters/index.ts'
-import type { ImportOutput, ImportRequest } from './import-messages.ts'
-import { runImport } from './pipeline.ts'
+import { detectAdapter } from '../detection/detect-adapter.ts'
+import { runExplainedImport } from './explained-import.ts'
+import type { ImportOutput, ThreadTask } from './import-messages.ts'
 
 export type ThreadInput =
   /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it receives `resume`. */
-  | { readonly kind: 'start'; readonly request: ImportRequest; readonly pause: Int32Array }
+  | { readonly kind: 'start'; readonly request: ThreadTask; readonly pause: Int32Array }
   | { readonly kind: 'resume' }
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
   | { readonly kind: 'finished' }
@@ -61,11 +62,19 @@ if (port) {
     return resumed
   }
 
-  const run = async (request: ImportRequest, pause: Int32Array): Promise<void> => {
+  async function* runTask(request: ThreadTask, pause: Int32Array): AsyncGenerator<ImportOutput> {
+    if ('detect' in request) {
+      yield { kind: 'detection', detection: await detectAdapter(source(), request.detect) }
+      return
+    }
+    const adapter = adapters.get(request.adapter_key)
+    if (!adapter) throw new Error(`unknown adapter ${request.adapter_key}`)
+    yield* runExplainedImport(adapter, source(), request, () => waitWhilePaused(pause))
+  }
+
+  const run = async (request: ThreadTask, pause: Int32Array): Promise<void> => {
     try {
-      const adapter = adapters.get(request.adapter_key)
-      if (!adapter) throw new Error(`unknown adapter ${request.adapter_key}`)
-      for await (const output of runImport(adapter, source(), request, () => waitWhilePaused(pause))) {
+      for await (const output of runTask(request, pause)) {
         under_way++
         if (output.kind === 'rows' || output.kind === 'tree') {
           // Transferred, not copied.

@@ -152,6 +152,37 @@ describe('an import', () => {
     await close()
   })
 
+  browserTest('goes from a file to a new list in force in one flow', async () => {
+    const maker = await at(petra, '/imports/new')
+    const { page } = maker
+    const buffer = Buffer.from('Country;Score;Name;Comment\nDE;90;Germany;x\nFR;80;France;y\n')
+    await chooseFile(page, { name: 'Country scores_2026.csv', mimeType: 'text/csv', buffer })
+    await page.getByText(/3 of 4 columns match the type Country score, 2 of 2 entries read/).waitFor()
+    await page.getByText('2 rows read: 2 accepted, 0 rejected').waitFor()
+    expect(await page.getByLabel('Key').inputValue()).toBe('country-scores-2026')
+    await takeScreenshot(page, 'registry-file-first')
+    await page.setViewportSize(PHONE)
+    await expect.poll(() => getOverflow(page)).toBe(0)
+    await takeScreenshot(page, 'registry-file-first-390')
+    await page.getByLabel('Title of the list').fill('Scores of countries')
+    expect(await page.getByLabel('Key').inputValue()).toBe('scores-of-countries')
+    await page.getByRole('button', { name: 'Create list and import' }).click()
+    await page.getByText('Version 1 published').waitFor()
+    await page.getByRole('button', { name: 'Request activation' }).waitFor()
+    expect(maker.seen).toEqual(noProblems)
+    const place = new URL(page.url()).pathname
+    await maker.close()
+
+    const officer = await at(clara, place)
+    await officer.page.getByRole('button', { name: 'Put in force' }).click()
+    const dialog = officer.page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('First version')
+    await dialog.getByRole('button', { name: 'Put in force' }).click()
+    await officer.page.getByText('It is in force.').waitFor()
+    expect(officer.seen).toEqual(noProblems)
+    await officer.close()
+  })
+
   browserTest('applies a delta file to the newest version', async () => {
     await register('changing')
     const data = [buildRating('DE', 90), buildRating('FR', 80)]

@@ -27,6 +27,7 @@ import { DeltaSentence } from './delta-counts.tsx'
 import { GuardOverride } from './guard-override.tsx'
 import { ImportRejects } from './import-rejects.tsx'
 import { ImportState } from './import-state.tsx'
+import { PutInForce } from './put-in-force.tsx'
 import { SourceFiles } from './source-files.tsx'
 
 type Import = Schemas['Import']
@@ -121,11 +122,13 @@ function Outcome({ one }: { readonly one: Import }) {
   if (one.state === 'published') return <PublishedNote one={one} />
   if (one.state === 'rejected') {
     const { rejected, rows } = one.counts ?? { rejected: 0, rows: 0 }
+    const looks_like = one.warnings.find(({ code }) => code === 'looks_like')
     return (
       <Alert color="red" icon={<Icon name="warning" />} title="No version created" role="status">
         {rows > 0
           ? `${rejected.toLocaleString('en')} of ${formatCount(rows, 'row')} were rejected. Correct the file and import it again; nothing was stored.`
           : 'Rows were rejected. Correct the file and import it again; nothing was stored.'}
+        {looks_like && ` ${looks_like.message}`}
       </Alert>
     )
   }
@@ -174,6 +177,7 @@ function PublishedNote({ one }: { readonly one: Import }) {
         </Text>
         {difference?.summary && <DifferenceCounts of={difference.summary} />}
         <Group gap="xs">
+          {dataset && !isInForce && <PutInForce dataset={dataset} version={to} />}
           {active !== null && !isInForce && (
             <SearchButton size="xs" to={`/datasets/${one.list_key}/diff`} search={{ from: active, to, origin: 'own' }}>
               Compare with version in force

@@ -11,13 +11,14 @@ import { useSetFilter } from '#console/ui/filters.tsx'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
 import { type Dataset, datasetsQuery, typeQuery } from '#console/ui/registry-queries.ts'
 import { Section } from '#console/ui/section.tsx'
 import { AdapterOptions, mergeOptions, type Options } from './adapter-options.tsx'
 import { DeltaMode, FULL_FILE, toDelta } from './delta-mode.tsx'
+import { type Candidate, DetectionProgress, useDetection } from './detection.tsx'
+import { FileFirst } from './file-first.tsx'
 import { type Delta, getImportId, type ImportRequest } from './import-request.ts'
 import { Preview } from './preview.tsx'
 
@@ -50,30 +51,24 @@ export default function NewImportPage() {
         </PageLink>
       }
     >
-      {own.length === 0 ? (
-        <EmptyState>
-          This tenant has no lists yet.{' '}
-          <PageLink to="/datasets" inherit>
-            Create a list first
-          </PageLink>
-          ; shared lists are maintained by the operator.
-        </EmptyState>
-      ) : (
-        <Stack gap="md" maw={980}>
-          <Section title="1. List">
+      <Stack gap="md" maw={980}>
+        {own.length > 0 && (
+          <Section title="List">
             <Select
               aria-label="List"
-              placeholder="Choose a list"
+              placeholder="A new list"
+              description="Leave empty to import the file into a new list."
               searchable
+              clearable
               maw={420}
               value={dataset?.list_key ?? null}
               data={own.map(({ list_key, title }) => ({ value: list_key, label: `${title} (${list_key})` }))}
               onChange={(chosen) => set('list', chosen)}
             />
           </Section>
-          {dataset && <AdapterStep key={dataset.list_key} dataset={dataset} />}
-        </Stack>
-      )}
+        )}
+        {dataset ? <AdapterStep key={dataset.list_key} dataset={dataset} /> : <FileFirst />}
+      </Stack>
     </Page>
   )
 }
@@ -90,10 +85,17 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
   const delta = toDelta(mode, dataset.head_version)
   const adapter = fitting.find((one) => one.adapter_key === adapter_key)
   const chosen = mergeOptions(options, rich)
+  const { detection, ...progress } = useDetection(upload?.upload_id ?? null, dataset.list_key)
+  const best = detection?.candidates[0]
   function choose(key: string | null) {
     setAdapterKey(key)
     setOptions({})
     setRich('')
+  }
+  function useCandidate(candidate: Candidate) {
+    setAdapterKey(candidate.adapter_key)
+    setOptions({})
+    setRich(Object.keys(candidate.options).length === 0 ? '' : JSON.stringify(candidate.options, null, 2))
   }
   /** Detects the adapter from the file name, unless one was chosen. */
   function detectAdapter(file: File) {
@@ -106,7 +108,7 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
   }
   return (
     <>
-      <Section title="2. File">
+      <Section title="1. File">
         <Stack gap="sm">
           <FileDrop
             upload={upload}
@@ -114,10 +116,11 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
             onFile={detectAdapter}
             onUploaded={setUpload}
           />
+          <DetectionProgress {...progress} />
           <DeltaMode dataset={dataset} value={mode} onChange={setMode} />
         </Stack>
       </Section>
-      <Section title="3. Adapter and options">
+      <Section title="2. Adapter and options">
         <Stack gap="sm">
           <Select
             label="Adapter"
@@ -128,6 +131,13 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
             data={fitting.map((one) => ({ value: one.adapter_key, label: one.title }))}
             onChange={choose}
           />
+          {detection && (
+            <DetectionHint
+              detection={detection}
+              isUsed={!best || (best.adapter_key === adapter_key && isSameOptions(best.options, chosen))}
+              onUse={useCandidate}
+            />
+          )}
           {adapter && <AdapterInfo adapter={adapter} />}
           {adapter && (
             <details open={hasRequired(adapter)}>
@@ -159,6 +169,37 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
         />
       )}
     </>
+  )
+}
+
+const isSameOptions = (options: Options, chosen: Options | null): boolean =>
+  JSON.stringify(options) === JSON.stringify(chosen ?? {})
+
+interface DetectionHintProps {
+  readonly detection: Schemas['Detection']
+  readonly isUsed: boolean
+  readonly onUse: (candidate: Candidate) => void
+}
+
+/** What the file looks like, and the way to read it that fits best. */
+function DetectionHint({ detection: { candidates, looks_like, advice }, isUsed, onUse }: DetectionHintProps) {
+  const [best] = candidates
+  if (!best) {
+    return (
+      <Alert color="orange" role="status">
+        The file looks like {looks_like}. {advice ?? 'No adapter for this type reads it.'}
+      </Alert>
+    )
+  }
+  return (
+    <Alert color={isUsed ? 'teal' : 'cyan'} role="status">
+      <Text size="sm">{best.reason}</Text>
+      {!isUsed && (
+        <Button size="xs" mt="xs" variant="light" onClick={() => onUse(best)}>
+          Use {best.title} with the detected options
+        </Button>
+      )}
+    </Alert>
   )
 }
 
@@ -230,7 +271,7 @@ function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepPr
   )
   return (
     <Section
-      title="4. Preview and import"
+      title="3. Preview and import"
       actions={
         <Button size="xs" variant="light" loading={runPreview.isRunning} onClick={() => runPreview.run(undefined)}>
           {preview === null ? 'Preview' : 'Preview again'}

@@ -7,13 +7,16 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
-import { blank, parseContent } from './definition.ts'
+import { takeTypeDraft } from '#console/ui/type-draft.ts'
+import { blank, parseContent, toDraft } from './definition.ts'
 import { DefinitionForm } from './definition-form.tsx'
 
 export default function NewTypePage() {
   const navigate = useNavigate()
-  const [type_key, setKey] = useState('')
-  const [draft, setDraft] = useState(blank)
+  // A proposal from an import, made of the columns of its file.
+  const [proposed] = useState(takeTypeDraft)
+  const [type_key, setKey] = useState(String(proposed?.['type_key'] ?? ''))
+  const [draft, setDraft] = useState(proposed ? toDraft(proposed as never) : blank)
   const create = useApiMutation(
     () => probity.POST('/api/reference-data/types', { body: { type_key, ...parseContent(draft) } }),
     {

@@ -170,7 +170,7 @@ export async function importRows<T>(
   let totals: ImportTotals | undefined
   const handleOutput = async (output: ImportOutput): Promise<Uint8Array | undefined> => {
     if (output.kind === 'end') totals = output.totals
-    else if (output.kind !== 'tree') await run.onProgress(output.rows)
+    else if (output.kind !== 'tree') await run.onProgress('rows' in output ? output.rows : 0)
     if (output.kind === 'rejects') await run.onRejects(output.items)
     return output.kind === 'rows' ? output.bytes : undefined
   }

@@ -13,10 +13,10 @@ import { withDefaultColumns } from './options.ts'
 import type { SourceFileView } from './schema.ts'
 
 /** A client waits for a preview, so few run at once and the rest is refused instead of queued for long. */
-const PREVIEW: WorkKind = { name: 'preview', max_running: (threads) => threads - 1, max_waiting: 3 }
+export const PREVIEW: WorkKind = { name: 'preview', max_running: (threads) => threads - 1, max_waiting: 3 }
 
 /** After its time limit a preview may finish its batch for this long; then its thread is terminated. */
-const PREVIEW_GRACE_MS = 10_000
+export const PREVIEW_GRACE_MS = 10_000
 
 export interface PreviewRequest {
   readonly adapter_key: string

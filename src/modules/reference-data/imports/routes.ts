@@ -22,6 +22,7 @@ import { assertDeltaBase } from '../deltas/base.ts'
 import { createDeltaComparison } from '../deltas/preview.ts'
 import { toDeltaRequest } from '../deltas/request.ts'
 
+import { findOwnList } from './detection-routes.ts'
 import { findTypeMismatch, readRejectLines } from './import-source.ts'
 import { previewSource } from './preview.ts'
 import {
@@ -205,8 +206,11 @@ export const importRoutes = [
   }).handle(async ({ params, body, read, kernel, actor, request }) => {
     const adapter = assertFound(adapters.get(params.adapter_key))
     assertAdapterOptions(adapter, body.options ?? {})
+    const { list_key } = body
+    const list = list_key === undefined ? null : await read((tx) => findOwnList(tx, list_key))
+    if (list) assertTargetType(adapter, list.type_key, '#/list_key')
     if (body.type_key !== undefined) assertTargetType(adapter, body.type_key, '#/type_key')
-    const type_key = body.type_key ?? adapter.target_type
+    const type_key = list?.type_key ?? body.type_key ?? adapter.target_type
     const type = type_key === null ? null : assertFound(await read((tx) => typeStore.findType(tx, type_key)))
     const delta = body.delta && (await read((tx) => findPreviewBase(tx, body.delta as DeltaToPreview, adapter)))
     const { upload_id, text } = body

@@ -55,8 +55,53 @@ const Options = Type.Unsafe<Record<string, unknown>>({
 })
 const Pointers = listOf(text(200, { pattern: '^(/[^/\\u0000]+)+$' }), 50, { uniqueItems: true })
 
+export const DetectionRequest = closed({
+  upload_id: Id(),
+  list_key: Type.Optional(
+    Slug({ description: 'The list the file is for: only ways to read it as the type of this list are returned.' }),
+  ),
+  type_key: Type.Optional(Slug({ description: 'Only ways to read the file as this type.' })),
+})
+
+const Candidate = closed(
+  {
+    adapter_key: Slug(),
+    title: text(200),
+    type_key: nullable(Slug({ description: 'Null when no type fits: then `inferred_type` is proposed.' })),
+    options: Options,
+    rows: Count,
+    accepted: Count,
+    rejected: Count,
+    first_reject: nullable(Reject),
+    reason: text(2000, { description: 'What speaks for this way to read the file.' }),
+    notes: listOf(text(4000), 20),
+    columns: listOf(closed({ column: Type.String(), pointer: nullable(Type.String()) }), 1000, {
+      description: 'The columns and the members they are read into; null for those that are not read.',
+    }),
+    inferred_type: Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'A type made of the columns, to be edited and created.',
+    }),
+  },
+  { title: 'DetectionCandidate' },
+)
+
+export const DetectionReply = closed(
+  {
+    file_name: nullable(text(500)),
+    looks_like: text(2000, { description: 'With its article, such as "XML with the root element sdnList".' }),
+    advice: nullable(text(4000)),
+    is_whole: Type.Boolean({ description: 'false: only the first part of the file was read.' }),
+    list_key: Slug({ description: 'A key for a new list, made of the name of the file; or the list of the request.' }),
+    candidates: listOf(Candidate, 20, { description: 'Best first.' }),
+  },
+  { title: 'Detection' },
+)
+
 export const PreviewRequest = closed(
   {
+    list_key: Type.Optional(Slug({ description: 'Validate against the type of this list of the tenant.' })),
     type_key: Type.Optional(Slug({ description: 'Validate against this type; the adapter’s own when absent.' })),
     upload_id: Type.Optional(Id()),
     text: Type.Optional(

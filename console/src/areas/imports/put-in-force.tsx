@@ -1,0 +1,43 @@
+/** Puts the imported version in force, or requests its activation, without leaving the import. */
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { type ActivationMode, PutInForceDialog } from '#console/ui/put-in-force.tsx'
+import type { Dataset } from '#console/ui/registry-queries.ts'
+
+export function PutInForce({ dataset, version }: { readonly dataset: Dataset; readonly version: number }) {
+  const may = usePermission()
+  const [mode, setMode] = useState<ActivationMode | null>(null)
+  const { list_key } = dataset
+  const canActivate = may('activateDatasetVersion')
+  if (!canActivate && !may('submitDatasetVersion')) return null
+  return (
+    <>
+      <Button size="xs" onClick={() => setMode(canActivate ? 'now' : 'submit')}>
+        {canActivate ? 'Put in force' : 'Request activation'}
+      </Button>
+      <PutInForceDialog
+        key={`${mode}`}
+        title={dataset.title}
+        version={version}
+        mode={mode}
+        onClose={() => setMode(null)}
+        send={(chosen, order) =>
+          chosen === 'submit'
+            ? probity.POST('/api/reference-data/datasets/{list_key}/versions/{version}/submit', {
+                params: { path: { list_key, version: String(version) } },
+                body: order,
+              })
+            : probity.POST('/api/reference-data/datasets/{list_key}/activations', {
+                params: { path: { list_key } },
+                body: { ...order, version, expected_active: dataset.active?.version ?? null },
+              })
+        }
+        invalidates="datasets"
+      >
+        {null}
+      </PutInForceDialog>
+    </>
+  )
+}

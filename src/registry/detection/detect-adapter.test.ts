@@ -1,0 +1,169 @@
+/** Detection on small files: general formats, guessed options, inferred types, and files that no adapter reads. */
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import yazl from 'yazl'
+import { collectBytes, EndlessSource, toSource } from '#test/support/byte-sources.ts'
+import { adapters } from '../adapters/index.ts'
+import { writeXlsx } from '../formats/xlsx-writer.ts'
+import { checkDefinition } from '../types/check-type-definition.ts'
+import type { TypeDefinition } from '../types/type-definition.ts'
+import { detectAdapter } from './detect-adapter.ts'
+import type { DetectionRequest } from './detection.ts'
+
+const text = { type: 'string', maxLength: 100 }
+const rating = {
+  type_key: 'rating',
+  type_version: 1,
+  title: 'Rating',
+  description: 'A rating.',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['code', 'score'],
+    properties: { code: text, name: text, score: { type: 'integer', minimum: 0, maximum: 100 } },
+  },
+  key_pointers: ['/code'],
+  list_rules: {},
+  fields: { '/code': { title: 'Industry code' } },
+  examples: [{ code: 'A', score: 1 }],
+} as unknown as TypeDefinition
+
+const detect = (content: string | Uint8Array, request: Partial<DetectionRequest> = {}) =>
+  detectAdapter(toSource(content, 1000), { file_name: 'file.csv', types: [rating], type_key: null, ...request })
+
+async function zip(files: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {
+  const archive = new yazl.ZipFile()
+  for (const [name, content] of Object.entries(files)) archive.addBuffer(Buffer.from(content as string), name)
+  archive.end()
+  return collectBytes(archive.outputStream as unknown as AsyncIterable<Uint8Array>)
+}
+
+test.each(
+  Object.entries({
+    commas: ['code,name,score\nA,Alpha,1\nB,Beta,2\n', 'csv', {}],
+    semicolons: ['code;score\nA;1\nB;2\n', 'csv', { delimiter: ';' }],
+    tabs: ['code\tscore\nA\t1\nB\t2\n', 'tsv', {}],
+    'a line above the header': ['Ratings of 2026\ncode,name,score\nA,Alpha,1\n', 'csv', { skip_lines: 1 }],
+    'JSON in an object': ['{"data":{"items":[{"code":"A","score":1}]}}', 'json', { pointer: '/data/items' }],
+    'JSON lines': ['{"code":"A","score":1}\n{"code":"B","score":2}\n', 'ndjson', {}],
+  } as const),
+)('reads a file with %s as the type its columns match', async (_, [content, adapter_key, options]) => {
+  const { candidates } = await detect(content)
+  expect(candidates[0]).toMatchObject({ adapter_key, options, type_key: 'rating', rejected: 0 })
+  expect(candidates[0]?.reason).toMatch(/match the type Rating, \d of \d entries read\.$/)
+})
+
+test('maps columns whose names differ in case and punctuation, or are the titles of fields', async () => {
+  const { candidates } = await detect('Industry Code;NAME;Score;Comment\nA;Alpha;1;x\n')
+  expect(candidates[0]).toMatchObject({
+    type_key: 'rating',
+    accepted: 1,
+    options: {
+      delimiter: ';',
+      columns: [
+        { column: 'Industry Code', pointer: '/code', required: true },
+        { column: 'NAME', pointer: '/name' },
+        { column: 'Score', pointer: '/score', kind: 'integer' },
+      ],
+    },
+    notes: ['Not read: Comment.'],
+  })
+})
+
+test('finds the sheet and the header row of a workbook', async () => {
+  const rows = [['Ratings'], [], ['code', 'name', 'score'], ['A', 'Alpha', 1], ['B', 'Beta', 2]]
+  const { candidates, looks_like } = await detect(await collectBytes(writeXlsx(rows, 'Scores')))
+  expect(looks_like).toBe('an .xlsx workbook with the sheet "Scores"')
+  expect(candidates[0]).toMatchObject({
+    adapter_key: 'xlsx',
+    type_key: 'rating',
+    options: { skip_rows: 2 },
+    accepted: 2,
+  })
+})
+
+test('reads UTF-16 without a byte order mark', async () => {
+  const { candidates } = await detect(Buffer.from('code;score\nA;1\nB;2\n', 'utf16le'))
+  expect(candidates[0]).toMatchObject({ options: { delimiter: ';', encoding: 'utf-16le' }, accepted: 2, rejected: 0 })
+})
+
+test('counts rejects and quotes the first', async () => {
+  const { candidates } = await detect('code,score\nA,1\nB,many\nC,3\n')
+  expect(candidates[0]).toMatchObject({ rows: 3, accepted: 2, rejected: 1, first_reject: { at: { row: 2 } } })
+})
+
+test('infers a usable type where none fits', async () => {
+  const { candidates } = await detect('Nr;Long name;Active;Share\n007;One;true;1.5\n008;Two;false;2\n', {
+    file_name: 'my_own-list.csv',
+  })
+  const [first] = candidates
+  expect(first).toMatchObject({ adapter_key: 'csv', type_key: null, accepted: 2, rejected: 0 })
+  const { inferred_type } = first as NonNullable<typeof first>
+  expect(inferred_type).toMatchObject({
+    type_key: 'my-own-list',
+    key_pointers: ['/nr'],
+    schema: { properties: { nr: { type: 'string' }, active: { type: 'boolean' }, share: { type: 'number' } } },
+  })
+  expect(checkDefinition({ type_version: 1, ...inferred_type })).toEqual([])
+})
+
+test('returns only ways to read the type that is asked for, the last import first', async () => {
+  const previous = {
+    adapter_key: 'csv',
+    options: {
+      columns: [
+        { column: 'code', pointer: '/code' },
+        { column: 'n', pointer: '/score', kind: 'integer' },
+      ],
+    },
+  }
+  const { candidates } = await detect('code,n\nA,1\n', { type_key: 'rating', previous })
+  expect(candidates.map(({ options, type_key }) => [options, type_key])).toEqual([[previous.options, 'rating']])
+  expect(candidates[0]?.reason).toContain('as in the last import of this list')
+})
+
+const html = '<!DOCTYPE html><html><body>Sign in</body></html>'
+test.each<[string, string | Uint8Array | Promise<Buffer>, RegExp]>([
+  ['an empty file', '', /^an empty file$/],
+  ['white space', ' \n\n ', /^a file of white space only$/],
+  ['an HTML page saved as CSV', html, /^an HTML page$/],
+  ['a zip with an HTML page', zip({ 'sdn.xml': html }), /^a zip file that holds an HTML page$/],
+  ['a binary file', Buffer.from([1, 0, 2, 0, 0, 9, 255, 0]), /^a binary file$/],
+  ['a PDF', '%PDF-1.7\n', /^a PDF document$/],
+  ['JSON that ends too early', '{"data":[{"code":"A","score":1},{"co', /^JSON that is truncated or not well-formed$/],
+  [
+    'half a zip',
+    zip({ 'a.csv': 'code\nA\n' }).then((all) => all.subarray(0, all.length - 30)),
+    /^a damaged or truncated archive$/,
+  ],
+  ['half a gzip', gzipSync('code,score\n'.repeat(50)).subarray(0, 30), /^a damaged or truncated archive$/],
+  ['XML of nobody', '<?xml version="1.0"?><Books><Book/></Books>', /^XML with the root element Books$/],
+  [
+    'a zip of other files',
+    zip({ 'a.txt': 'Some words here.', 'b.txt': 'More words.' }),
+    /^a zip archive with 2 files: "a.txt", "b.txt"$/,
+  ],
+  ['prose', 'This is a letter.\nIt has lines, and commas.\nNothing else in it\n', /^text in one column$/],
+])('says what %s looks like, without a candidate', async (_, content, looks_like) => {
+  const detection = await detect(await content)
+  expect(detection.looks_like).toMatch(looks_like)
+  expect(detection.candidates).toEqual([])
+})
+
+test('reads no more of an endless file than the sample, and lets it go', async () => {
+  const endless = new EndlessSource('code,score\n', `${'x'.repeat(200)},1\n`)
+  const { candidates, is_whole } = await detectAdapter(endless, { file_name: null, types: [rating], type_key: null })
+  expect([is_whole, endless.closed]).toEqual([false, true])
+  expect(candidates[0]?.rows).toBeLessThan(400)
+})
+
+test('puts the adapter of every sample first, or another that reads it as well', async () => {
+  const first: string[] = []
+  for (const { key, sample, target_type, file_extensions } of adapters.values()) {
+    if (target_type === null || (sample.options !== undefined && key !== 'ofac-sdn-csv')) continue
+    const content = Buffer.from(sample.text, sample.encoding)
+    const { candidates } = await detect(content, { types: [], file_name: `sample.${file_extensions[0]}` })
+    if (candidates[0]?.adapter_key !== key) first.push(`${key}: ${candidates[0]?.adapter_key}`)
+  }
+  expect(first).toEqual([])
+})

@@ -1,0 +1,183 @@
+/**
+ * Finds the adapter that reads a file best: every fitting adapter reads a sample of it, and the results are ranked by rejects and
+ * entries. Publishers' adapters use their own type; general ones are tried with the types whose members the columns match, and with
+ * a type inferred from the columns.
+ */
+import { type Adapter, type Reject, type Source, SourceFault } from '../adapter.ts'
+import { findOptionFaults } from '../adapter-options.ts'
+import { adapters, entryTypes } from '../adapters/index.ts'
+import { buildColumnMapping } from '../export.ts'
+import type { ImportTotals } from '../import/import-messages.ts'
+import { runImport } from '../import/pipeline.ts'
+import type { Candidate, Detection, DetectionRequest } from './detection.ts'
+import { type Guess, guessAdapterOptions, guessGeneral } from './guess-options.ts'
+import { readSample, type Sample } from './sample.ts'
+
+const MAX_CANDIDATES = 8
+const LIMITS = { max_rows: 2000, time_limit_ms: 2000 }
+/** All attempts together; those that remain are not made. */
+const TOTAL_MS = 12_000
+
+export async function detectAdapter(source: Source, request: DetectionRequest): Promise<Detection> {
+  const sample = await readSample(source)
+  const until_ms = performance.now() + TOTAL_MS
+  const attempts: (Candidate & { readonly fit: number })[] = []
+  let fault: SourceFault | null = null
+  for (const guess of listGuesses(sample, request)) {
+    if (performance.now() > until_ms) break
+    const result = await tryGuess(guess, sample, request.file_name)
+    if (result instanceof SourceFault) fault ??= result
+    else if (result && result.accepted > 0) attempts.push({ ...result, fit: guess.fit })
+  }
+  const candidates = attempts
+    .sort((a, b) => compareCandidates(a, b))
+    .slice(0, MAX_CANDIDATES)
+    .map(({ fit: _, ...candidate }) => candidate)
+  return {
+    looks_like: sample.looks_like,
+    advice: sample.advice ?? (candidates.length > 0 ? null : describeRefusal(sample, fault, request.file_name)),
+    is_whole: sample.is_whole,
+    candidates,
+  }
+}
+
+/** A type that exists and reads most rows before an inferred one; then fewer rejects, the closer fit, and more entries. */
+function compareCandidates(a: Candidate & { fit: number }, b: Candidate & { fit: number }): number {
+  const tier = (one: Candidate) => (one.inferred_type ? 1 : one.accepted >= one.rejected ? 0 : 2)
+  const share = (one: Candidate) => Math.round((one.rejected / Math.max(1, one.rows)) * 20)
+  return tier(a) - tier(b) || share(a) - share(b) || b.fit - a.fit || b.accepted - a.accepted
+}
+
+function listGuesses(sample: Sample, request: DetectionRequest): Guess[] {
+  const { types, type_key, file_name } = request
+  const own = [...adapters.values()].flatMap((adapter): Guess[] => {
+    const type = types.find((one) => one.type_key === adapter.target_type) ?? entryTypes.get(adapter.target_type ?? '')
+    if (type === undefined || (type_key !== null && type.type_key !== type_key)) return []
+    return guessAdapterOptions(adapter, sample).map((guess) => ({
+      ...guess,
+      adapter,
+      type,
+      inferred: null,
+      columns: [],
+    }))
+  })
+  const general = guessGeneral(
+    sample,
+    type_key === null ? types : types.filter((one) => one.type_key === type_key),
+    file_name,
+  )
+  // A type inferred from the columns is of no use for a list that has one.
+  return [
+    ...repeatPrevious(sample, request),
+    ...own,
+    ...general.filter(({ inferred }) => type_key === null || inferred === null),
+  ]
+}
+
+/** The way the last file of the list was read, which comes first where it fits. */
+function repeatPrevious({ content, looks_like }: Sample, { previous, types, type_key }: DetectionRequest): Guess[] {
+  const adapter = adapters.get(previous?.adapter_key ?? '')
+  const type = types.find((one) => one.type_key === type_key)
+  if (!previous || !adapter || !type || content.family === 'other') return []
+  const { options } = previous
+  const sheet =
+    content.family === 'workbook' && (content.sheets.find(({ name }) => name === options['sheet']) ?? content.sheets[0])
+  const bytes = sheet ? sheet.bytes : 'bytes' in content ? content.bytes : null
+  if (bytes === null) return []
+  const columns = isMappedTable(adapter.key, options) ? { columns: buildColumnMapping(type) } : {}
+  const fact = `Looks like ${looks_like}, as in the last import of this list`
+  return [
+    {
+      adapter,
+      type,
+      options,
+      read_options: { ...columns, ...options },
+      bytes,
+      fact,
+      notes: [],
+      fit: 1,
+      columns: [],
+      inferred: null,
+    },
+  ]
+}
+
+/** An import derives the mapping of these from the type. */
+const isMappedTable = (adapter_key: string, options: Record<string, unknown>): boolean =>
+  ['csv', 'tsv', 'xlsx'].includes(adapter_key) && options['header'] !== false && options['columns'] === undefined
+
+type Attempt = Candidate | SourceFault | null
+
+async function tryGuess(guess: Guess, sample: Sample, file_name: string | null): Promise<Attempt> {
+  const { adapter, type, options, bytes } = guess
+  if (findOptionFaults(adapter, options).length > 0) return null
+  const read_options = guess.read_options ?? options
+  let first_reject: Reject | null = null
+  let totals: ImportTotals | null = null
+  try {
+    // Most adapters refuse another layout at once; that is cheaper than compiling the type.
+    for await (const _ of adapter.read(toSource(bytes), read_options, file_name)) break
+    const request = {
+      ...{ adapter_key: adapter.key, file_name, options: read_options, type },
+      ...{ strict: false, drop: [], hash: [], hash_key: null, filled: [], preview: 1, preview_limits: LIMITS },
+    }
+    for await (const output of runImport(adapter, toSource(bytes), request)) {
+      if (output.kind === 'rejects') first_reject ??= output.items.find(({ at }) => at.row > 0) ?? null
+      else if (output.kind === 'end') totals = output.totals
+    }
+  } catch (error) {
+    if (error instanceof SourceFault) return error
+    throw error
+  }
+  if (totals === null) return null
+  const { rows, accepted, rejected } = totals
+  return {
+    adapter_key: adapter.key,
+    title: adapter.title,
+    type_key: guess.inferred ? null : type.type_key,
+    options,
+    ...{ rows, accepted, rejected, first_reject },
+    reason: formatReason(guess, sample, { rows, accepted }),
+    notes: guess.notes,
+    columns: guess.columns,
+    inferred_type: guess.inferred,
+  }
+}
+
+function formatReason(
+  { fact }: Guess,
+  { is_whole }: Sample,
+  { rows, accepted }: { rows: number; accepted: number },
+): string {
+  const where = is_whole ? '' : ' in the first part of the file'
+  return `${fact}, ${accepted.toLocaleString('en')} of ${rows.toLocaleString('en')} entries read${where}.`
+}
+
+async function* toSource(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  // A copy: readers may keep or transfer what they are given.
+  yield new Uint8Array(bytes)
+}
+
+/** Why no adapter reads the file. OFAC publishes a list as four files, of which only the parties can be read alone. */
+function describeRefusal({ content }: Sample, fault: SourceFault | null, file_name: string | null): string | null {
+  if (content.family === 'archive') return fault?.message ?? 'Upload the one file that holds the list.'
+  const stem = /^(alt|add|sdn_comments|cons_alt|cons_add|cons_comments)\.(?:csv|pip|del)$/i.exec(file_name ?? '')?.[1]
+  if (stem === undefined) return null
+  return 'This is one file of an OFAC list. Upload all files of the list in one zip archive.'
+}
+
+/** Used when an import cannot read a file: what it looks like, and the adapter that reads it. */
+export async function describeUnreadable(
+  head: Uint8Array,
+  { key, title }: Adapter,
+  request: DetectionRequest,
+): Promise<string> {
+  const { looks_like, candidates } = await detectAdapter(toSource(Buffer.from(head)), request)
+  const [best] = candidates
+  const seen = `The file looks like ${looks_like}.`
+  if (!best || best.inferred_type !== null || best.accepted === 0) return `${seen} The adapter ${title} was chosen.`
+  const options = Object.keys(best.options).length === 0 ? '' : ` with the options ${JSON.stringify(best.options)}`
+  return best.adapter_key === key
+    ? `${seen} The adapter ${title} reads it${options}.`
+    : `${seen} The adapter ${best.title} reads it${options}; ${title} was chosen.`
+}

@@ -1,0 +1,281 @@
+/** Guesses the options with which an adapter reads a sample: delimiter, encoding, sheet, header row, and the mapping of columns. */
+import type { Adapter } from '../adapter.ts'
+import { csv, tsv } from '../adapters/csv.ts'
+import { json, ndjson } from '../adapters/json.ts'
+import { xlsx } from '../adapters/xlsx.ts'
+import { escapeStep } from '../content/json-pointer.ts'
+import { buildColumnMapping } from '../export.ts'
+import type { TypeDefinition } from '../types/type-definition.ts'
+import type { DetectedColumn } from './detection.ts'
+import { inferType, toRows } from './infer-type.ts'
+import { KEY_MEMBER, VALUE_MEMBER } from './json-guess.ts'
+import { type ColumnMatch, matchColumns } from './match-columns.ts'
+import type { Sample } from './sample.ts'
+import type { TableGuess } from './table-guess.ts'
+
+/** One way to read the sample. */
+export interface Guess {
+  readonly adapter: Adapter
+  readonly type: TypeDefinition
+  readonly options: Record<string, unknown>
+  /** The options with the mapping an import derives from the type. */
+  readonly read_options?: Record<string, unknown>
+  readonly bytes: Buffer
+  /** What speaks for it, as the start of a sentence. */
+  readonly fact: string
+  readonly notes: readonly string[]
+  /** 0 to 1: how much of the file it reads. */
+  readonly fit: number
+  readonly columns: readonly DetectedColumn[]
+  readonly inferred: Omit<TypeDefinition, 'type_version'> | null
+}
+
+type OwnGuess = Pick<Guess, 'options' | 'bytes' | 'fact' | 'notes' | 'fit'>
+
+const OWN_FIT = 0.9
+const MAX_TYPES = 4
+
+/** The guesses for an adapter with a type of its own. */
+export function guessAdapterOptions(adapter: Adapter, { content, looks_like }: Sample): OwnGuess[] {
+  if (adapter.target_type === null || content.family === 'other') return []
+  const looks = `Looks like ${adapter.title}`
+  if (content.family === 'workbook') {
+    if (!adapter.file_extensions.includes('xlsx')) return []
+    return content.sheets.map(({ name, bytes, table }, index) => ({
+      bytes,
+      options: {
+        ...(index > 0 && { sheet: name }),
+        ...(table.has_header && table.header_line > 1 && { skip_rows: table.header_line - 1 }),
+      },
+      fact: `${looks}: the columns of the sheet "${name}" fit`,
+      notes: [],
+      fit: OWN_FIT,
+    }))
+  }
+  const base = { bytes: content.bytes, notes: [], fit: OWN_FIT }
+  if (content.family === 'xml') return [{ ...base, options: {}, fact: `${looks}: root element ${content.root}` }]
+  if (content.family === 'archive') return guessOfacSet(adapter, content.members, base, looks)
+  if (content.family !== 'delimited') return [{ ...base, options: {}, fact: `${looks}: ${looks_like}` }]
+  const { table, encoding } = content
+  const shared = encoding === null ? {} : { encoding }
+  if (adapter.key.startsWith('ofac-')) return guessOfacTable(adapter, table, { ...base, options: shared }, looks)
+  if (adapter.key === 'country-scores') return guessScores(table, { ...base, options: shared }, looks)
+  return [{ ...base, options: shared, fact: `${looks}: its columns fit` }]
+}
+
+const ofacDelimiters: Readonly<Record<string, string>> = { csv: ',', pip: '|', del: '@' }
+
+function guessOfacSet(
+  adapter: Adapter,
+  members: readonly string[],
+  base: Omit<OwnGuess, 'fact' | 'options'>,
+  looks: string,
+): OwnGuess[] {
+  if (!adapter.key.startsWith('ofac-') || !adapter.key.endsWith('-csv')) return []
+  const extension = /\.(csv|pip|del)$/i.exec(members.find((name) => /\.(csv|pip|del)$/i.test(name)) ?? '')?.[1]
+  const delimiter = ofacDelimiters[extension?.toLowerCase() ?? 'csv']
+  return [
+    {
+      ...base,
+      options: delimiter === ',' ? {} : { delimiter },
+      fact: `${looks}: the files of its set are in the archive`,
+    },
+  ]
+}
+
+/** The file of parties alone; the files beside it are declared absent, which the note says. */
+function guessOfacTable(
+  adapter: Adapter,
+  { delimiter, has_header }: TableGuess,
+  base: Omit<OwnGuess, 'fact'>,
+  looks: string,
+): OwnGuess[] {
+  if (!adapter.key.endsWith('-csv') || has_header) return []
+  const stems = adapter.key.startsWith('ofac-sdn')
+    ? ['alt', 'add', 'sdn_comments']
+    : ['cons_alt', 'cons_add', 'cons_comments']
+  const note =
+    'The file holds the parties only. For aliases, addresses and long remarks, upload all files of the list in one zip archive.'
+  return [
+    {
+      ...base,
+      options: { ...base.options, ...(delimiter !== ',' && { delimiter }), absent_files: stems },
+      fact: `${looks}: twelve columns without a header`,
+      notes: [note],
+    },
+  ]
+}
+
+const COUNTRY = /^(?:code|iso.?\d?|country(?:.?code)?|jurisdiction|territory)$/i
+const SCORE = /^(?:.*score|.*index|cpi|value|points)$/i
+
+function guessScores({ header, delimiter }: TableGuess, base: Omit<OwnGuess, 'fact'>, looks: string): OwnGuess[] {
+  const [country, score] = [header.find((name) => COUNTRY.test(name)), header.find((name) => SCORE.test(name))]
+  if (country === undefined || score === undefined) return []
+  const name = header.find((one) => /^(?:name|country.?name)$/i.test(one) && one !== country)
+  const options = {
+    ...base.options,
+    ...(country !== 'code' && { country_column: country }),
+    ...(score !== 'score' && { score_column: score }),
+    ...(name && { name_column: name }),
+    ...(delimiter !== ',' && delimiter !== null && { delimiter }),
+  }
+  const fit = Math.min(OWN_FIT, (name ? 3 : 2) / header.length)
+  return [
+    { ...base, options, fit, fact: `${looks}: one column of countries ("${country}") and one of scores ("${score}")` },
+  ]
+}
+
+interface GeneralSource {
+  readonly adapter: Adapter
+  readonly bytes: Buffer
+  readonly names: readonly string[]
+  readonly values: readonly (readonly unknown[])[]
+  readonly options: Record<string, unknown>
+  /** The option that states the mapping, and the member of a mapping that names the source. */
+  readonly mapping: 'columns' | 'members'
+  readonly what: string
+  readonly has_header: boolean
+}
+
+/** The general adapters, with the types that fit best and with an inferred one. */
+export function guessGeneral(sample: Sample, types: readonly TypeDefinition[], file_name: string | null): Guess[] {
+  return listGeneralSources(sample).flatMap((source) => {
+    const matches = types
+      .flatMap((type) => {
+        const match = source.has_header ? matchColumns(source.names, type) : null
+        return match ? [{ type, match }] : []
+      })
+      .sort((a, b) => b.match.matched.length - a.match.matched.length)
+      .slice(0, MAX_TYPES)
+    const inferred = guessInferred(source, file_name)
+    return [...matches.map(({ type, match }) => guessMapped(source, type, match)), ...(inferred ? [inferred] : [])]
+  })
+}
+
+function listGeneralSources({ content, looks_like }: Sample): GeneralSource[] {
+  if (content.family === 'delimited') {
+    const { table, encoding, bytes } = content
+    if (table.header.length < 2 && !isCodeColumn(table)) return []
+    const adapter = table.delimiter === '\t' ? tsv : csv
+    const options = {
+      ...(table.delimiter !== ',' && table.delimiter !== '\t' && { delimiter: table.delimiter }),
+      ...(encoding !== null && { encoding }),
+      ...(!table.has_header && { header: false }),
+      ...(table.header_line > 1 && { skip_lines: table.header_line - 1 }),
+    }
+    return [toTableSource({ adapter, bytes, table, options, what: looks_like })]
+  }
+  if (content.family === 'workbook') {
+    return content.sheets.map(({ name, bytes, table }, index) => {
+      const options = {
+        ...(index > 0 && { sheet: name }),
+        ...(!table.has_header && { header: false }),
+        ...(table.header_line > 1 && { skip_rows: table.header_line - 1 }),
+      }
+      return toTableSource({
+        adapter: xlsx,
+        bytes,
+        table,
+        options,
+        what: `the sheet "${name}" with ${table.header.length} columns`,
+      })
+    })
+  }
+  if ((content.family !== 'json' && content.family !== 'ndjson') || content.guess === null) return []
+  const { pointer, shape, records } = content.guess
+  const { columns, values } = toRows(records)
+  const options = {
+    ...(content.family === 'json' && pointer !== '' && { pointer }),
+    ...(shape === 'members' && { key_member: KEY_MEMBER }),
+    ...(shape === 'values' && { scalar_member: VALUE_MEMBER }),
+  }
+  const place = pointer === '' ? '' : ` at ${pointer}`
+  const adapter = content.family === 'json' ? json : ndjson
+  const what = `${content.family === 'json' ? 'JSON' : 'JSON lines'} with records${place}`
+  return [
+    { adapter, bytes: content.bytes, names: columns, values, options, mapping: 'members', what, has_header: true },
+  ]
+}
+
+const toTableSource = ({
+  table,
+  ...source
+}: Pick<GeneralSource, 'adapter' | 'bytes' | 'options' | 'what'> & { readonly table: TableGuess }): GeneralSource => ({
+  ...source,
+  mapping: 'columns',
+  has_header: table.has_header,
+  names: table.header,
+  values: table.rows.map(({ cells }) => cells),
+})
+
+/** A single column is a list of codes or words, not prose. */
+const isCodeColumn = ({ rows }: TableGuess): boolean =>
+  rows.length > 0 &&
+  rows.every(({ cells }) => cells.length === 1 && /^[\p{L}\p{N}._:/-]{1,100}$/u.test(cells[0] as string))
+
+function guessMapped(source: GeneralSource, type: TypeDefinition, match: ColumnMatch): Guess {
+  const { adapter, bytes, names, options } = source
+  const isComplete = source.mapping === 'columns' || match.unread.length === 0
+  const stated = match.is_exact && isComplete ? {} : toMapping(source, match.matched)
+  const read = source.mapping === 'columns' && match.is_exact ? { columns: buildColumnMapping(type) } : stated
+  const pointers = new Map(match.matched.map(({ column, pointer }) => [column, pointer]))
+  const count = `${match.matched.length} of ${names.length}`
+  const unread = match.unread.length === 0 ? [] : [`Not read: ${match.unread.slice(0, 20).join(', ')}.`]
+  return {
+    ...{ adapter, type, bytes, inferred: null, notes: unread },
+    options: { ...options, ...stated },
+    read_options: { ...options, ...read },
+    fact: `Looks like ${source.what}: ${count} ${source.mapping} match the type ${type.title}`,
+    fit: match.matched.length / Math.max(1, names.length),
+    columns: names.map((column) => ({ column, pointer: pointers.get(column) ?? null })),
+  }
+}
+
+function toMapping(
+  { mapping, has_header }: Pick<GeneralSource, 'mapping' | 'has_header'>,
+  columns: readonly { column: string; pointer: string; kind: string; required: boolean }[],
+): Record<string, unknown> {
+  if (mapping === 'members') {
+    return { members: columns.map(({ column, pointer }) => ({ from: `/${escapeStep(column)}`, pointer })) }
+  }
+  return {
+    columns: columns.map(({ column, pointer, kind, required }) => ({
+      ...{ column: has_header ? column : Number(column), pointer },
+      ...(kind !== 'text' && { kind }),
+      ...(required && { required }),
+    })),
+  }
+}
+
+/** Below every existing type that reads as many rows. */
+const INFERRED_FIT = 0.3
+
+function guessInferred(source: GeneralSource, file_name: string | null): Guess | null {
+  const { adapter, bytes, options, names, values } = source
+  const name = (file_name ?? 'Own list').replace(/(?:\.[A-Za-z0-9]{1,6}){1,2}$/, '').replaceAll(/[_-]+/g, ' ')
+  const inferred = inferType(name, names, values, source.mapping === 'columns')
+  if (inferred === null) return null
+  const { definition } = inferred
+  const columns = inferred.columns.map(({ column, member, kind }) => ({
+    ...{ column, kind, pointer: `/${member}` },
+    required: definition.key_pointers.includes(`/${member}`),
+  }))
+  const isSame =
+    columns.length === names.length &&
+    columns.every(
+      ({ column, pointer, kind }) => pointer === `/${column}` && (kind === 'text' || source.mapping === 'members'),
+    )
+  const stated = isSame ? {} : toMapping(source, columns)
+  return {
+    ...{ adapter, bytes, inferred: definition, notes: [] },
+    type: { type_version: 1, ...definition },
+    options: { ...options, ...stated },
+    fact: `Looks like ${source.what} of a type of your own`,
+    fit: INFERRED_FIT,
+    columns: names.map((column) => {
+      const read = inferred.columns.find((one) => one.column === column)
+      return { column, pointer: read ? `/${read.member}` : null }
+    }),
+  }
+}
