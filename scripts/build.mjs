@@ -1,6 +1,6 @@
 /**
- * Builds what is not in the repository: the server bundle, the console, the script of the API documentation page and the
- * types of the client.
+ * Builds what is not in the repository: the server bundle, the console, the script and the recipes of the API documentation
+ * page and the types of the client.
  * A part whose inputs are unchanged is not built again: sizes and times of its files are compared first, their content only where
  * these differ. Every part is made under a temporary name and moved into place, so that two builds at once, or a build under a
  * running server, never show half a file.
@@ -37,7 +37,7 @@ const table = {
     entry: 'index.html',
     make: makeConsole,
   },
-  docs: { inputs: [], folder: 'dist/docs', ownsFolder: true, entry: 'scalar.js', make: makeDocs },
+  docs: { inputs: ['docs/recipes'], folder: 'dist/docs', ownsFolder: true, entry: 'scalar.js', make: makeDocs },
   // Read by the type checker and by editors alone: neither the server nor the console needs it to run.
   'client-types': {
     inputs: ['src', 'scripts/client-types.mjs', 'scripts/bundled-import.mjs'],
@@ -168,6 +168,7 @@ async function makeClientTypes(folder) {
 async function makeDocs(folder) {
   const scalar = path.dirname(packageOf('@scalar/fastify-api-reference'))
   fs.copyFileSync(path.join(scalar, 'js/standalone.js'), path.join(folder, 'scalar.js'))
+  fs.cpSync(path.join(root, 'docs/recipes'), path.join(folder, 'recipes'), { recursive: true })
   await compress(folder)
 }
 

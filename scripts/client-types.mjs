@@ -22,7 +22,7 @@ const problemResponse = {
 
 /** All operations share one problem schema: one `default` response instead of a dozen keeps the types a third of the size. */
 function mergeProblemResponses(operation) {
-  const isProblemOnly = ({ content }) => Object.keys(content ?? {}).join() === 'application/problem+json'
+  const isProblemOnly = ({ $ref }) => $ref?.startsWith('#/components/responses/Problem')
   const kept = Object.entries(operation.responses).filter(([, response]) => !isProblemOnly(response))
   return { ...operation, responses: { ...Object.fromEntries(kept), default: problemResponse } }
 }
@@ -45,9 +45,10 @@ async function generateClientTypes() {
     importGenerator(),
   ])
   // A constant version: the types change with the API, not with each release.
-  const document = buildOpenapiDocument(modules, '0', null)
+  const document = buildOpenapiDocument({ modules, version: '0', server_url: null })
   const paths = mapValues(document.paths, (operations) => mapValues(operations, mergeProblemResponses))
-  const nodes = await generator.default({ ...document, paths }, { silent: true })
+  const { responses: _, ...components } = document.components
+  const nodes = await generator.default({ ...document, paths, components }, { silent: true })
   return `${header}${generator.astToString(nodes)}`
 }
 

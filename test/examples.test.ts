@@ -1,7 +1,8 @@
 /**
  * Every `sh` and `ts` example of the README files and of docs/ is executed, in order, against a server started as a reader
- * would start it. The `ts` examples of one page are one program, type-checked first; other languages are not run. An example
- * that cannot be run says why beside its language: ```sh not run: it needs a cluster.
+ * would start it. The `sh` examples of one page are one script, its `ts` examples one program; the programs of all pages are
+ * type-checked together first. Other languages are not run. An example that cannot be run says why beside its language:
+ * ```sh not run: it needs a cluster.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -11,15 +12,17 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { apiGroups } from '#app/api-groups.ts'
 import { projectRoot } from './support/database.ts'
 
 const run = promisify(execFile)
 const scratch = path.join(projectRoot, '.build/examples')
-const pages = ['README.md', 'client/README.md', ...markdownIn('docs')]
+const pages = ['README.md', 'client/README.md', ...markdownIn('docs'), ...markdownIn('docs/recipes')]
 let data_dir: string
 let server: ChildProcess
 let url: string
 let env: NodeJS.ProcessEnv
+let programsChecked: Promise<void>
 
 function markdownIn(folder: string): string[] {
   const names = fs.readdirSync(path.join(projectRoot, folder))
@@ -83,6 +86,9 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${PORT}`
   const command = [path.join(projectRoot, 'bin/probity.mjs'), 'start']
   server = spawn(process.execPath, command, { cwd: projectRoot, env, stdio: 'ignore' })
+  // While the server starts.
+  programsChecked = checkPrograms()
+  programsChecked.catch(() => undefined)
   await vi.waitUntil(isReady, { timeout: 90_000, interval: 200 })
 }, 100_000)
 afterAll(async () => {
@@ -106,12 +112,11 @@ const startsProbity = `npx() { [ "$1" = probity ] && shift && node ${path.join(p
 
 /** As written, except for the port, and that a refusal fails the example although curl alone would not say so. */
 async function runPage(page: string, { shell, program }: Examples): Promise<string> {
-  const name = page.replaceAll(/\W/g, '-')
   const curl = (await hasCurl()) ? 'command curl' : `node ${path.join(projectRoot, 'test/support/curl.mjs')}`
   const script = ['set -eu', `curl() { ${curl} --fail-with-body "$@"; }`]
   if (page !== 'README.md') script.push(startsProbity)
   script.push(onThisPort(shell))
-  if (program !== '') script.push(`node ${await compile(name, onThisPort(program))}`)
+  if (program !== '') script.push(`node ${await compile(page)}`)
   const { stdout } = await run('sh', ['-c', script.join('\n')], { cwd: projectRoot, env }).catch((error) => {
     throw new Error(`${error.message}\nIt printed:\n${error.stdout}`)
   })
@@ -120,17 +125,27 @@ async function runPage(page: string, { shell, program }: Examples): Promise<stri
 const onThisPort = (text: string): string =>
   text.replaceAll('http://localhost:8000', url).replaceAll('/backups/', `${scratch}/`)
 
-async function compile(name: string, program: string): Promise<string> {
-  const source = path.join(scratch, `${name}.ts`)
-  const settings = { extends: '../../tsconfig.json', include: [`${name}.ts`] }
-  fs.writeFileSync(source, `${program}\nexport {}\n`)
-  fs.writeFileSync(path.join(scratch, `${name}.json`), JSON.stringify(settings))
+const sourceOf = (page: string): string => path.join(scratch, `${page.replaceAll(/\W/g, '-')}.ts`)
+
+/** All at once: most of a check is reading the types of the client. */
+async function checkPrograms(): Promise<void> {
+  for (const page of pages) {
+    const { program } = examplesOf(page)
+    if (program !== '') fs.writeFileSync(sourceOf(page), `${onThisPort(program)}\nexport {}\n`)
+  }
+  const settings = { extends: '../../tsconfig.json', include: ['*.ts'] }
+  fs.writeFileSync(path.join(scratch, 'tsconfig.json'), JSON.stringify(settings))
   const tsc = path.join(projectRoot, 'node_modules/typescript/bin/tsc')
-  await run(process.execPath, [tsc, '-p', `${name}.json`], { cwd: scratch }).catch(({ stdout }) => {
+  await run(process.execPath, [tsc, '-p', '.'], { cwd: scratch }).catch(({ stdout }) => {
     throw new Error(`The examples do not pass the type check:\n${stdout}`)
   })
-  const outfile = path.join(scratch, `${name}.mjs`)
-  await build({ entryPoints: [source], outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20' })
+}
+
+async function compile(page: string): Promise<string> {
+  await programsChecked
+  const outfile = sourceOf(page).replace(/\.ts$/, '.mjs')
+  const options = { bundle: true, platform: 'node', format: 'esm', target: 'node20' } as const
+  await build({ entryPoints: [sourceOf(page)], outfile, ...options })
   return outfile
 }
 
@@ -161,6 +176,21 @@ describe('examples', () => {
     for (const named of left.join(' ').match(/(src|test)\/\S+\.test\.ts/g) ?? []) {
       expect(fs.existsSync(path.join(projectRoot, named)), named).toBe(true)
     }
+  })
+
+  test('every area has three recipes, each in curl and the typed client', () => {
+    for (const page of markdownIn('docs/recipes')) {
+      const text = fs.readFileSync(path.join(projectRoot, page), 'utf8')
+      const [, preparation = '', ...recipes] = text.split(/^## .*$/m)
+      expect([page, recipes.length]).toEqual([page, 3])
+      for (const recipe of [preparation, ...recipes]) {
+        expect([...recipe.matchAll(/^```(\w+)$/gm)].map(([, language]) => language)).toEqual(['sh', 'ts'])
+      }
+    }
+    const documented = apiGroups.flatMap(({ tags }) => tags.map(({ description }) => description)).join()
+    const linked = new Set([...documented.matchAll(/\/api\/docs\/recipes\/([a-z]+)\.md/g)].map(([, name]) => name))
+    const names = markdownIn('docs/recipes').map((page) => path.basename(page, '.md'))
+    expect([...linked].toSorted()).toEqual(names.toSorted())
   })
 
   test.each(pages.filter((page) => Object.values(examplesOf(page)).some((code) => code.trim() !== '')))(

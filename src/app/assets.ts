@@ -29,6 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.md': 'text/plain; charset=utf-8',
 }
 
 export async function installAssets(
@@ -65,6 +66,12 @@ export async function installAssets(
     if (!fs.existsSync(path.join(docs_dir, 'scalar.js')))
       fail('not_found', 'The documentation script is not built. Run "npm run build".')
     return sendEncoded(request, reply, docs_dir, 'scalar.js')
+  })
+  app.get<{ Params: { name: string } }>('/api/docs/recipes/:name', (request, reply) => {
+    // Only names that were built, so that nothing else can be addressed.
+    const known = listUncompressedFiles(path.join(docs_dir, 'recipes'))
+    if (!known.includes(request.params.name)) fail('not_found')
+    return sendEncoded(request, reply, docs_dir, `recipes/${request.params.name}`)
   })
 
   if (!fs.existsSync(path.join(console_dir, 'index.html'))) return () => false
@@ -111,6 +118,7 @@ function appendVary(reply: FastifyReply, name: string): string {
 const toUrlPath = (file: string): string => file.split(path.sep).join('/')
 
 function listUncompressedFiles(folder: string): string[] {
+  if (!fs.existsSync(folder)) return []
   return fs
     .readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.(br|gz)$/.test(entry.name))

@@ -14,12 +14,12 @@ import { type Kernel, pickCapabilities } from '#kernel/kernel.ts'
 import { Limits } from '#kernel/limits.ts'
 import type { Metrics } from '#kernel/metrics.ts'
 import type { Module } from '#kernel/module.ts'
-import { buildOpenapiDocument } from '#kernel/openapi.ts'
 import { type CheckFunction, runChecks } from '#kernel/readiness.ts'
 import { ChangeReviews } from '#kernel/request/change-reviews.ts'
 import type { Route } from '#kernel/route.ts'
 import { defaultThreads, ThreadAdmission } from '#kernel/thread-admission.ts'
 import { WorkerThreads } from '#kernel/worker-threads.ts'
+import { describeApi } from './api-document.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
@@ -43,7 +43,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
   const issuer = createBuiltInIssuer(database, options.keyring)
   const routes = modules.flatMap((module) => module.routes)
   const routesById = indexById(routes)
-  let document: Record<string, unknown> | undefined
+  let document: Promise<Record<string, unknown>> | undefined
 
   const kernel: Kernel = {
     transactions: database,
@@ -76,7 +76,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     build,
     upload_max_bytes,
     public_url,
-    openapi: () => (document ??= buildOpenapiDocument(modules, build.version, public_url)),
+    openapi: () => (document ??= describeApi(modules, build.version, public_url)),
     readiness: () => runChecks(parts.readinessChecks),
   }
   return kernel

@@ -80,7 +80,7 @@ export interface Kernel {
   readonly build: BuildInfo
   readonly upload_max_bytes: number
   readonly public_url: string | null
-  openapi(): Record<string, unknown>
+  openapi(): Promise<Record<string, unknown>>
   readiness(): Promise<Readiness>
 }
 

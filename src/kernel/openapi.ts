@@ -4,65 +4,41 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { hasFreeFormParts } from './http/validation.ts'
 import type { Module } from './module.ts'
-import { type ProblemCode, problems } from './problem.ts'
+import { orderOperations, orderTags, type TagGroup } from './openapi-order.ts'
+import { createProblemResponses, isRevisionedChange, type ProblemExamples, problemSchema } from './openapi-problems.ts'
 import { ChangeRequestView } from './request/approval.ts'
-import { isStreamReply, type Route } from './route.ts'
+import { isStreamReply, type Route, type StreamReply } from './route.ts'
 import type { TSchema } from './schema.ts'
 
 type Json = Record<string, unknown>
 
-const commonCodes: readonly ProblemCode[] = [
-  'malformed_request',
-  'validation_failed',
-  'rate_limited',
-  'internal',
-  'dependency_unavailable',
-  'overloaded',
-  'shutting_down',
-  'not_acceptable',
-  'headers_too_large',
-  'request_timeout',
-  'method_not_allowed',
-]
-const authenticationCodes: readonly ProblemCode[] = [
-  'token_missing',
-  'token_invalid',
-  'token_expired',
-  'token_revoked',
-  'tenant_context_missing',
-  'tenant_suspended',
-  'role_required',
-  'concurrency_limited',
-]
-const bodyCodes: readonly ProblemCode[] = ['too_large', 'media_type_unsupported']
-const idempotencyCodes: readonly ProblemCode[] = [
-  'idempotency_in_progress',
-  'idempotency_key_reused',
-  'idempotency_not_replayable',
-]
-
-/** Every problem code of an operation: declared ones and those its options imply. Tests enforce that there are no others. */
-export function listProblemCodes(route: Route): ReadonlySet<ProblemCode> {
-  const codes = new Set<ProblemCode>([...commonCodes, ...route.problems])
-  const add = (more: readonly ProblemCode[]) => {
-    for (const code of more) codes.add(code)
-  }
-  if (route.access === 'tenant') add(authenticationCodes)
-  if (route.method !== 'GET') add(bodyCodes)
-  if (route.body && hasFreeFormParts(route.body)) add(['content_unstorable'])
-  if (route.method === 'POST' && route.access === 'tenant') add(idempotencyCodes)
-  if (isRevisionedChange(route)) add(['precondition_failed', 'revision_stale'])
-  if (route.governed || route.proposes) add(['approvers_missing'])
-  if (route.governed?.breakGlass) add(['person_required'])
-  if ((route.query as { properties?: Json } | undefined)?.properties?.['cursor']) add(['cursor_not_found'])
-  return codes
+/** A request that succeeded, and the reply to it: JSON as such, text and events shortened. */
+export interface OperationExample {
+  readonly body?: unknown
+  readonly reply?: unknown
 }
 
-/** A creation has no revision to compare with. */
-const isRevisionedChange = (route: Route): boolean =>
-  route.revisioned === true && route.method !== 'GET' && route.reply[0] !== 201
+export interface ApiExamples {
+  /** By operationId. */
+  readonly operations: Readonly<Record<string, OperationExample>>
+  readonly problems: ProblemExamples
+}
+
+export interface OpenapiOptions {
+  readonly modules: readonly Module[]
+  readonly version: string
+  readonly server_url: string | null
+  readonly groups?: readonly TagGroup[]
+  readonly examples?: ApiExamples
+}
+
+/** What the parts of one document share. */
+interface DocumentContext {
+  readonly visit: (schema: TSchema) => Json
+  readonly problems: ReturnType<typeof createProblemResponses>
+  readonly examples: ApiExamples | undefined
+}
 
 const getTitle = (schema: TSchema): string | undefined => (schema as { title?: string }).title
 
@@ -129,7 +105,13 @@ function describeRoute(route: Route): string {
     lines.push(
       `Governed as \`${route.governed.action}\`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.`,
     )
-  if (route.starts) lines.push('Starts long work: poll the job named by Location until its state is terminal.')
+  if (route.starts)
+    lines.push(
+      'Starts long work: poll the job named by Location until its state is terminal. ' +
+        'Answers 429 `concurrency_limited` while the tenant has as many unfinished jobs as its limit `heavy` allows.',
+    )
+  if (route.uses.includes('threads'))
+    lines.push('Computed in a worker thread: answers 429 or 503 with `Retry-After` while the threads are taken.')
   if (route.method === 'POST' && route.access === 'tenant') lines.push('Send `Idempotency-Key` to make retries safe.')
   if ((route.revisioned || route.cacheable) && route.method === 'GET')
     lines.push('Carries a strong ETag; `If-None-Match` gives 304.')
@@ -149,44 +131,52 @@ const eventSchema: Json = {
   },
 }
 
-function buildResponses(route: Route, visit: (schema: TSchema) => Json): Json {
+/** The operation whose recorded reply stands for every change that waits for approval. */
+const CHANGE_REQUEST_OPERATION = 'getChangeRequest'
+
+function toExamples(value: unknown): { examples?: Json } {
+  return value === undefined ? {} : { examples: { example: { value } } }
+}
+
+function buildStreamContent({ media_types }: StreamReply, reply: unknown): Json {
+  const schemaOf = (type: string): Json => (type === 'text/event-stream' ? eventSchema : { type: 'string' })
+  // The example is what was answered without asking for one of the others.
+  const entries = media_types.map((type, n) => [type, { schema: schemaOf(type), ...(n === 0 && toExamples(reply)) }])
+  return Object.fromEntries(entries)
+}
+
+function buildContent(route: Route, { visit, examples }: DocumentContext): Json | undefined {
+  const [, schema] = route.reply
+  const reply = examples?.operations[route.id]?.reply
+  if (schema === null) return undefined
+  if (isStreamReply(schema)) return buildStreamContent(schema, reply)
+  return { 'application/json': { schema: visit(schema), ...toExamples(reply) } }
+}
+
+function buildResponses(route: Route, context: DocumentContext): Json {
   const [status, schema] = route.reply
   const responses: Json = {}
-  const content =
-    schema === null
-      ? undefined
-      : isStreamReply(schema)
-        ? Object.fromEntries(
-            schema.media_types.map((type) => [
-              type,
-              { schema: type === 'text/event-stream' ? eventSchema : { type: 'string' } },
-            ]),
-          )
-        : { 'application/json': { schema: visit(schema) } }
+  const content = buildContent(route, context)
   responses[status] = {
     description: isStreamReply(schema) ? schema.description : status === 204 ? 'Done.' : route.summary,
     ...(content && { content }),
     ...buildLinks({ ...route.links, ...(route.starts && { getJob: { job_id: 'job_id' } }) }),
   }
   if (route.governed) {
+    const waiting = context.examples?.operations[CHANGE_REQUEST_OPERATION]?.reply
+    const examples = waiting !== undefined && {
+      examples: { example: { $ref: '#/components/examples/change_request' } },
+    }
     responses[202] = {
       description: 'Waiting for approval.',
-      content: { 'application/json': { schema: visit(ChangeRequestView) } },
+      content: { 'application/json': { schema: context.visit(ChangeRequestView), ...examples } },
       ...buildLinks({ getChangeRequest: { cr_id: 'cr_id' }, withdrawChangeRequest: { cr_id: 'cr_id' } }),
     }
   }
   if ((route.revisioned || route.cacheable) && route.method === 'GET') responses[304] = { description: 'Unchanged.' }
-  const byStatus = new Map<number, ProblemCode[]>()
-  for (const code of listProblemCodes(route))
-    byStatus.set(problems[code].status, [...(byStatus.get(problems[code].status) ?? []), code])
-  for (const [number, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[number] = {
-      description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
-      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-    }
-  }
+  for (const [number, response] of context.problems.build(route)) responses[number] = response
   if (route.alternateStatus && content) {
-    const problem = responses[route.alternateStatus.status] as { content?: Json } | undefined
+    const problem = context.problems.expand(route, route.alternateStatus.status) as { content?: Json } | undefined
     responses[route.alternateStatus.status] = {
       description: route.summary,
       ...problem,
@@ -204,17 +194,22 @@ function buildLinks(links: NonNullable<Route['links']>): { links?: Json } {
   return named.length > 0 ? { links: Object.fromEntries(named) } : {}
 }
 
-function buildOperation(module: Module, route: Route, visit: (schema: TSchema) => Json): Json {
-  const parameters = buildParameters(route, visit)
-  const body = route.body
-    ? { required: true, content: { 'application/json': { schema: visit(route.body) } } }
-    : route.bytes
-      ? {
-          required: true,
-          description: route.bytes.description,
-          content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
-        }
-      : undefined
+function buildRequestBody(route: Route, { visit, examples }: DocumentContext): Json | undefined {
+  const example = toExamples(examples?.operations[route.id]?.body)
+  if (route.body) {
+    return { required: true, content: { 'application/json': { schema: visit(route.body), ...example } } }
+  }
+  if (!route.bytes) return undefined
+  return {
+    required: true,
+    description: route.bytes.description,
+    content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' }, ...example } },
+  }
+}
+
+function buildOperation(module: Module, route: Route, context: DocumentContext): Json {
+  const parameters = buildParameters(route, context.visit)
+  const body = buildRequestBody(route, context)
   return {
     operationId: route.id,
     summary: route.summary,
@@ -222,76 +217,50 @@ function buildOperation(module: Module, route: Route, visit: (schema: TSchema) =
     tags: [module.name],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
-    responses: buildResponses(route, visit),
+    responses: buildResponses(route, context),
     security: route.access === 'tenant' ? [{ bearer: [] }] : [],
     ...(route.access === 'tenant' && { 'x-roles': route.roles, 'x-tx': route.tx }),
     ...(route.governed && { 'x-governed': route.governed.action }),
     ...(route.audited && { 'x-audited': true }),
     ...(route.starts && { 'x-starts': route.starts }),
-    ...(route.limit && { 'x-limit': route.limit }),
   }
 }
 
-const problemSchema: Json = {
-  title: 'Problem',
-  type: 'object',
-  description: 'RFC 9457 problem details. `code` is stable; `detail` says what to do.',
-  required: ['type', 'title', 'status', 'code', 'detail', 'instance', 'request_id', 'retryable'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer', minimum: 400, maximum: 599 },
-    code: { type: 'string', enum: Object.keys(problems) },
-    detail: { type: 'string' },
-    instance: { type: 'string' },
-    request_id: { type: 'string' },
-    retryable: { type: 'boolean' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['in', 'pointer', 'detail'],
-        properties: {
-          in: { type: 'string', enum: ['body', 'query', 'path', 'header'] },
-          pointer: { type: 'string' },
-          detail: { type: 'string' },
-          keyword: { type: 'string' },
-          instancePath: { type: 'string' },
-        },
-      },
-    },
-  },
-}
+const INTRODUCTION =
+  'Every authenticated route is scoped to the tenant in the bearer token; a row of another tenant is answered like a missing one. ' +
+  'Errors are `application/problem+json`; the catalogue is at `/api/errors`. Lists are keyset pages: follow `next_cursor`. ' +
+  'Long work answers 202 with a job to poll.\n\n' +
+  'Every example was recorded from a real request; identifiers, times and hashes in it are replaced, long lists are cut.'
 
-export function buildOpenapiDocument(modules: readonly Module[], version: string, serverUrl: string | null): Json {
+export function buildOpenapiDocument({ modules, version, server_url, groups = [], examples }: OpenapiOptions): Json {
   const { schemas, visit } = createComponents()
+  const problems = createProblemResponses(examples?.problems)
+  const context: DocumentContext = { visit, problems, examples }
   const paths: Record<string, Json> = {}
-  for (const module of modules) {
-    for (const route of module.routes) {
-      const path = `/api${route.path.replace(/:([a-z_]+)/g, '{$1}')}`
-      paths[path] ??= {}
-      ;(paths[path] as Json)[route.method.toLowerCase()] = buildOperation(module, route, visit)
-    }
+  const { tags, tagGroups } = orderTags(modules, groups)
+  for (const { module, route } of orderOperations(modules, tags)) {
+    const path = `/api${route.path.replace(/:([a-z_]+)/g, '{$1}')}`
+    paths[path] ??= {}
+    ;(paths[path] as Json)[route.method.toLowerCase()] = buildOperation(module, route, context)
   }
+  const change_request = examples?.operations[CHANGE_REQUEST_OPERATION]?.reply
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Probity',
-      version,
-      summary: 'Multi-tenant compliance backend.',
-      description:
-        'Every authenticated route is scoped to the tenant in the bearer token; a row of another tenant is answered like a missing one. ' +
-        'Errors are `application/problem+json`; the catalogue is at `/api/errors`. Lists are keyset pages: follow `next_cursor`. ' +
-        'Long work answers 202 with a job to poll.',
-    },
-    servers: [{ url: serverUrl ?? '/' }],
-    tags: modules
-      .filter(({ routes }) => routes.length > 0)
-      .map(({ name, summary }) => ({ name, description: summary })),
+    info: { title: 'Probity', version, summary: 'Multi-tenant compliance backend.', description: INTRODUCTION },
+    servers: [{ url: server_url ?? '/' }],
+    tags,
+    ...(tagGroups.length > 0 && { 'x-tagGroups': tagGroups }),
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       schemas: { ...schemas, Problem: problemSchema },
+      responses: problems.responses,
+      ...(examples && {
+        examples: {
+          ...problems.examples,
+          ...(change_request !== undefined && { change_request: { value: change_request } }),
+        },
+      }),
     },
   }
 }

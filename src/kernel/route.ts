@@ -107,8 +107,6 @@ export interface TenantRouteOptions extends RouteOptions {
   readonly submits?: string
   /** Starts long work: answers 202 with the job and its Location. */
   readonly starts?: string
-  /** Shown as `x-limit`. The bound is enforced where the work runs: when its job is queued, or when its thread is started. */
-  readonly limit?: 'heavy'
   /** The handler sets an ETag through `headers`: 304 for a client that has this version. */
   readonly cacheable?: true
   /** The reply has `revision`: strong ETag, If-None-Match on reads, If-Match on changes. */

@@ -1,6 +1,6 @@
 /** The published document is valid OpenAPI 3.1 and says neither more nor less than what the running server does. */
 import { validate as validateOpenapi } from '@scalar/openapi-parser'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
@@ -8,7 +8,13 @@ import { inputValidator, replyValidator } from '#kernel/http/validation.ts'
 import { problems } from '#kernel/problem.ts'
 import { isStreamReply } from '#kernel/route.ts'
 import type { TSchema } from '#kernel/schema.ts'
+import { EXAMPLES_STALE, readExamples } from '../support/recorded-examples.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
+
+/** Media types whose content cannot be shown in a document. */
+const BINARY_TYPES = ['application/zip', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet']
+/** Problems that no operation declares: the catalogue documents them. */
+const codesWithoutOperation = ['provider_credential_missing', 'plugin_invalid', 'import_rejected']
 
 interface Operation {
   readonly operationId: string
@@ -17,23 +23,34 @@ interface Operation {
   readonly tags: string[]
   readonly security: object[]
   readonly parameters?: { name: string; in: string; required: boolean; schema: object }[]
-  readonly requestBody?: { content: Record<string, { schema: object }> }
+  readonly requestBody?: { content: Record<string, Media> }
   readonly responses: Record<string, Response>
+}
+interface Media {
+  readonly schema: object
+  readonly examples?: Record<string, { value?: unknown; $ref?: string }>
 }
 interface Response {
   readonly description: string
-  readonly content?: Record<string, { schema: object }>
+  readonly content?: Record<string, Media>
   readonly links?: Record<string, { operationId: string; parameters: Record<string, string> }>
 }
 interface Document {
   readonly openapi: string
-  readonly tags: { name: string; description: string }[]
+  readonly tags: { name: string; description: string; 'x-displayName': string }[]
+  readonly 'x-tagGroups': { name: string; tags: string[] }[]
   readonly paths: Record<string, Record<string, Operation>>
-  readonly components: { schemas: Record<string, object> }
+  readonly components: {
+    schemas: Record<string, object>
+    responses: Record<string, Response>
+    examples: Record<string, { value: unknown }>
+  }
 }
 
 let w: TestApp
+/** As it is served. */
 let document: Document
+/** Operations with the responses that they refer to. */
 let operations: { path: string; method: string; operation: Operation }[]
 const routes = modules.flatMap((module) => module.routes.map((route) => ({ module, route })))
 
@@ -41,9 +58,17 @@ beforeAll(async () => {
   w = await startTestApp()
   document = (await w.call('GET /openapi.json')).json
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: resolveResponses(operation) })),
   )
 })
+
+/** Problem responses that operations share stand in the components. */
+function resolveResponses(operation: Operation): Operation {
+  const resolve = (response: Response & { $ref?: string }): Response =>
+    response.$ref ? (document.components.responses[response.$ref.split('/').at(-1) as string] as Response) : response
+  const responses = Object.entries(operation.responses).map(([status, response]) => [status, resolve(response)])
+  return { ...operation, responses: Object.fromEntries(responses) }
+}
 afterAll(() => w.close())
 
 const faulty = (isFaulty: (entry: (typeof operations)[number]) => boolean) =>
@@ -75,8 +100,13 @@ describe('the document', () => {
 
   test('resolves every reference and uses every schema', () => {
     const text = JSON.stringify(document)
-    const used = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name))
-    expect([...used].toSorted()).toEqual(Object.keys(document.components.schemas).toSorted())
+    for (const kind of ['schemas', 'responses', 'examples'] as const) {
+      const used = new Set(
+        [...text.matchAll(new RegExp(`"\\$ref":"#/components/${kind}/([^"]+)"`, 'g'))].map(([, name]) => name),
+      )
+      const unused = kind === 'examples' ? codesWithoutOperation : []
+      expect([...used, ...unused].toSorted()).toEqual(Object.keys(document.components[kind]).toSorted())
+    }
   })
 
   test('is the same for every caller and needs no token', async () => {
@@ -109,7 +139,7 @@ describe('every operation', () => {
 
   test('has a summary, a description and the tag of its module', () => {
     const routers = modules.filter((module) => module.routes.length > 0)
-    expect(document.tags.map(({ name }) => name)).toEqual(routers.map(({ name }) => name))
+    expect(document.tags.map(({ name }) => name).toSorted()).toEqual(routers.map(({ name }) => name).toSorted())
     expect(faulty(({ operation }) => !/^[A-Z].{3,100}[^.]$/.test(operation.summary))).toEqual([])
     for (const { module, route } of routes) {
       const entry = document.paths[`/api${route.path.replace(/:([a-z_]+)/g, '{$1}')}`]?.[route.method.toLowerCase()]
@@ -142,7 +172,7 @@ describe('every operation', () => {
 
   test('needs a token exactly where the route does, and then documents 401 and 403', () => {
     const open = routes.filter(({ route }) => route.access === 'public').map(({ route }) => route.id)
-    expect(faulty(({ operation }) => operation.security.length === 0)).toEqual(open)
+    expect(faulty(({ operation }) => operation.security.length === 0).toSorted()).toEqual(open.toSorted())
     const secured = operations.filter(({ operation }) => operation.security.length > 0)
     for (const { operation } of secured) {
       expect(operation.security).toEqual([{ bearer: [] }])
@@ -208,6 +238,131 @@ describe('every operation', () => {
   })
 })
 
+describe('the order', () => {
+  test('names every tag in one group, with a title and a description', () => {
+    const grouped = document['x-tagGroups'].flatMap(({ tags }) => tags)
+    expect(grouped).toEqual(document.tags.map(({ name }) => name))
+    expect(new Set(grouped).size).toBe(grouped.length)
+    expect(
+      document['x-tagGroups'].map(({ name }) => name),
+      'add the module to src/app/api-groups.ts',
+    ).not.toContain('Other')
+    for (const tag of document.tags) expect(tag).toMatchObject({ 'x-displayName': /\S/, description: /\.$/m })
+  })
+
+  test('starts with lists and decisions and ends with jobs and probes', () => {
+    const names = document.tags.map(({ name }) => name)
+    expect(names[0]).toBe('reference-data')
+    expect(names.indexOf('evaluations')).toBeLessThan(names.indexOf('access'))
+    expect(names.slice(-2)).toEqual(['jobs', 'system'])
+    expect([...new Set(operations.map(({ operation }) => operation.tags[0]))]).toEqual(names)
+  })
+
+  test('goes through a resource as it is used: create, list, read, change, act', () => {
+    const ids = operations.map(({ operation }) => operation.operationId)
+    const story = [
+      'createSubject',
+      'listSubjects',
+      'getSubject',
+      'updateSubject',
+      'offboardSubject',
+      'listSubjectVersions',
+    ]
+    expect(ids.filter((id) => story.includes(id))).toEqual(story)
+    const lists = ['createDataset', 'listDatasets', 'getDataset', 'createDatasetVersion', 'activateDatasetVersion']
+    expect(ids.filter((id) => lists.includes(id))).toEqual(lists)
+  })
+})
+
+describe('examples', () => {
+  test('exist for every request body and every success reply that can be shown', () => {
+    const missing = operations.flatMap(({ operation }) => {
+      const bodies = Object.entries(operation.requestBody?.content ?? {})
+      const replies = Object.entries(operation.responses)
+        .filter(([status]) => status.startsWith('2'))
+        .flatMap(([, { content }]) => Object.entries(content ?? {}).slice(0, 1))
+      const shown = [...bodies, ...replies].filter(([type]) => !BINARY_TYPES.includes(type))
+      return shown.filter(([, { examples }]) => !examples).map(([type]) => `${operation.operationId} ${type}`)
+    })
+    expect(missing, EXAMPLES_STALE).toEqual([])
+  })
+
+  test('exist for every problem code, and every problem response shows those of its codes', () => {
+    const { change_request: _, ...byCode } = document.components.examples
+    expect(Object.keys(byCode)).toEqual(Object.keys(problems))
+    const recorded = Object.keys(readExamples('problems'))
+    const unreachable = Object.keys(problems).filter((code) => !recorded.includes(code))
+    expect(unreachable.toSorted()).toEqual([
+      'import_rejected',
+      'plugin_invalid',
+      'provider_credential_missing',
+      'shutting_down',
+    ])
+    for (const [code, { value }] of Object.entries(byCode)) expect(value).toMatchObject({ code })
+    for (const { description, content } of Object.values(document.components.responses)) {
+      const codes = Object.keys(content?.['application/problem+json']?.examples ?? {})
+      expect(codes.length).toBeGreaterThan(0)
+      expect([...description.matchAll(/`([a-z_]+)`: /g)].map(([, code]) => code)).toEqual(codes)
+    }
+  })
+
+  test('conform to the schemas beside them', () => {
+    let count = 0
+    const faults: string[] = []
+    const check = (name: string, { schema, examples = {} }: Media) => {
+      const isValid = compile(schema)
+      for (const example of Object.values(examples)) {
+        const value = example.$ref
+          ? document.components.examples[example.$ref.split('/').at(-1) as string]?.value
+          : example.value
+        if (!isValid(value)) faults.push(`${name}: ${JSON.stringify(isValid.errors)}`)
+        count++
+      }
+    }
+    for (const { operation } of operations) {
+      const replies = Object.values(operation.responses).flatMap(({ content }) => Object.entries(content ?? {}))
+      for (const [type, media] of [...Object.entries(operation.requestBody?.content ?? {}), ...replies]) {
+        if (type !== 'application/problem+json') check(`${operation.operationId} ${type}`, media)
+      }
+    }
+    for (const [name, { content = {} }] of Object.entries(document.components.responses)) {
+      for (const media of Object.values(content)) check(name, media)
+    }
+    expect(faults).toEqual([])
+    expect(count).toBeGreaterThan(300)
+  })
+
+  test('hold no token, key or secret that could be used', () => {
+    const text = JSON.stringify(document)
+    expect(new Set(text.match(/pk_[\w.-]{12,}/g))).toEqual(new Set(['pk_example_replace_with_the_key_you_were_shown']))
+    expect(new Set(text.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g)?.map((token) => token.length))).toEqual(new Set([53]))
+  })
+
+  test('keep the document small', () => {
+    expect(JSON.stringify(document).length).toBeLessThan(1_500_000)
+  })
+})
+
+let ajv: Ajv2020 | undefined
+const compiled = new Map<string, ValidateFunction>()
+
+/** In strict mode, each distinct schema once: that is most of what this file takes. */
+function compile(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema).replaceAll('"#/', '"document#/')
+  ajv ??= createDocumentValidator()
+  const known = compiled.get(text) ?? ajv.compile(JSON.parse(text))
+  compiled.set(text, known)
+  return known
+}
+
+function createDocumentValidator(): Ajv2020 {
+  const validator = new Ajv2020({ strict: true, allowUnionTypes: true })
+  ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(validator)
+  validator.addFormat('binary', true)
+  validator.addKeyword('components')
+  return validator.addSchema({ $id: 'document', components: { schemas: document.components.schemas } })
+}
+
 describe('every schema', () => {
   test('of a request and of a reply compiles in strict mode', () => {
     let count = 0
@@ -225,11 +380,6 @@ describe('every schema', () => {
   })
 
   test('in the document compiles with its references', () => {
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
-    ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(ajv)
-    ajv.addFormat('binary', true)
-    ajv.addKeyword('components')
-    ajv.addSchema({ $id: 'document', components: document.components })
     const distinct = new Set<string>()
     for (const { operation } of operations) {
       const bodies = Object.values(operation.requestBody?.content ?? {})
@@ -238,10 +388,8 @@ describe('every schema', () => {
       for (const { schema } of [...bodies, ...replies, ...parameters]) distinct.add(JSON.stringify(schema))
     }
     expect(distinct.size).toBeGreaterThan(60)
-    for (const text of distinct) {
-      expect(ajv.compile(JSON.parse(text.replaceAll('"#/', '"document#/')))).toBeTypeOf('function')
-    }
-    const isProblem = ajv.compile({ $ref: 'document#/components/schemas/Problem' })
+    for (const text of distinct) expect(compile(JSON.parse(text))).toBeTypeOf('function')
+    const isProblem = compile({ $ref: '#/components/schemas/Problem' })
     return w.call('GET /users?limit=0', {}).then(({ json }) => expect(isProblem(json)).toBe(true))
   })
 

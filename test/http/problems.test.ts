@@ -11,6 +11,7 @@ import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
+import { EXAMPLES_STALE, ExampleRecorder, toProblemExample } from '../support/recorded-examples.ts'
 import {
   createRegistryTriggers,
   type ProblemReply,
@@ -68,7 +69,12 @@ beforeAll(async () => {
     },
   }
 })
-afterAll(() => w.close())
+afterAll(() => {
+  examples.write(() => Object.keys(problems))
+  return w.close()
+})
+
+const examples = new ExampleRecorder()
 
 let count = 0
 async function newUser(roles: string[], token = admin) {
@@ -321,6 +327,8 @@ describe('provoked', () => {
     expect(body['detail']).toMatch(/^[A-Z0-9].*\.$/)
     expect(body['request_id']).toMatch(/^[0-9a-f-]{36}$/)
     expect(body['instance']).toBe(`urn:uuid:${body['request_id']}`)
+    const seen = toProblemExample(body)
+    expect(Object.keys(examples.record('problems', code, seen) ?? {}), EXAMPLES_STALE).toEqual(Object.keys(seen))
     if ([429, 503].includes(status)) expect(Number(retry_after)).toBeGreaterThanOrEqual(1)
     expect((await w.call(`GET ${body['type']}`)).json).toMatchObject({ code, status, title: known.title })
   })

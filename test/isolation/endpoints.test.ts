@@ -3,12 +3,14 @@
  * random ones. A route without an entry in its module's fixtures.ts fails here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modules } from '#app/modules.ts'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
 import type { Route } from '#kernel/route.ts'
 import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'
 import type { Example } from '../support/operation-fixture.ts'
+import { EXAMPLES_STALE, ExampleRecorder, toOperationExample } from '../support/recorded-examples.ts'
 import { announceSampling, sample } from '../support/sampling.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 import { getExample, publicRoutes, routes, send, sendAs, tenantRoutes } from './support.ts'
@@ -21,7 +23,13 @@ beforeAll(async () => {
   w = await startTestApp()
   ;[own, other] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
 })
-afterAll(() => w.close())
+afterAll(() => {
+  examples.write((module) => modules.find(({ name }) => name === module)?.routes.map(({ id }) => id) ?? [])
+  return w.close()
+})
+
+const examples = new ExampleRecorder()
+const moduleNames = new Map(modules.flatMap(({ name, routes }) => routes.map(({ id }) => [id, name])))
 
 const kept = new Map<Route, Example | Promise<Example>>()
 /** Made once for all that is refused before anything in it is looked for; whatever is carried out gets an example of its own. */
@@ -46,6 +54,10 @@ describe('the fixtures', () => {
     const example = await getExample(route, own)
     const reply = await (route.access === 'public' ? sendAs(w, undefined, route, example) : send(own, route, example))
     expect([reply.status, reply.text.slice(0, 500)]).toEqual([route.reply[0], expect.anything()])
+    const seen = toOperationExample(route, example, reply)
+    const documented = examples.record(moduleNames.get(route.id) as string, route.id, seen)
+    // The reply depends on what other tests made; its schema is checked with the document.
+    expect([documented !== undefined, documented?.body], EXAMPLES_STALE).toEqual([true, seen.body])
   })
 })
 

@@ -23,7 +23,7 @@ export interface Operation {
   /** The body is bytes, not JSON. */
   readonly bytes: boolean
   readonly open: boolean
-  /** Starts long work, or counts as heavy: asked for more rarely. */
+  /** Starts long work: asked for more rarely. */
   readonly heavy: boolean
   readonly media_type: string
   readonly statuses: ReadonlySet<number>
@@ -32,18 +32,25 @@ export interface Operation {
 interface Media {
   readonly schema?: JsonSchema
 }
+interface DocumentedResponse {
+  readonly content?: Readonly<Record<string, Media>>
+}
+/** Responses of problems are shared by operations. */
+type ResponseReference = DocumentedResponse & { readonly $ref?: string }
 interface OpenApiOperation {
   readonly operationId: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+  readonly responses: Readonly<Record<string, ResponseReference>>
   readonly security: readonly object[]
   readonly 'x-starts'?: string
-  readonly 'x-limit'?: string
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly responses: Readonly<Record<string, DocumentedResponse>>
+  }
 }
 
 export class ApiContract {
@@ -68,7 +75,7 @@ export class ApiContract {
 
   /** What an answer breaks, or null: a status nobody documented, a media type, a body of another shape. */
   faultOf(operation: Operation, status: number, mediaType: string, text: string): string | null {
-    const documented = this.#document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses[status]
+    const documented = this.#findResponse(operation, status)
     if (!documented) return `status ${status} is not documented`
     const { content } = documented
     if (!content) return text === '' ? null : `status ${status} is documented without a body`
@@ -83,6 +90,12 @@ export class ApiContract {
       return `status ${status} came with a body that is no JSON`
     }
     return check(value) ? null : `status ${status}: ${this.#ajv.errorsText(check.errors)}`
+  }
+
+  #findResponse(operation: Operation, status: number): DocumentedResponse | undefined {
+    const found = this.#document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses[status]
+    const name = found?.$ref?.split('/').at(-1)
+    return name === undefined ? found : this.#document.components.responses[name]
   }
 
   #check(schema: JsonSchema): ValidateFunction {
@@ -106,7 +119,7 @@ function toOperation(path: string, method: string, described: OpenApiOperation):
     body: content['application/json']?.schema,
     bytes: 'application/octet-stream' in content,
     open: described.security.length === 0,
-    heavy: described['x-starts'] !== undefined || described['x-limit'] !== undefined,
+    heavy: described['x-starts'] !== undefined,
     media_type: (Object.keys(good?.[1].content ?? {})[0] ?? 'application/json').split(';')[0] as string,
     statuses: new Set(Object.keys(described.responses).map(Number)),
   }

@@ -114,7 +114,6 @@ export const demoModule: Module = {
       body: closed({ upto: integer(0, 1000), refuse: Type.Optional(Type.Boolean()) }),
       reply: [202, JobView],
       starts: 'demo-count',
-      limit: 'heavy',
       problems: ['conflict'],
     }).handle(async ({ tx, body, kernel }) => {
       const payload = { upto: body.upto, pause_ms: 0 }

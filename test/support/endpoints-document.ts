@@ -29,7 +29,6 @@ const formatMarks = (route: Route): string =>
     route.starts && '202 job',
     route.governed && `governed \`${route.governed.action}\``,
     route.audited && 'audited',
-    route.limit,
     route.secret && 'secret once',
     route.revisioned && 'ETag',
   ]

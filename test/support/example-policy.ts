@@ -108,7 +108,7 @@ export async function publishMatrix(t: ExampleTenant, matrix_key: string): Promi
 export async function newPolicy(t: ExampleTenant, other_list?: string): Promise<Policy> {
   const country_list = other_list ?? (await newList(t, 'countries', ['score_bps'], countries))
   const band_list = await newList(t, 'bands', ['from_bps', 'to_bps'], bands)
-  const matrix_key = newKey('matrix')
+  const matrix_key = newKey('customer-risk')
   const definition = buildMatrix({ country_list, band_list })
   await t.make('POST /risk-matrices', { body: { matrix_key, title: 'Customer risk', definition } })
   await publishMatrix(t, matrix_key)

@@ -76,7 +76,7 @@ export class ExampleTenant {
   readonly user = once(() => this.newUser())
   async newUser(): Promise<string> {
     const email = `${uuidv7()}@example.com`
-    return (await this.make('POST /users', { body: { name: 'Ada', email, roles: ['viewer'] } })).user_id
+    return (await this.make('POST /users', { body: { name: 'Ada Lovelace', email, roles: ['viewer'] } })).user_id
   }
 
   /** Has been used, so that its usage has something to show. */
@@ -88,7 +88,7 @@ export class ExampleTenant {
     return key
   })
   async newKey(): Promise<{ key_id: string; secret: string }> {
-    const made = await this.make('POST /api-keys', { body: { name: 'machine', roles: ['service'] } })
+    const made = await this.make('POST /api-keys', { body: { name: 'Core banking', roles: ['service'] } })
     return { key_id: made.key.key_id, secret: made.secret }
   }
 

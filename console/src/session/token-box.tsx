@@ -1,7 +1,10 @@
 /** The form that takes a token or an API key, and a line that describes the token in use. */
 import { Anchor, Button, PasswordInput, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { useNow } from '#console/ui/date-time.tsx'
+import { toWords } from '#console/ui/format.ts'
+import { meQuery } from './queries.ts'
 import { signIn, signOut, useToken } from './session.ts'
 import { parseToken, type TokenClaims } from './token.ts'
 
@@ -88,12 +91,16 @@ function CurrentToken({ token }: { readonly token: string }) {
 function Claims({ claims }: { readonly claims: TokenClaims }) {
   const now = useNow()
   const { tenant_id, roles, expires_at } = claims
+  const { data: me, isPending } = useQuery({ ...meQuery, throwOnError: false })
   const isExpired = expires_at !== null && expires_at.getTime() <= now
   return (
     <>
-      Tenant <span className="token-tenant">{tenant_id ?? 'unknown'}</span>
+      Tenant{' '}
+      <span className="token-tenant" title={tenant_id ?? undefined}>
+        {me?.tenant.name ?? (isPending ? '…' : (tenant_id ?? 'unknown'))}
+      </span>
       {' · '}
-      {roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`}
+      {roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.map(toWords).join(', ')}`}
       {' · '}
       {expires_at === null && 'no expiry'}
       {expires_at !== null && isExpired && <Fault>expired {formatExpiry(expires_at, now)}</Fault>}

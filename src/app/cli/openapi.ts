@@ -1,13 +1,13 @@
 /** `openapi`: prints the OpenAPI document of this version from the declarations; uses no database. */
 import fs from 'node:fs'
-import { buildOpenapiDocument } from '#kernel/openapi.ts'
+import { describeApi } from '../api-document.ts'
 import { modules } from '../modules.ts'
 import type { Command } from './command.ts'
 
 export const openapi: Command = {
   options: { out: { type: 'string', value: 'FILE', about: 'write it to a file instead' } },
   run: async ({ args, config, project, terminal }) => {
-    const text = JSON.stringify(buildOpenapiDocument(modules, project.version, config().public_url), null, 2)
+    const text = JSON.stringify(await describeApi(modules, project.version, config().public_url), null, 2)
     const file = args.text('out')
     if (file === undefined) {
       terminal.out(text)

@@ -8,10 +8,13 @@ const createUserParams = async (t: ExampleTenant) => ({ user_id: await t.newUser
 const createKeyParams = async (t: ExampleTenant) => ({ key_id: (await t.newKey()).key_id })
 
 export const fixtures: Fixtures = {
-  listUsers: noInput,
-  createUser: () => ({ body: { name: 'Grace', email: `${uuidv7()}@example.com`, roles: [] } }),
+  listUsers: async (t) => {
+    await t.user()
+    return {}
+  },
+  createUser: () => ({ body: { name: 'Ada Lovelace', email: `${uuidv7()}@example.com`, roles: ['analyst'] } }),
   getUser: async (t) => ({ params: await getUserParams(t) }),
-  updateUser: async (t) => ({ params: await getUserParams(t), body: { team: 'north' } }),
+  updateUser: async (t) => ({ params: await getUserParams(t), body: { team: 'Onboarding' } }),
   deactivateUser: async (t) => ({ params: await createUserParams(t) }),
   reactivateUser: async (t) => ({ params: await createUserParams(t) }),
   updateUserRoles: async (t) => ({ params: await createUserParams(t), body: { roles: ['viewer'] } }),
@@ -20,8 +23,11 @@ export const fixtures: Fixtures = {
     body: { away_from: null, away_until: null },
   }),
   listRoles: noInput,
-  listApiKeys: noInput,
-  createApiKey: () => ({ body: { name: 'machine', roles: ['service'] } }),
+  listApiKeys: async (t) => {
+    await t.key()
+    return {}
+  },
+  createApiKey: () => ({ body: { name: 'Core banking', roles: ['service'] } }),
   rotateApiKey: async (t) => ({ params: await createKeyParams(t), body: { overlap_minutes: 0 } }),
   deleteApiKey: async (t) => ({ params: await createKeyParams(t) }),
   getApiKeyUsage: async (t) => ({ params: { key_id: (await t.key()).key_id } }),

@@ -184,7 +184,6 @@ export const auditRoutes = [
     body: ExportRequest,
     reply: [202, JobView],
     starts: 'audit-export',
-    limit: 'heavy',
   }).handle(async ({ tx, body, kernel }) => {
     const run_id = uuidv7()
     const parameters = { from_at: body.from_at ?? null, until_at: body.until_at ?? null }
@@ -229,7 +228,6 @@ export const auditRoutes = [
     body: VerificationRequest,
     reply: [202, JobView],
     starts: AUDIT_VERIFICATION,
-    limit: 'heavy',
   }).handle(async ({ tx, kernel }) => {
     const run_id = uuidv7()
     const resource = `/api/audit/verifications/${run_id}`

@@ -3,7 +3,7 @@ import { type Fixtures, noInput } from '#test/support/operation-fixture.ts'
 
 export const fixtures: Fixtures = {
   createToken: async (t) => ({ body: { api_key: (await t.key()).secret } }),
-  revokeToken: () => ({ body: { token_id: 'a token of some issuer', reason: 'lost' } }),
+  revokeToken: () => ({ body: { token_id: '0190d7a0-5b1c-7c3e-9f2a-1b2c3d4e5f60', reason: 'Laptop lost' } }),
   getMe: noInput,
   getJwks: noInput,
   listSignInProviders: noInput,

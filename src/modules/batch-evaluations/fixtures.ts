@@ -42,7 +42,7 @@ const startQueuedBatch = async (t: ExampleTenant): Promise<string> =>
   (await startBatch(t, await buildRequest(t))).batch_id
 /** Its next time is a 29 February, so that no run starts while a test runs. */
 export const buildSchedule = async (t: ExampleTenant) => ({
-  name: `Yearly ${uuidv7()}`,
+  name: `Private customers, yearly ${uuidv7()}`,
   matrix_key: (await ensurePolicy(t)).matrix_key,
   filter: { segment: 'private' },
   cron: '0 6 29 2 *',

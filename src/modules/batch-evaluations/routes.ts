@@ -22,7 +22,6 @@ export const batchRoutes = [
     body: BatchRequest,
     reply: [200, Estimate],
     stores_nothing: true,
-    limit: 'heavy',
     problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'source_invalid', 'conflict', 'content_corrupt'],
   }).handle(({ body, read, kernel }) => estimateBatch(kernel, read, body)),
 
@@ -38,7 +37,6 @@ export const batchRoutes = [
     body: BatchRequest,
     reply: [202, JobView],
     starts: 'batch-evaluation',
-    limit: 'heavy',
     problems: [
       'not_found',
       'nothing_in_force',
@@ -99,7 +97,6 @@ export const batchRoutes = [
     params: BatchParams,
     reply: [202, JobView],
     starts: 'batch-evaluation',
-    limit: 'heavy',
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(({ tx, params, kernel }) => resumeBatch(kernel, tx, params.batch_id)),
 
@@ -112,7 +109,6 @@ export const batchRoutes = [
     params: BatchParams,
     reply: [202, JobView],
     starts: 'batch-evaluation',
-    limit: 'heavy',
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(({ tx, params, kernel }) => retryFailed(kernel, tx, params.batch_id)),
 ]

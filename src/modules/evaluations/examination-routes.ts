@@ -71,7 +71,6 @@ export const examinationRoutes = [
     reply: [200, WhatIf],
     redact: redactWhatIf,
     stores_nothing: true,
-    limit: 'heavy',
     problems: ['not_found', 'conflict', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ params, body, kernel, read }) => await whatIf(kernel, read, params.evaluation_id, body)),
 
@@ -132,7 +131,6 @@ export const examinationRoutes = [
     reply: [200, streamReply('application/zip', 'A zip archive.')],
     headers: () => ({ 'content-disposition': 'attachment; filename="evaluation-pack.zip"' }),
     audited: true,
-    limit: 'heavy',
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
     const bytes = await createPack(kernel, tx, await getIntactEvaluation(kernel, tx, params.evaluation_id))

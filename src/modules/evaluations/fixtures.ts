@@ -43,6 +43,10 @@ export const fixtures: Fixtures = {
   getEvaluationPack: one,
   overrideEvaluation: async (t) => ({
     params: { evaluation_id: await newEvaluation(t) },
-    body: { band: 'high', reason: 'known to us', expires_at: new Date(Date.now() + 86_400_000).toISOString() },
+    body: {
+      band: 'high',
+      reason: 'Known to us from an earlier case',
+      expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+    },
   }),
 }

@@ -40,7 +40,6 @@ function createBacktestRoutes(kind: documentStore.DefinitionKind, ids: Operation
       body: RunRequest,
       reply: [202, JobView],
       starts: IMPACT_RUN,
-      limit: 'heavy',
       problems: ['not_found', 'definition_invalid', 'conflict', 'content_corrupt'],
     }).handle(async ({ tx, params, query, body, kernel }) => {
       const written = await documentStore.getVersionOrDraft(kernel, tx, kind, {

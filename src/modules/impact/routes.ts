@@ -34,7 +34,6 @@ export const impactRoutes: readonly Route[] = [
     body: RunRequest,
     reply: [202, JobView],
     starts: IMPACT_RUN,
-    limit: 'heavy',
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, query, body, kernel }) => {
     const { dataset, version } = await versionStore.getVersion(tx, params, query.origin)
@@ -82,7 +81,6 @@ export const impactRoutes: readonly Route[] = [
     body: RunRequest,
     reply: [202, JobView],
     starts: IMPACT_RUN,
-    limit: 'heavy',
     // Includes the problems of the operations that the dry run may execute.
     problems: [
       'not_found',

@@ -112,7 +112,6 @@ export const jobRoutes = [
     params: JobParams,
     reply: [202, JobView],
     starts: 'retry',
-    limit: 'heavy',
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async ({ tx, params, actor, kernel }) => {
     const job = await lockVisibleJob(tx, params.job_id, actor.roles)

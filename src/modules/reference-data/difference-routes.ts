@@ -41,7 +41,6 @@ export const differenceRoutes = [
     body: SummaryRequest,
     reply: [202, JobView],
     starts: 'difference-summary',
-    limit: 'heavy',
     problems: ['not_found'],
   }).handle(async ({ tx, params, body, kernel }) => {
     const dataset = assertFound(await datasetStore.findDataset(tx, params.list_key, 'list', body.origin))

@@ -8,8 +8,8 @@ export const SHARED_LIST = 'jurisdiction-risk'
 const STRICTER_ENTRY = { key: 'NZ', op: 'merge', value: { rating: 'high', score_bps: 9000 } }
 
 export const typeBody = () => ({
-  title: 'Rating',
-  description: 'How risky something is held to be.',
+  title: 'Country rating',
+  description: 'How risky a country is held to be.',
   schema: {
     type: 'object',
     properties: { code: { type: 'string', maxLength: 50 }, rating: { type: 'string', enum: ['low', 'high'] } },
@@ -30,16 +30,18 @@ const newKey = (name: string) => `${name}-${uuidv7().slice(-12)}`
 const oncePerTenant = createOncePerTenant()
 
 async function newType(t: ExampleTenant): Promise<string> {
-  const type_key = newKey('type')
+  const type_key = newKey('country-rating')
   await t.make('POST /reference-data/types', { body: { type_key, ...typeBody() } })
   return type_key
 }
 const ensureType = (t: ExampleTenant) => oncePerTenant(t, 'type', () => newType(t))
 
 async function newList(t: ExampleTenant, active = true): Promise<string> {
-  const list_key = newKey('list')
+  const list_key = newKey('country-ratings')
   const path = `/reference-data/datasets/${list_key}`
-  await t.make('POST /reference-data/datasets', { body: { list_key, type_key: await ensureType(t), title: 'Ratings' } })
+  await t.make('POST /reference-data/datasets', {
+    body: { list_key, type_key: await ensureType(t), title: 'Country ratings' },
+  })
   for (const data of [first, second]) await t.make(`POST ${path}/versions`, { body: { data } })
   const versions = active ? [1, 2] : []
   for (const version of versions) await t.make(`POST ${path}/activations`, { body: { version, reason: 'reviewed' } })
@@ -95,9 +97,14 @@ const onShared = { params: { list_key: SHARED_LIST }, shared: true } as const
 export const fixtures: Fixtures = {
   listDatasets: noInput,
   listDatasetsAtRoot: noInput,
-  createDataset: async (t) => ({ body: { list_key: newKey('list'), type_key: await ensureType(t), title: 'New' } }),
+  createDataset: async (t) => ({
+    body: { list_key: newKey('country-ratings'), type_key: await ensureType(t), title: 'Country ratings' },
+  }),
   getDataset: list,
-  updateDataset: async (t) => ({ params: { list_key: await ensureList(t) }, body: { owner: 'Risk' } }),
+  updateDataset: async (t) => ({
+    params: { list_key: await ensureList(t) },
+    body: { owner: 'Financial crime policy' },
+  }),
   archiveDataset: async (t) => ({ params: { list_key: await newList(t, false) } }),
   listDependents: list,
   listDatasetVersions: list,
@@ -105,7 +112,7 @@ export const fixtures: Fixtures = {
   getDatasetVersion: version,
   updateDatasetVersion: async (t) => ({
     params: { list_key: await newList(t), version: '1' },
-    body: { state: 'deprecated', reason: 'superseded' },
+    body: { state: 'deprecated', reason: 'Superseded by version 2' },
   }),
   listDatasetEntries: version,
   getProvenance: version,
@@ -115,14 +122,17 @@ export const fixtures: Fixtures = {
   startDifferenceSummary: async (t) => ({ params: { list_key: await ensureList(t) }, body: { from: '1', to: '2' } }),
   submitDatasetVersion: async (t) => ({
     params: { list_key: await newList(t), version: '1' },
-    body: { reason: 'please' },
+    body: { reason: 'Annual review of country ratings' },
   }),
   listActivations: list,
   activateDatasetVersion: async (t) => ({
     params: { list_key: await newList(t, false) },
     body: { version: 1, reason: 'reviewed' },
   }),
-  rollBackDataset: async (t) => ({ params: { list_key: await newList(t) }, body: { reason: 'wrong' } }),
+  rollBackDataset: async (t) => ({
+    params: { list_key: await newList(t) },
+    body: { reason: 'Version 2 has a wrong rating' },
+  }),
   deleteActivation: async (t) => ({ params: await newScheduledActivation(t) }),
   pinDataset: () => ({
     ...onShared,
@@ -134,7 +144,7 @@ export const fixtures: Fixtures = {
   },
   listDatasetTypes: noInput,
   listDatasetTypesAtRoot: noInput,
-  createDatasetType: () => ({ body: { type_key: newKey('type'), ...typeBody() } }),
+  createDatasetType: () => ({ body: { type_key: newKey('country-rating'), ...typeBody() } }),
   getDatasetType: type,
   listDatasetTypeVersions: type,
   createDatasetTypeVersion: async (t) => ({ params: { type_key: await newType(t) }, body: typeBody() }),

@@ -6,6 +6,9 @@ import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test
 export interface DefinitionFixtureOptions {
   readonly path: '/risk-matrices' | '/rules'
   readonly param: 'matrix_key' | 'rule_key'
+  /** What the keys of new definitions begin with. */
+  readonly key: string
+  readonly title: string
   readonly noun: 'RiskMatrix' | 'Rule'
   readonly plural: 'RiskMatrices' | 'Rules'
   readonly text: () => { readonly inputs: readonly { readonly title: string }[] }
@@ -15,15 +18,15 @@ export interface DefinitionFixtureOptions {
   readonly shared: string
 }
 
-const newKey = () => `definition-${uuidv7().slice(-12)}`
 const oncePerTenant = createOncePerTenant()
 
 /** Longer than 80 lines: one fixture per operation. */
 export function buildDefinitionFixtures(options: DefinitionFixtureOptions): Fixtures {
   const { path, param, noun, plural, text, inputs, expected, shared } = options
+  const newKey = () => `${options.key}-${uuidv7().slice(-12)}`
   const drafted = async (t: ExampleTenant): Promise<string> => {
     const key = newKey()
-    await t.make(`POST ${path}`, { body: { [param]: key, title: 'Small', definition: text() } })
+    await t.make(`POST ${path}`, { body: { [param]: key, title: options.title, definition: text() } })
     return key
   }
   /** Two versions, and no draft. */
@@ -70,9 +73,9 @@ export function buildDefinitionFixtures(options: DefinitionFixtureOptions): Fixt
 
   return {
     [`list${plural}`]: noInput,
-    [`create${noun}`]: () => ({ body: { [param]: newKey(), title: 'New', definition: text() } }),
+    [`create${noun}`]: () => ({ body: { [param]: newKey(), title: options.title, definition: text() } }),
     [`get${noun}`]: one,
-    [`update${noun}`]: withBody(one, { owner: 'Risk' }),
+    [`update${noun}`]: withBody(one, { owner: 'Financial crime policy' }),
     [`archive${noun}`]: async (t) => ({ params: { [param]: await drafted(t) } }),
     [`list${noun}Dependencies`]: one,
     [`list${noun}Versions`]: one,
@@ -88,7 +91,7 @@ export function buildDefinitionFixtures(options: DefinitionFixtureOptions): Fixt
     [`list${noun}Cases`]: one,
     [`create${noun}Case`]: async (t) => ({
       params: { [param]: await known(t) },
-      body: { name: `case ${uuidv7()}`, inputs, expected },
+      body: { name: `Ordinary customer ${uuidv7()}`, inputs, expected },
     }),
     [`delete${noun}Case`]: async (t) => ({ params: await newCase(t) }),
     [`list${noun}Activations`]: one,
@@ -96,8 +99,11 @@ export function buildDefinitionFixtures(options: DefinitionFixtureOptions): Fixt
       params: { [param]: await published(t) },
       body: { version: 1, reason: 'reviewed' },
     }),
-    [`submit${noun}Version`]: withBody(version, { reason: 'please' }),
-    [`rollBack${noun}`]: async (t) => ({ params: { [param]: await published(t, [1, 2]) }, body: { reason: 'wrong' } }),
+    [`submit${noun}Version`]: withBody(version, { reason: 'Annual review' }),
+    [`rollBack${noun}`]: async (t) => ({
+      params: { [param]: await published(t, [1, 2]) },
+      body: { reason: 'Version 2 rates students too high' },
+    }),
     [`delete${noun}Activation`]: async (t) => ({ params: await scheduled(t) }),
     [`pin${noun}`]: async (t) => ({ ...onShared, body: await pinning(t) }),
     [`unpin${noun}`]: async (t) => {

@@ -6,6 +6,8 @@ import { buildDefinitionFixtures } from './definition-fixtures.ts'
 export const fixtures: Fixtures = buildDefinitionFixtures({
   path: '/risk-matrices',
   param: 'matrix_key',
+  key: 'retail-risk',
+  title: 'Retail customer risk',
   noun: 'RiskMatrix',
   plural: 'RiskMatrices',
   text: smallMatrix,

@@ -25,6 +25,8 @@ export const fixtures: Fixtures = {
   ...buildDefinitionFixtures({
     path: '/rules',
     param: 'rule_key',
+    key: 'large-payment',
+    title: 'Large payment',
     noun: 'Rule',
     plural: 'Rules',
     text: smallRule,
@@ -35,10 +37,10 @@ export const fixtures: Fixtures = {
   listRuleFunctions: noInput,
   listTypologies: noInput,
   importRules: () => ({
-    body: { format: 'gorules', text: JSON.stringify(goRulesDocument), key_prefix: `r${uuidv7().slice(-12)}-` },
+    body: { format: 'gorules', text: JSON.stringify(goRulesDocument), key_prefix: `imported-${uuidv7().slice(-12)}-` },
   }),
   getRulePerformance: async (t) => {
-    const rule_key = `performing-${uuidv7().slice(-12)}`
+    const rule_key = `large-amount-${uuidv7().slice(-12)}`
     await t.make('POST /rules', { body: { rule_key, title: 'Performing', definition: smallRule() } })
     return { params: { rule_key }, query: { positive_band: 'high', cost_per_hit: '1000' } }
   },

@@ -56,7 +56,6 @@ export const ruleRoutes: readonly Route[] = [
     uses: ['caches', 'threads'],
     body: ImportRequest,
     reply: [201, ImportReply],
-    limit: 'heavy',
     problems: ['source_invalid', 'duplicate', 'list_key_reserved'],
   }).handle(async ({ body, kernel, settle, audit }) => {
     const { definitions, findings } = await (body.format === 'dmn' ? importDmn(body.text) : importGoRules(body.text))

@@ -7,14 +7,14 @@ import { insertRatings } from './index.ts'
 const buildSubject = (more: object = {}) => ({
   subject_type: 'company',
   name: 'Analytical Engines Ltd',
-  external_id: `customer-${uuidv7().slice(-12)}`,
+  external_id: `customer-1042-${uuidv7().slice(-12)}`,
   segment: 'corporate',
   attributes: { country: 'GB', employees: 12 },
   ...more,
 })
 const buildOverride = () => ({
   band: 'high',
-  reason: 'adverse media',
+  reason: 'Adverse media about a director',
   expires_at: new Date(Date.now() + 30 * 86_400_000).toISOString(),
 })
 
@@ -83,7 +83,7 @@ export const fixtures: Fixtures = {
     params: { subject_id: await newSubject(t) },
     body: { name: 'Difference Engines Ltd' },
   }),
-  offboardSubject: async (t) => ({ params: { subject_id: await newSubject(t) }, body: { reason: 'account closed' } }),
+  offboardSubject: async (t) => ({ params: { subject_id: await newSubject(t) }, body: { reason: 'Account closed' } }),
   listSubjectVersions: one,
   listSubjectEvents: one,
   getSubjectRisk: one,

@@ -9,7 +9,7 @@ export const fixtures: Fixtures = {
   getVersion: noInput,
   listErrors: noInput,
   getError: () => ({ params: { code: 'not_found' } }),
-  createUpload: () => ({ query: { file_name: 'example.bin' }, bytes: 'bytes' }),
+  createUpload: () => ({ query: { file_name: 'country-ratings.csv' }, bytes: 'code,rating\nDE,low\nIR,high\n' }),
   getUpload: async (t) => ({ params: { upload_id: await t.upload() } }),
   getProtectedResource: noInput,
   getCapabilities: noInput,

@@ -7,6 +7,8 @@ export const fixtures: Fixtures = {
   getApprovalPolicy: noInput,
   updateApprovalPolicy: () => ({ body: { rules: [] } }),
   getRetentionPolicy: noInput,
-  updateRetentionPolicy: () => ({ body: { classes: [{ record_class: 'jobs', keep_days: 30, basis: 'policy' }] } }),
+  updateRetentionPolicy: () => ({
+    body: { classes: [{ record_class: 'jobs', keep_days: 30, basis: 'Internal retention policy' }] },
+  }),
   checkIsolation: noInput,
 }

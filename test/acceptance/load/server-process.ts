@@ -78,7 +78,7 @@ export async function createServerHandlers() {
       return {
         port: await server.listen(0, '127.0.0.1'),
         metrics_port: (metrics.address() as AddressInfo).port,
-        document: runtime.kernel.openapi(),
+        document: await runtime.kernel.openapi(),
       }
     },
     seedTenants: async (request: SeedTenantsRequest): Promise<SeededTenant[]> => {

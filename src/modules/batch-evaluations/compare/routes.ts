@@ -22,7 +22,6 @@ export const compareRoutes = [
     params: CompareParams,
     query: CompareQuery,
     reply: [200, BatchComparison],
-    limit: 'heavy',
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async (input) => {
     const { tx, kernel, params } = input

@@ -63,7 +63,6 @@ export const resultRoutes = [
     tx: 'read',
     params: BatchParams,
     reply: [200, BatchSummary],
-    limit: 'heavy',
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => {
     const batch = assertFound(await findBatch(tx, params.batch_id))

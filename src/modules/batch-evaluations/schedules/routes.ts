@@ -122,7 +122,6 @@ export const scheduleRoutes = [
     params: ScheduleParams,
     reply: [202, JobView],
     starts: 'batch-evaluation',
-    limit: 'heavy',
     problems: [
       'not_found',
       'nothing_in_force',

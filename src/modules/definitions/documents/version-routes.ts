@@ -179,7 +179,6 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       params: s.DraftParams,
       body: PublishRequest,
       reply: [201, s.Version],
-      limit: 'heavy',
       location: (reply) =>
         `/${segment}/${getDefinitionKey(kind, reply)}/versions/${(reply as { version: number }).version}?origin=own`,
       problems: [

@@ -19,7 +19,6 @@ function createCoverageRoute(kind: DecisionKind, id: string): Route {
     params: createBacktestSchemas(kind).KeyParams,
     query: CoverageQuery,
     reply: [200, CoverageView],
-    limit: 'heavy',
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ tx, params, query, kernel }) =>
     measureCoverage(kernel, tx, kind, { params: params as object, options: query }),

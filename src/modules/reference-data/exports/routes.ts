@@ -31,7 +31,6 @@ export const exportRoutes = [
     body: ExportRequest,
     reply: [202, JobView],
     starts: 'dataset-export',
-    limit: 'heavy',
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ tx, body, kernel }) => {
     if (body.list_keys) await resolver.resolveVersions(tx, body.list_keys, body)

@@ -191,7 +191,6 @@ export const importRoutes = [
     params: AdapterParams,
     body: PreviewRequest,
     reply: [200, PreviewReply],
-    limit: 'heavy',
     problems: [
       'not_found',
       'conflict',
@@ -254,7 +253,6 @@ export const importRoutes = [
     body: ImportRequest,
     reply: [202, JobView],
     starts: 'dataset-import',
-    limit: 'heavy',
     problems: [
       'not_found',
       'conflict',

@@ -296,7 +296,6 @@ export const versionRoutes = [
     params: registrySchemas.VersionParams,
     query: ProofQuery,
     reply: [200, ProofView],
-    limit: 'heavy',
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
     const { version } = await read((tx) => versionStore.getVersion(tx, params, query.origin))

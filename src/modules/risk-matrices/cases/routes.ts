@@ -76,7 +76,6 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       query: registrySchemas.OriginQuery,
       reply: [200, ValidationResult],
       stores_nothing: true,
-      limit: 'heavy',
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, query, kernel }) => {
       const written = await documentStore.getVersionOrDraft(kernel, tx, kind, {

@@ -18,7 +18,6 @@ export const performanceRoutes: readonly Route[] = [
     params: documentStore.createDefinitionSchemas(ruleKind).KeyParams,
     query: PerformanceQuery,
     reply: [200, PerformanceView],
-    limit: 'heavy',
     problems: ['not_found'],
   }).handle(({ tx, params, query }) => getPerformance(tx, documentStore.getDefinitionKey(ruleKind, params), query)),
 ]

@@ -26,7 +26,6 @@ export const bulkRoutes = [
     body: BulkRequest,
     reply: [202, JobView],
     starts: 'subject-bulk',
-    limit: 'heavy',
     problems: ['not_found', 'upload_incomplete', 'definition_invalid'],
   }).handle(async ({ tx, body, kernel }) => {
     const options = body.options ?? {}

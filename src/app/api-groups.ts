@@ -1,0 +1,112 @@
+/** How the API documentation is arranged: what a reader comes for first, the running of the service last. */
+import type { TagGroup } from '#kernel/openapi-order.ts'
+
+const recipes = (page: string): string => `\n\nCopy-and-run examples: [recipes](/api/docs/recipes/${page}.md).`
+
+export const apiGroups: readonly TagGroup[] = [
+  {
+    name: 'Policy',
+    tags: [
+      {
+        module: 'reference-data',
+        title: 'Lists and imports',
+        description: `Sanctions lists, country ratings and every other list that decisions read: typed, versioned, imported from files, put in force and rolled back. A version never changes; what is in force at an instant can always be asked for.${recipes('lists')}`,
+      },
+      {
+        module: 'risk-matrices',
+        title: 'Risk matrices',
+        description: `Scoring models: factors, weights, bands and triggers. A version is proved complete before it is published, and tested on golden cases before it is put in force.${recipes('matrices')}`,
+      },
+      {
+        module: 'rules',
+        title: 'Rules',
+        description: `Decision tables that say hit or no hit, versioned, proved and put in force like matrices.${recipes('matrices')}`,
+      },
+    ],
+  },
+  {
+    name: 'Decisions',
+    tags: [
+      {
+        module: 'evaluations',
+        title: 'Evaluations and replay',
+        description: `One decision of a matrix or rule: the outcome, why, the versions it used, its exact replay and its certificate.${recipes('evaluations')}`,
+      },
+      {
+        module: 'subjects',
+        title: 'Subjects',
+        description: `The customers and counterparties that are rated: their records, versions, ratings over time and overrides.${recipes('subjects')}`,
+      },
+      {
+        module: 'batch-evaluations',
+        title: 'Batches',
+        description: `Decisions on a whole portfolio: estimate, start, stop and resume, summarise, compare, and repeat on a schedule.${recipes('batches')}`,
+      },
+    ],
+  },
+  {
+    name: 'Policy changes',
+    tags: [
+      {
+        module: 'change-requests',
+        title: 'Change requests',
+        description: `Changes that wait for a second person: propose, look at the difference, approve, reject or withdraw.${recipes('changes')}`,
+      },
+      {
+        module: 'impact',
+        title: 'Impact and backtests',
+        description: `What a new version would have done to past decisions, measured before anybody approves it.${recipes('batches')}`,
+      },
+      {
+        module: 'break-glass',
+        title: 'Emergency changes',
+        description: 'Changes made in an emergency without approval, each reviewed by somebody else afterwards.',
+      },
+    ],
+  },
+  {
+    name: 'Evidence',
+    tags: [
+      {
+        module: 'audit',
+        title: 'Audit and proofs',
+        description: `The record of every change: hash-chained, searchable, verified daily, exported with its proofs.${recipes('audit')}`,
+      },
+    ],
+  },
+  {
+    name: 'Administration',
+    tags: [
+      {
+        module: 'tenant',
+        title: 'Tenant and approval policy',
+        description: `Profile of the tenant, who has to approve what, how long records are kept, and the proof of tenant isolation.${recipes('changes')}`,
+      },
+      {
+        module: 'access',
+        title: 'People and API keys',
+        description: `Users with their roles and absences, and the keys of machine clients.${recipes('administration')}`,
+      },
+      {
+        module: 'auth',
+        title: 'Sign-in and tokens',
+        description: `Exchange an API key for a token, see what a token may do, revoke it.${recipes('administration')}`,
+      },
+    ],
+  },
+  {
+    name: 'Running the service',
+    tags: [
+      {
+        module: 'jobs',
+        title: 'Jobs',
+        description: 'Long work of any kind: its state and progress, cancelled or started again.',
+      },
+      {
+        module: 'system',
+        title: 'Uploads, probes and contract',
+        description: 'Uploads, health probes, limits, the catalogue of problems and this document.',
+      },
+    ],
+  },
+]
